@@ -1,0 +1,152 @@
+"""A child process that is always reaped: its own process group, its last words kept, its death noticed at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shutil
+import signal
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+# SDL programs take SIGTERM as a quit event and may sit on it; together with a screen's two servers this stays under
+# the two seconds that the whole remote has to stop.
+STOP_GRACE_S: Final = 0.7
+
+# Enough for a traceback; a program that floods its output costs no more memory than this.
+LAST_WORDS_LINES: Final = 40
+LAST_WORDS_CHARS: Final = 400
+
+
+class StartError(Exception):
+    """A program could not be started; the message says which, why, and the command that mends it."""
+
+
+def executable(name: str, *, package: str | None = None) -> str:
+    """The path of a program that must be there.
+
+    Raises:
+        StartError: it isn't on PATH; names the Debian package that has it.
+    """
+    path = shutil.which(name)
+    if path is None:
+        mend = f"; install it with: apt-get install {package}" if package else ""
+        raise StartError(f"the program {name!r} was not found on PATH{mend}")
+    return path
+
+
+class ChildProcess:
+    """One running child. Made by ``ChildProcess.start``; ``stop`` ends and reaps it with all that it started."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+        self.name = name
+        self._process = process
+        self._last_words: deque[str] = deque(maxlen=LAST_WORDS_LINES)
+        self._reader = asyncio.create_task(self._read_output(), name=f"{name}: output")
+        self._reaper = asyncio.create_task(self._reap(), name=f"{name}: end")
+
+    @classmethod
+    async def start(
+        cls,
+        name: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        pass_fds: Sequence[int] = (),
+    ) -> ChildProcess:
+        """Start ``command`` in a process group of its own; it dies with this process, even one that is killed.
+
+        Raises:
+            StartError: the system would not start it.
+        """
+        # setpriv sets the parent-death signal between fork and exec, which Python can't do safely itself.
+        wrapped = [executable("setpriv", package="util-linux"), "--pdeathsig", "KILL", "--", *command]
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *wrapped,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                env=dict(env) if env is not None else None,
+                cwd=cwd,
+                pass_fds=tuple(pass_fds),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StartError(f"{name} could not be started ({' '.join(command)}): {error}") from error
+        return cls(name, process)
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is its group's too."""
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """None while it runs; as ``subprocess`` has it afterwards (negative: the signal that ended it)."""
+        return self._process.returncode
+
+    @property
+    def last_words(self) -> str:
+        """The last lines of its output, for an error message."""
+        return "\n".join(self._last_words)
+
+    async def wait(self) -> int:
+        """Its return code, once it has ended."""
+        return await asyncio.shield(self._reaper)
+
+    def describe_end(self) -> str:
+        """How it ended, in words: ``killed by SIGKILL`` or ``exit status 3``."""
+        code = self._process.returncode
+        if code is None:
+            return "still running"
+        if code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        return f"exit status {code}"
+
+    def kill(self) -> None:
+        """Kill it and its group at once, if it still runs."""
+        if not self._reaper.done():
+            self._signal_group(signal.SIGKILL)
+
+    async def stop(self, grace_s: float = STOP_GRACE_S) -> None:
+        """SIGTERM to the group, SIGKILL after ``grace_s`` seconds, and reap. May be called at any time, repeatedly."""
+        if not self._reaper.done():
+            self._signal_group(signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._reaper), grace_s)
+        self.kill()
+        await asyncio.shield(self._reaper)
+        self._reader.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._reader
+
+    async def _reap(self) -> int:
+        returncode = await self._process.wait()
+        # Whatever the leader left behind in its group goes with it; now, while the group's id can't be anyone else's.
+        self._signal_group(signal.SIGKILL)
+        return returncode
+
+    def _signal_group(self, signum: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signum)
+
+    async def _read_output(self) -> None:
+        assert self._process.stdout is not None
+        rest = b""
+        while chunk := await self._process.stdout.read(65536):
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[-LAST_WORDS_CHARS:]
+            for line in lines[-LAST_WORDS_LINES:]:
+                text = line[:LAST_WORDS_CHARS].decode(errors="replace").rstrip()
+                self._last_words.append(text)
+                log.debug("%s: %s", self.name, text)
+        if rest:
+            self._last_words.append(rest.decode(errors="replace"))
