@@ -7,9 +7,6 @@ from typing import Final
 # An action of a whole keyboard going down and up, with a pointer path of some hundred points, is under 16 KiB.
 MAX_MESSAGE_BYTES: Final = 64 * 1024
 
-# Deeper JSON than any message has; Python's own parser would recurse much further before it gives up.
-MAX_JSON_DEPTH: Final = 16
-
 # One action is what an agent does between two frames. A thousand events is a second of a 1000 Hz mouse.
 MAX_EVENTS_PER_ACTION: Final = 1024
 

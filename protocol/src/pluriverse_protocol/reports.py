@@ -7,16 +7,16 @@ belongs to, so one that crosses a reset on its way is never counted for the wron
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import math
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from .errors import LocalProtocolError, MalformedReport
+from .kinds import Count, Flag, Fps, Json, Number, Seed, String, read_fields, write_fields
 from .limits import MAX_REPORT_BYTES
+from .strict_json import MAX_DEPTH, dump, parse_object
 
-JSON = Any  # any value that JSON can carry
+# An observation stands one level deeper in the message to agents than in its report.
+MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,66 +26,66 @@ class Ready:
     ``joystick`` asks for the agent's joystick events; without it they are refused on the program's behalf.
     """
 
-    episode: int
-    fps: float | None = None
-    joystick: bool = False
+    episode: Count
+    fps: Fps | None = None
+    joystick: Flag = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reward:
     """The program earned ``reward``; ``at`` is the clock when the frame that earned it was on the screen."""
 
-    episode: int
-    reward: float
-    at: float | None = None
+    episode: Count
+    reward: Number
+    at: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """The episode is over, with what its last frame earned. An outcome is terminated, a limit truncated."""
 
-    episode: int
-    reward: float = 0.0
-    terminated: bool = True
-    truncated: bool = False
-    reason: str = ""
-    at: float | None = None
+    episode: Count
+    reward: Number = 0.0
+    terminated: Flag = True
+    truncated: Flag = False
+    reason: String = ""
+    at: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """A text observation."""
 
-    episode: int
-    text: str
+    episode: Count
+    text: String
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """A structured observation: any JSON."""
 
-    episode: int
-    observation: JSON
+    episode: Count
+    observation: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A frame was drawn; counts are since the episode began."""
 
-    episode: int
-    frames: int
-    late_frames: int = 0
-    at: float | None = None
+    episode: Count
+    frames: Count
+    late_frames: Count = 0
+    at: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen."""
 
-    episode: int
-    env: str
-    seed: int
-    fps: float
+    episode: Count
+    env: String
+    seed: Seed
+    fps: Fps
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +97,16 @@ class Stop:
 class Joystick:
     """One joystick event of the agent: a name as ``JoystickAxisXEvent``, and its value."""
 
-    event: str
-    value: float
+    event: String
+    value: Number
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """The reward message of a step of a Sync environment was sent at ``sent_at``: paint a later clock soon."""
 
-    episode: int
-    sent_at: float
+    episode: Count
+    sent_at: Number
 
 
 Report = Ready | Reward | Done | Text | Observation | Frame
@@ -126,8 +126,11 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "joystick": Joystick,
     "delivered": Delivered,
 }
-_NAMES: Final = {kind: name for table in (REPORTS, REQUESTS) for name, kind in table.items()}
-_M = TypeVar("_M")
+_NAMES: Final[dict[type[Report | Request], str]] = {
+    **{kind: name for name, kind in REPORTS.items()},
+    **{kind: name for name, kind in REQUESTS.items()},
+}
+_M = TypeVar("_M", bound=Report | Request)
 
 
 def encode_line(message: Report | Request) -> bytes:
@@ -136,15 +139,14 @@ def encode_line(message: Report | Request) -> bytes:
     Raises:
         LocalProtocolError: it holds what JSON can't carry (NaN, infinity, an object), or is over MAX_REPORT_BYTES.
     """
-    key = "report" if type(message) in REPORTS.values() else "request"
-    fields = {field.name: getattr(message, field.name) for field in dataclasses.fields(message)}
-    document = {key: _NAMES[type(message)], **{name: value for name, value in fields.items() if value is not None}}
+    name = _NAMES[type(message)]
+    key = "report" if name in REPORTS else "request"
     try:
-        line = json.dumps(document, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-    except (TypeError, ValueError, RecursionError) as error:
-        raise LocalProtocolError(f"{_NAMES[type(message)]} can't be sent as JSON: {error}") from error
+        line = dump({key: name, **write_fields(message)}).encode() + b"\n"
+    except ValueError as error:
+        raise LocalProtocolError(f"{name} can't be sent: {error}") from error
     if len(line) > MAX_REPORT_BYTES:
-        raise LocalProtocolError(f"{_NAMES[type(message)]} is {len(line)} bytes long, over {MAX_REPORT_BYTES}")
+        raise LocalProtocolError(f"{name} is {len(line)} bytes long, over {MAX_REPORT_BYTES}")
     return line
 
 
@@ -170,54 +172,13 @@ def _decode(line: bytes, key: str, table: dict[str, type[_M]]) -> _M:
     if len(line) > MAX_REPORT_BYTES:
         raise MalformedReport(f"a line of {len(line)} bytes, over {MAX_REPORT_BYTES}")
     try:
-        document = json.loads(line, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise MalformedReport(f"not a line of JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise MalformedReport(f"expected a JSON object, got {type(document).__name__}")
-    values = cast("dict[str, JSON]", document)
+        values = parse_object(line, max_depth=MAX_REPORT_DEPTH)
+    except ValueError as error:
+        raise MalformedReport(str(error)) from None
     name = values.get(key)
     if not isinstance(name, str) or name not in table:
-        raise MalformedReport(f"{key!r} is {name!r}, expected one of {', '.join(table)}")
-    kind = table[name]
-    arguments: dict[str, JSON] = {}
-    for field in dataclasses.fields(cast("Any", kind)):
-        if field.name in values:
-            arguments[field.name] = _check(name, field.name, str(field.type), values[field.name])
-        elif field.default is dataclasses.MISSING:
-            raise MalformedReport(f"{name} lacks {field.name!r}")
-    return kind(**arguments)
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _check(name: str, key: str, expected: str, value: JSON) -> JSON:
-    """The value, if it has the type that the dataclass' annotation names."""
-    if value is None and expected.endswith("| None"):
-        return None
-    match expected.removesuffix(" | None"):
-        case "int" if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
-            return value
-        case "float" if isinstance(value, int | float) and not isinstance(value, bool):
-            number = _finite(value)
-            if number is not None:
-                return number
-        case "bool" if isinstance(value, bool):
-            return value
-        case "str" if isinstance(value, str):
-            return value
-        case "JSON":
-            return value
-        case _:
-            pass
-    raise MalformedReport(f"{name}'s {key!r} is {value!r:.80}, expected {expected}")
-
-
-def _finite(value: float) -> float | None:
+        raise MalformedReport(f"{key!r} is {name!r:.80}, expected one of {', '.join(table)}")
     try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+        return table[name](**read_fields(table[name], values))
+    except ValueError as error:
+        raise MalformedReport(f"{name}: {error}") from None

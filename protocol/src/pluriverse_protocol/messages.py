@@ -1,0 +1,159 @@
+"""The messages of the v0 rewarder protocol, one frozen dataclass each; a field's annotation is its kind on the wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .kinds import (
+    Count,
+    EnvId,
+    EnvState,
+    EpisodeId,
+    Events,
+    Flag,
+    Fps,
+    Json,
+    MessageIdentifier,
+    Names,
+    Number,
+    Object,
+    Seed,
+    String,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """What stands beside every body.
+
+    ``message_id`` is unique in its direction on its connection, ``sent_at`` the sender's UNIX seconds. Replies name
+    their request in ``parent_message_id`` and how long it took in ``parent_runtime`` (seconds); a reply to a ping
+    also says when it was ``received_at``.
+    """
+
+    message_id: MessageIdentifier
+    sent_at: Number
+    episode_id: EpisodeId | None = None
+    parent_message_id: MessageIdentifier | None = None
+    parent_runtime: Number | None = None
+    received_at: Number | None = None
+
+
+# ── server → agent ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """The environment and its state: the first message on every connection, and on every change of state."""
+
+    env_id: EnvId
+    env_state: EnvState
+    fps: Fps
+    runtime: String | None = None
+    runtime_version: String | None = None
+    width: Count | None = None
+    height: Count | None = None
+    clock: String | None = None
+    capabilities: Names | None = None
+    metadata_encoding: Json | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reward:
+    """What was earned since the last one; with ``done``, the last of its episode."""
+
+    reward: Number
+    done: Flag
+    info: Object = field(default_factory=dict[str, Any])
+    terminated: Flag | None = None
+    truncated: Flag | None = None
+    frame_at: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text observation."""
+
+    text: String
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A structured observation, for environments that have them."""
+
+    observation: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The server is about to hang up, and why."""
+
+    message: String
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReply:
+    """A request failed, and why."""
+
+    message: String
+
+
+@dataclass(frozen=True, slots=True)
+class ResetReply:
+    """The reset was accepted; the header ``episode_id`` names the episode that it began."""
+
+
+@dataclass(frozen=True, slots=True)
+class PingReply:
+    """The answer to a ping, at once."""
+
+
+# ── agent → server ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Begin an episode; the header ``episode_id`` names the one that the agent wants to leave behind."""
+
+    env_id: EnvId
+    seed: Seed | None = None
+    fps: Fps | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Answer at once; four timestamps give the clocks' offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What the agent does now: keys, pointer, joystick."""
+
+    action: Events
+    env_id: EnvId | None = None
+
+
+ServerMessage = Describe | Reward | Text | Observation | Close | ErrorReply | ResetReply | PingReply
+AgentMessage = Reset | Ping | Action
+Message = ServerMessage | AgentMessage
+
+SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
+    "v0.env.describe": Describe,
+    "v0.env.reward": Reward,
+    "v0.env.text": Text,
+    "v0.env.observation": Observation,
+    "v0.connection.close": Close,
+    "v0.reply.error": ErrorReply,
+    "v0.reply.env.reset": ResetReply,
+    "v0.reply.control.ping": PingReply,
+}
+AGENT_METHODS: Final[dict[str, type[AgentMessage]]] = {
+    "v0.env.reset": Reset,
+    "v0.control.ping": Ping,
+    "v0.agent.action": Action,
+}
+METHOD_OF: Final[dict[type[Message], str]] = {
+    **{message: method for method, message in SERVER_METHODS.items()},
+    **{message: method for method, message in AGENT_METHODS.items()},
+}
