@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,9 @@ STOP_GRACE_S: Final = 0.7
 LAST_WORDS_LINES: Final = 40
 LAST_WORDS_CHARS: Final = 400
 
+# Its output ends with it, unless something that left its group holds on to the pipe; its death is told all the same.
+OUTPUT_GRACE_S: Final = 0.05
+
 
 class StartError(Exception):
     """A program could not be started; the message says which, why, and the command that mends it."""
@@ -34,11 +37,23 @@ def executable(name: str, *, package: str | None = None) -> str:
     Raises:
         StartError: it isn't on PATH; names the Debian package that has it.
     """
-    path = shutil.which(name)
-    if path is None:
+    return _executable(name, package=package)
+
+
+def _executable(name: str, *, package: str | None = None, path: str | None = None, cwd: Path | None = None) -> str:
+    # The child looks for a name with a slash from its own folder.
+    found = shutil.which(str((cwd or Path.cwd()) / name) if "/" in name else name, path=path)
+    if found is None:
         mend = f"; install it with: apt-get install {package}" if package else ""
-        raise StartError(f"the program {name!r} was not found on PATH{mend}")
-    return path
+        where = "is not there or not executable" if "/" in name else "was not found on PATH"
+        raise StartError(f"the program {name!r} {where}{mend}")
+    return found
+
+
+def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """This process' environment with ``extra``, without our own settings: the password is no child's business."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLURIVERSE_")}
+    return {**inherited, **extra}
 
 
 class ChildProcess:
@@ -64,8 +79,10 @@ class ChildProcess:
         """Start ``command`` in a process group of its own; it dies with this process, even one that is killed.
 
         Raises:
-            StartError: the system would not start it.
+            StartError: it isn't there, or the system would not start it.
         """
+        # Without this look it would be setpriv that starts, and ends because it doesn't find the program.
+        _executable(command[0], path=env.get("PATH") if env is not None else None, cwd=cwd)
         # setpriv sets the parent-death signal between fork and exec, which Python can't do safely itself.
         wrapped = [executable("setpriv", package="util-linux"), "--pdeathsig", "KILL", "--", *command]
         try:
@@ -79,7 +96,7 @@ class ChildProcess:
                 pass_fds=tuple(pass_fds),
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise StartError(f"{name} could not be started ({' '.join(command)}): {error}") from error
         return cls(name, process)
 
@@ -108,21 +125,29 @@ class ChildProcess:
         if code is None:
             return "still running"
         if code < 0:
-            return f"killed by {signal.Signals(-code).name}"
+            # Most real-time signals have no name.
+            known = -code in signal.Signals.__members__.values()
+            return f"killed by {signal.Signals(-code).name if known else f'signal {-code}'}"
         return f"exit status {code}"
+
+    def on_end(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` from the event loop once it has ended, at once if it has already."""
+        self._reaper.add_done_callback(lambda _: callback())
 
     def kill(self) -> None:
         """Kill it and its group at once, if it still runs."""
-        if not self._reaper.done():
+        if self._process.returncode is None:
             self._signal_group(signal.SIGKILL)
 
     async def stop(self, grace_s: float = STOP_GRACE_S) -> None:
         """SIGTERM to the group, SIGKILL after ``grace_s`` seconds, and reap. May be called at any time, repeatedly."""
-        if not self._reaper.done():
+        if self._process.returncode is None:
             self._signal_group(signal.SIGTERM)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self._reaper), grace_s)
-        self.kill()
+            try:
+                await asyncio.wait({self._reaper}, timeout=grace_s)
+            finally:
+                # Also where this call is cancelled: nobody else may remember the process.
+                self.kill()
         await asyncio.shield(self._reaper)
         self._reader.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -132,6 +157,7 @@ class ChildProcess:
         returncode = await self._process.wait()
         # Whatever the leader left behind in its group goes with it; now, while the group's id can't be anyone else's.
         self._signal_group(signal.SIGKILL)
+        await asyncio.wait({self._reader}, timeout=OUTPUT_GRACE_S)
         return returncode
 
     def _signal_group(self, signum: signal.Signals) -> None:

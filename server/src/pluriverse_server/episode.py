@@ -1,0 +1,294 @@
+"""The episode machine: what happens to a program's episodes, and what agents are told of it. Pure; time is passed in.
+
+It runs the table of ``pluriverse_protocol.episodes``: the method that takes an event looks up the steps that follow
+and returns them as outputs, in the order in which they must be carried out.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pluriverse_protocol import messages, reports
+from pluriverse_protocol.episodes import TRANSITIONS, Event, State, Step
+
+# Agents are promised a reward message at least once a second; what remains is the time to send it.
+HEARTBEAT_S: Final = 0.8
+
+# Old agents' random generators, NumPy's and ALE's among them, take seeds of 31 bits.
+SEED_BITS: Final = 31
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the machine needs to know of a catalogue entry. Times are seconds."""
+
+    env_id: str
+    fps: float = 60.0
+    sync: bool = False
+    time_limit_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Tell every connection."""
+
+    message: messages.Describe | messages.Reward | messages.Text | messages.Observation
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Ask the program to begin an episode; start it if it doesn't run."""
+
+    episode_id: int
+    environment: Environment
+    seed: int
+    fps: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An episode is over: for the metrics and whoever watches."""
+
+    episode_id: int
+    env_id: str
+    reward: float
+    seconds: float
+    terminated: bool
+    reason: str
+
+
+Output = Send | Begin | Finished
+
+
+@dataclass(slots=True)
+class Episode:
+    """The episode under way. ``started_at`` is None until it runs; times are UNIX seconds, frames count from 0."""
+
+    episode_id: int
+    environment: Environment
+    seed: int
+    fps: float
+    started_at: float | None = None
+    reward: float = 0.0
+    frames: int = 0
+    late_frames: int = 0
+    frame_at: float | None = None
+    last_reward_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an episode ends: its outcome, the reason in words, and what its last frame earned."""
+
+    reason: str
+    terminated: bool = False
+    truncated: bool = True
+    reward: float = 0.0
+    at: float | None = None
+
+
+class EpisodeMachine:
+    """One environment's episodes, one after the other."""
+
+    def __init__(self, describe: Callable[[messages.Describe], messages.Describe], entropy: int) -> None:
+        """``describe`` adds what the remote knows of itself; ``entropy`` seeds the episodes that name no seed."""
+        self._describe = describe
+        self._seeds = random.Random(entropy)  # noqa: S311 - seeds of games guard nothing
+        self.state: State = State.IDLE
+        self.episode: Episode | None = None
+        self.discarded_reports = 0
+
+    def description(self) -> messages.Describe | None:
+        """What a new connection is told first; None before the first environment starts."""
+        if self.episode is None or self.state.value is None:
+            return None
+        episode = self.episode
+        return self._describe(messages.Describe(episode.environment.env_id, self.state.value, episode.fps))
+
+    def reset(
+        self, environment: Environment, *, seed: int | None, fps: float | None, leaving: int, now: float
+    ) -> list[Output]:
+        """An agent (or the remote itself, to begin with) wants to leave episode ``leaving`` behind."""
+        episode = self.episode
+        joins = (
+            self.state is State.RESETTING
+            and episode is not None
+            and episode.episode_id > leaving
+            and seed is None
+            and environment.env_id == episode.environment.env_id
+        )
+        if joins:
+            return self._run(Event.JOIN, now)
+        if seed is not None:
+            # The episodes that follow by themselves are then the same each time too.
+            self._seeds = random.Random(seed)  # noqa: S311
+        following = Episode(0, environment, self._draw_seed() if seed is None else seed, fps or environment.fps)
+        return self._run(Event.RESET, now, ending=Ending("reset"), following=following)
+
+    def report(self, report: reports.Report, now: float) -> list[Output]:
+        """The program says something. Reports of any but the episode under way are counted and dropped."""
+        episode = self.episode
+        if episode is None or report.episode != episode.episode_id:
+            self.discarded_reports += 1
+            return []
+        match report:
+            case reports.Ready(fps=fps):
+                if self.state is State.RESETTING:
+                    episode.fps = fps or episode.fps
+                return self._run(Event.READY, now)
+            case reports.Reward(reward=reward, at=at):
+                self._note_frame(at)
+                return self._run(Event.REWARD, now, reward=reward)
+            case reports.Done(terminated=terminated, truncated=truncated, reason=reason, reward=reward, at=at):
+                ending = Ending(reason or "done", terminated, truncated or not terminated, reward, at)
+                return self._run(Event.DONE, now, ending=ending)
+            case reports.Text() | reports.Observation() if self.state is not State.RUNNING:
+                # Agents hear nothing of an episode between its two descriptions.
+                self.discarded_reports += 1
+                return []
+            case reports.Text(text=text):
+                return [Send(messages.Text(text), episode.episode_id)]
+            case reports.Observation(observation=observation):
+                return [Send(messages.Observation(observation), episode.episode_id)]
+            case reports.Frame(frames=frames, late_frames=late_frames, at=at):
+                episode.frames, episode.late_frames = frames, late_frames
+                self._note_frame(at)
+                return []
+
+    def time_limit(self, episode_id: int, now: float) -> list[Output]:
+        """The time of episode ``episode_id`` is up; nothing if it has ended meanwhile."""
+        if self.episode is None or self.episode.episode_id != episode_id or self.state is not State.RUNNING:
+            return []
+        return self._run(Event.TIME_LIMIT, now, ending=Ending("time limit"))
+
+    def program_lost(self, reason: str, now: float) -> list[Output]:
+        """The program died, hung, or was not ready in time."""
+        return self._run(Event.PROGRAM_LOST, now, ending=Ending(reason)) if self.episode else []
+
+    def heartbeat(self, now: float) -> list[Output]:
+        """A reward of zero, where agents would otherwise hear nothing for a second."""
+        episode = self.episode
+        if self.state is not State.RUNNING or episode is None or episode.environment.sync:
+            return []
+        # A clock that was set back must not silence it.
+        if 0 <= now - episode.last_reward_at < HEARTBEAT_S:
+            return []
+        return [self._reward_message(0.0, now)]
+
+    # ── the steps ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _run(
+        self,
+        event: Event,
+        now: float,
+        *,
+        reward: float = 0.0,
+        ending: Ending | None = None,
+        following: Episode | None = None,
+    ) -> list[Output]:
+        after, steps = TRANSITIONS[self.state, event]
+        outputs: list[Output] = []
+        for step in steps:
+            match step:
+                case Step.SEND_REWARD:
+                    outputs += self._earn(reward, now)
+                case Step.END:
+                    assert ending is not None
+                    outputs += self._end(ending, now)
+                case Step.BEGIN:
+                    self.state = after
+                    outputs += self._begin(following)
+                case Step.RETRY:
+                    outputs.append(self._begin_output())
+                case Step.RUN:
+                    self.state = after
+                    outputs += self._start(now)
+                case Step.DISCARD:
+                    self.discarded_reports += 1
+        self.state = after
+        return outputs
+
+    def _begin(self, following: Episode | None) -> list[Output]:
+        """The next episode: the one that was asked for, or another of the same environment."""
+        previous = self.episode
+        if following is None:
+            assert previous is not None
+            following = Episode(0, previous.environment, self._draw_seed(), previous.fps)
+        self.episode = replace(following, episode_id=previous.episode_id + 1 if previous else 1)
+        return [*self._describe_state(), self._begin_output()]
+
+    def _begin_output(self) -> Begin:
+        episode = self._current
+        return Begin(episode.episode_id, episode.environment, episode.seed, episode.fps)
+
+    def _start(self, now: float) -> list[Output]:
+        episode = self._current
+        episode.started_at = episode.last_reward_at = now
+        return self._describe_state()
+
+    def _earn(self, reward: float, now: float) -> list[Output]:
+        episode = self._current
+        episode.reward = add_finite(episode.reward, reward)
+        # Each step of a Sync environment is answered, even one that earned nothing.
+        if reward == 0.0 and not episode.environment.sync:
+            return []
+        return [self._reward_message(reward, now)]
+
+    def _end(self, ending: Ending, now: float) -> list[Output]:
+        episode = self._current
+        episode.reward = add_finite(episode.reward, ending.reward)
+        self._note_frame(ending.at)
+        last = self._reward_message(ending.reward, now, ending)
+        seconds = now - episode.started_at if episode.started_at is not None else 0.0
+        finished = Finished(
+            episode.episode_id, episode.environment.env_id, episode.reward, seconds, ending.terminated, ending.reason
+        )
+        return [last, finished]
+
+    def _reward_message(self, reward: float, now: float, ending: Ending | None = None) -> Send:
+        episode = self._current
+        episode.last_reward_at = now
+        info: dict[str, Any] = {
+            "rewarder.frames": episode.frames,
+            "rewarder.late_frames": episode.late_frames,
+        }
+        if episode.frame_at is not None:
+            info["rewarder.lag.observation.timestamp"] = episode.frame_at
+        if ending is not None:
+            info["reason"] = ending.reason
+        message = messages.Reward(
+            reward,
+            done=ending is not None,
+            info=info,
+            terminated=ending is not None and ending.terminated,
+            truncated=ending is not None and ending.truncated,
+            frame_at=episode.frame_at,
+        )
+        return Send(message, episode.episode_id)
+
+    def _describe_state(self) -> list[Output]:
+        description = self.description()
+        assert description is not None
+        return [Send(description, self._current.episode_id)]
+
+    def _note_frame(self, at: float | None) -> None:
+        if at is not None:
+            self._current.frame_at = at
+
+    def _draw_seed(self) -> int:
+        return self._seeds.getrandbits(SEED_BITS)
+
+    @property
+    def _current(self) -> Episode:
+        assert self.episode is not None
+        return self.episode
+
+
+def add_finite(a: float, b: float) -> float:
+    """``a + b``, kept within the numbers that JSON can carry."""
+    return min(max(a + b, -math.nextafter(math.inf, 0)), math.nextafter(math.inf, 0))

@@ -1,0 +1,51 @@
+"""What whoever starts a remote can set. Pure; the command line fills it from options and PLURIVERSE_… variables."""
+
+from __future__ import annotations
+
+import secrets
+import string
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+# VNC authentication looks at the first eight characters of a password; ours are no longer, so that both ports agree.
+PASSWORD_CHARS: Final = 8
+
+DisplayBackend = Literal["xvfb", "xvnc"]
+
+
+class SettingsError(Exception):
+    """A setting that can't be; the message says which, and what was expected."""
+
+
+def generate_password() -> str:
+    """A new random password of letters and digits."""
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_CHARS))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How one remote runs. Time limits are seconds, 0 for none."""
+
+    runtime: Path
+    env_id: str | None = None
+    host: str = "127.0.0.1"
+    vnc_port: int = 5900
+    rewarder_port: int = 15900
+    password: str = field(default_factory=generate_password, repr=False)
+    vnc_password: bool = True
+    display_backend: DisplayBackend = "xvfb"
+    idle_timeout_s: float = 0.0
+    session_timeout_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, port in (("VNC", self.vnc_port), ("rewarder", self.rewarder_port)):
+            if not 0 < port < 2**16:
+                raise SettingsError(f"the {name} port is {port}, expected 1 to 65535")
+        if self.vnc_port == self.rewarder_port:
+            raise SettingsError(f"the VNC port and the rewarder port are both {self.vnc_port}, expected two")
+        if not self.password or not self.password.isascii() or not self.password.isprintable() or ":" in self.password:
+            raise SettingsError("the password must be printable ASCII without a colon, at least one character")
+        for name, seconds in (("idle", self.idle_timeout_s), ("session", self.session_timeout_s)):
+            if not 0 <= seconds < float("inf"):
+                raise SettingsError(f"the {name} time limit is {seconds} s, expected 0 (none) or more")
