@@ -1,0 +1,222 @@
+"""Keys and pointer of an agent that sends them over the rewarder protocol, put into X with its XTEST extension."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import select
+import socket
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, Self
+
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from Xlib import X, error
+
+from .connection import CONNECTION_ERRORS, open_display
+from .errors import DisplayLost
+from .keymap import Keymap
+
+log = logging.getLogger(__name__)
+
+# Left, middle, right, and the four ways of a wheel: what a pointer event's mask can say and X programs know.
+BUTTONS: Final = 7
+
+# X answers within a millisecond. A server silent for this long is frozen, and its remote not worth waiting for.
+ANSWER_DEADLINE_S: Final = 2.0
+
+
+class Injector:
+    """Presses keys and moves the pointer; remembers what it holds. Blocking, for one thread at a time."""
+
+    def __init__(self, display: str, xauthority: Path) -> None:
+        """Connect.
+
+        Raises:
+            DisplayLost: there is no X server at ``display``, or it refuses the cookie.
+        """
+        self._display = display
+        self._connection = open_display(display, xauthority)
+        with self._reporting_loss():
+            self._connection.set_error_handler(_log_error)
+            screen = self._connection.screen()
+            self._right: int = screen.width_in_pixels - 1
+            self._bottom: int = screen.height_in_pixels - 1
+            self._keymap = Keymap(self._connection)
+        self._held: dict[int, int] = {}  # the keycode under which each keysym went down
+        self._buttons = 0
+
+    def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
+        """Do the events in order. The pointer is kept on the screen; a key that is down already stays so.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        with self._reporting_loss():
+            self._take_in_notices()
+            for event in events:
+                match event:
+                    case KeyEvent(keysym, down=True):
+                        self._press(keysym)
+                    case KeyEvent(keysym):
+                        self._release(keysym)
+                    case PointerEvent(x, y, buttonmask):
+                        self._point(x, y, buttonmask)
+            self._send()
+
+    def release_all(self) -> None:
+        """Let go of every key and button that this injector holds.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        with self._reporting_loss():
+            for keysym in reversed(list(self._held)):
+                self._release(keysym)
+            self._set_buttons(0)
+            self._send()
+
+    def close(self) -> None:
+        """Let go of everything and hang up. May be called again, and when the X server is gone."""
+        with contextlib.suppress(DisplayLost), self._reporting_loss():
+            self.release_all()
+            # A server that finds the connection closed throws away what it hasn't read of it.
+            self._connection.sync()
+            self._connection.close()
+
+    def abort(self) -> None:
+        """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
+        with contextlib.suppress(OSError):
+            self._connection.display.socket.shutdown(socket.SHUT_RDWR)
+
+    def _take_in_notices(self) -> None:
+        remapped = False
+        for _ in range(self._connection.pending_events()):
+            remapped |= self._connection.next_event().type == X.MappingNotify
+        if remapped:
+            self._keymap.reload()
+
+    def _press(self, keysym: int) -> None:
+        if keysym in self._held:
+            return
+        held = self._held.values()
+        stroke = self._keymap.stroke(keysym, held)
+        if stroke is None:
+            log.warning("keysym %#x was dropped: every spare keycode is held down", keysym)
+            return
+        shift = self._keymap.shift if stroke.shift and self._keymap.shift not in held else None
+        if shift is not None:
+            self._connection.xtest_fake_input(X.KeyPress, shift)
+        if stroke.keycode not in held:
+            self._connection.xtest_fake_input(X.KeyPress, stroke.keycode)
+        if shift is not None:
+            self._connection.xtest_fake_input(X.KeyRelease, shift)
+        self._held[keysym] = stroke.keycode
+
+    def _release(self, keysym: int) -> None:
+        keycode = self._held.pop(keysym, None)
+        # "a" and "A" are one key.
+        if keycode is not None and keycode not in self._held.values():
+            self._connection.xtest_fake_input(X.KeyRelease, keycode)
+
+    def _point(self, x: int, y: int, buttonmask: int) -> None:
+        x, y = max(0, min(x, self._right)), max(0, min(y, self._bottom))
+        self._connection.xtest_fake_input(X.MotionNotify, x=x, y=y)
+        self._set_buttons(buttonmask)
+
+    def _set_buttons(self, buttonmask: int) -> None:
+        for index in range(BUTTONS):
+            bit = 1 << index
+            if (buttonmask ^ self._buttons) & bit:
+                self._connection.xtest_fake_input(X.ButtonPress if buttonmask & bit else X.ButtonRelease, index + 1)
+        self._buttons = buttonmask
+
+    def _send(self) -> None:
+        self._connection.flush()
+        # python-xlib keeps what the socket doesn't take, and would do so for a frozen server until memory runs out.
+        own = self._connection.display
+        while own.data_send:
+            select.select([own.socket], [own.socket], [])
+            self._connection.flush()
+
+    @contextlib.contextmanager
+    def _reporting_loss(self) -> Generator[None]:
+        try:
+            yield
+        except CONNECTION_ERRORS as problem:
+            raise DisplayLost(f"the X server at {self._display} went away: {problem}") from problem
+
+
+class AsyncInjector:
+    """An Injector for the event loop: a dead or frozen X server costs a call its deadline, never the loop."""
+
+    def __init__(self, injector: Injector, executor: ThreadPoolExecutor, deadline_s: float) -> None:
+        self._injector = injector
+        self._executor = executor
+        self._deadline_s = deadline_s
+        self._closed = False
+
+    @classmethod
+    async def open(cls, display: str, xauthority: Path, *, deadline_s: float = ANSWER_DEADLINE_S) -> Self:
+        """Connect, within ``deadline_s`` seconds, which every later call has as well.
+
+        Raises:
+            DisplayLost: there is no X server at ``display``, it refuses the cookie or doesn't answer.
+        """
+        executor = ThreadPoolExecutor(1, thread_name_prefix="injector")
+        opening = asyncio.get_running_loop().run_in_executor(executor, Injector, display, xauthority)
+        try:
+            injector = await asyncio.wait_for(asyncio.shield(opening), deadline_s)
+        except BaseException as problem:
+            # The thread ends with the frozen server; a connection that still comes about is closed again.
+            opening.add_done_callback(_close_late)
+            executor.shutdown(wait=False)
+            if isinstance(problem, TimeoutError):
+                raise DisplayLost(f"the X server at {display} has not answered for {deadline_s} s") from None
+            raise
+        return cls(injector, executor, deadline_s)
+
+    async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
+        """As ``Injector.apply``; events of calls that overlap are done in the order of the calls.
+
+        Raises:
+            DisplayLost: the X server is gone, or doesn't answer.
+        """
+        await self._run(lambda: self._injector.apply(events))
+
+    async def release_all(self) -> None:
+        """As ``Injector.release_all``.
+
+        Raises:
+            DisplayLost: the X server is gone, or doesn't answer.
+        """
+        await self._run(self._injector.release_all)
+
+    async def close(self) -> None:
+        """Let go of everything and hang up. May be called again, and when the X server is gone."""
+        if self._closed:
+            return
+        with contextlib.suppress(DisplayLost):
+            await self._run(self._injector.close)
+        self._closed = True
+        self._executor.shutdown(wait=False)
+
+    async def _run(self, work: Callable[[], None]) -> None:
+        if self._closed:
+            raise DisplayLost("the injector was closed")
+        try:
+            await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(self._executor, work), self._deadline_s)
+        except TimeoutError:
+            self._injector.abort()
+            raise DisplayLost(f"the X server has not answered for {self._deadline_s} s") from None
+
+
+def _close_late(opening: asyncio.Future[Injector]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
+
+
+def _log_error(problem: error.XError, request: object) -> None:
+    log.warning("the X server refused a request of the injector: %s", problem)

@@ -1,0 +1,100 @@
+"""The keyboard map: which keycode types a keysym, and spare keycodes for those that the map lacks."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from Xlib.display import Display
+
+from .connection import CONNECTION_ERRORS, open_display
+from .errors import DisplayLost
+
+# Agents press these to time their way through the remote. X0tigervnc drops a keysym that the map lacks without a word,
+# so they get keycodes at the map's very end that no keyboard has, before that server looks at the map.
+PROBE_KEYCODES: Final = {0xBEEF1: 248, 0xBEEF2: 249}
+
+SHIFT_L: Final = 0xFFE1
+
+# Keysyms from here to the first Unicode one are functions (Print, F1, KP_1); below and above are characters. Shift is
+# what reaches a character in the map's second column; a function there may need Alt or Num Lock instead.
+_FIRST_FUNCTION: Final = 0xFE00
+_FIRST_UNICODE: Final = 0x01000000
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """What types a keysym: a keycode, with Shift held or not."""
+
+    keycode: int
+    shift: bool = False
+
+
+class Keymap:
+    """An X server's keyboard map, as far as an injector needs it. It may change under our hands: see ``reload``."""
+
+    def __init__(self, connection: Display) -> None:
+        self._connection = connection
+        # The keysym that each spare keycode was given, least recently used first; 0 for one not used yet.
+        self._spares: OrderedDict[int, int] = OrderedDict()
+        self._strokes: dict[int, Stroke] = {}
+        self.reload()
+        self.shift = self._strokes[SHIFT_L].keycode if SHIFT_L in self._strokes else None
+
+    def reload(self) -> None:
+        """Read the map again, after a MappingNotify."""
+        info = self._connection.display.info
+        first: int = info.min_keycode
+        columns: Sequence[Sequence[int]] = self._connection.get_keyboard_mapping(first, info.max_keycode - first + 1)
+        strokes: dict[int, Stroke] = {}
+        # All of the first column comes before any of the second, so that what needs no Shift never gets one.
+        for shift in (False, True):
+            for keycode, keysyms in enumerate(columns, first):
+                keysym = keysyms[shift] if len(keysyms) > shift else 0
+                if keysym and not (shift and _FIRST_FUNCTION <= keysym < _FIRST_UNICODE):
+                    strokes.setdefault(keysym, Stroke(keycode, shift))
+        self._strokes = strokes
+        for keycode, keysyms in enumerate(columns, first):
+            if not any(keysyms) and keycode not in PROBE_KEYCODES.values():
+                self._spares[keycode] = 0
+            elif keycode in self._spares and self._spares[keycode] not in keysyms:
+                # Somebody else has taken it: the VNC server adds keysyms too.
+                del self._spares[keycode]
+
+    def stroke(self, keysym: int, held: Collection[int]) -> Stroke | None:
+        """What types the keysym. One that the map lacks gets the spare keycode longest unused that isn't held.
+
+        None if every spare keycode is held.
+        """
+        stroke = self._strokes.get(keysym)
+        if stroke is None:
+            keycode = next((spare for spare in self._spares if spare not in held), None)
+            if keycode is None:
+                return None
+            self._strokes.pop(self._spares[keycode], None)
+            # In both columns, so that Shift makes no difference.
+            self._connection.change_keyboard_mapping(keycode, [(keysym, keysym)])
+            self._spares[keycode] = keysym
+            stroke = self._strokes[keysym] = Stroke(keycode)
+        if stroke.keycode in self._spares:
+            self._spares.move_to_end(stroke.keycode)
+        return stroke
+
+
+def map_probe_keysyms(display: str, xauthority: Path) -> None:
+    """Give the probes' keysyms their keycodes; returns once the server has. It blocks for as long as that is frozen.
+
+    Raises:
+        DisplayLost: there is no X server at ``display``, or it refuses the cookie.
+    """
+    connection = open_display(display, xauthority)
+    try:
+        for keysym, keycode in PROBE_KEYCODES.items():
+            connection.change_keyboard_mapping(keycode, [(keysym, keysym)])
+        connection.sync()
+        connection.close()
+    except CONNECTION_ERRORS as problem:
+        raise DisplayLost(f"the X server at {display} went away: {problem}") from problem

@@ -1,0 +1,263 @@
+"""A virtual screen that VNC shows: Xvfb with X0tigervnc looking at it, or Xtigervnc, which is both in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from pluriverse_server.process import ChildProcess, StartError, executable
+
+from . import vnc
+from .connection import write_cookie
+from .errors import DisplayLost
+from .keymap import map_probe_keysyms
+from .xserver import XServer
+
+Backend = Literal["xvfb", "xvnc"]
+
+# RFB and X both have 16 bits for a screen's sides; X coordinates are signed.
+MAX_SIDE: Final = 32767
+
+# A new X server takes its first connection at once; one that is frozen never does.
+X_ANSWER_DEADLINE_S: Final = 5.0
+
+# A VNC server ends within a millisecond of its X server; which of the two is noticed first is chance.
+ROOT_CAUSE_S: Final = 0.1
+
+X_SERVER: Final = "X server"
+VNC_SERVER: Final = "VNC server"
+
+
+@dataclass(frozen=True)
+class ScreenOptions:
+    """What a screen should be like. Sizes in pixels, 24 bits deep.
+
+    ``password`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and password file.
+    """
+
+    width: int
+    height: int
+    vnc_port: int
+    vnc_host: str
+    password: str | None
+    backend: Backend
+    runtime_dir: Path
+    name: str
+
+    def __post_init__(self) -> None:
+        if not (0 < self.width <= MAX_SIDE and 0 < self.height <= MAX_SIDE):
+            raise ValueError(f"a screen is 1 to {MAX_SIDE} pixels each way, not {self.width}x{self.height}")
+        # TigerVNC would take what follows a newline as a second password, for viewers only.
+        if self.password is not None and (not self.password or not self.password.isprintable()):
+            raise ValueError("a VNC password is one line of printable characters; only the first 8 bytes count")
+
+
+@dataclass(frozen=True)
+class Death:
+    """A server of the screen has died: which, how (``killed by SIGKILL``), and the last lines of its output."""
+
+    name: str
+    how: str
+    last_words: str
+
+
+class Healed(enum.Enum):
+    """What ``Screen.heal`` had to start again."""
+
+    NOTHING = enum.auto()
+    VNC_SERVER = enum.auto()  # programs go on, VNC clients connect again
+    EVERYTHING = enum.auto()  # a new X server, maybe on another display: programs must be started again
+
+
+class Screen(ABC):
+    """A virtual screen and its VNC port. ``display`` and ``environment`` are known once it has started."""
+
+    def __init__(self, options: ScreenOptions) -> None:
+        self.options = options
+        self.xauthority = options.runtime_dir / "Xauthority"
+        self._password_file = options.runtime_dir / "vncpasswd" if options.password is not None else None
+        self._x: XServer | None = None
+        self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
+        self._changing = asyncio.Lock()
+
+    @property
+    def display(self) -> str:
+        """The X display's name, such as ``:17``. Another one after ``heal`` has replaced the X server."""
+        if self._x is None:
+            raise RuntimeError("the screen has not been started")
+        return self._x.display
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a program needs in its environment to draw on this screen."""
+        return {"DISPLAY": self.display, "XAUTHORITY": str(self.xauthority)}
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process ids of the servers that were started, by name, for whoever measures them."""
+        return {name: child.pid for name, child in self._children().items()}
+
+    async def start(self) -> None:
+        """Return once X takes connections and the VNC port greets.
+
+        Raises:
+            StartError: a server wouldn't start; says why, with its last words. Nothing is left behind.
+        """
+        async with self._changing:
+            await self._start()
+
+    async def stop(self) -> None:
+        """End everything and take its files away. May be called at any time, repeatedly."""
+        async with self._changing:
+            await self._stop()
+
+    async def wait_for_death(self) -> Death:
+        """Return when one of the servers has died. If both have, the X server is named: it takes the other along."""
+        children = self._children()
+        if not children:
+            raise RuntimeError("the screen has not been started")
+        waiting = [asyncio.create_task(child.wait()) for child in children.values()]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waiting[:1], timeout=ROOT_CAUSE_S)
+        finally:
+            for task in waiting:
+                task.cancel()
+        name, child = next((name, child) for name, child in children.items() if child.returncode is not None)
+        return Death(name, child.describe_end(), child.last_words)
+
+    async def heal(self) -> Healed:
+        """Start again what has died: the VNC server alone if X still answers, everything otherwise.
+
+        Raises:
+            StartError: it wouldn't start. The screen is stopped, nothing is left behind; ``start`` tries again.
+        """
+        async with self._changing:
+            if all(child.returncode is None for child in self._children().values()):
+                return Healed.NOTHING
+            if self._vnc is None or not await self._x_answers():
+                await self._stop()
+                await self._start()
+                return Healed.EVERYTHING
+            try:
+                await self._vnc.stop()
+                vnc.check_port(self.options.vnc_host, self.options.vnc_port)
+                await self._start_vnc()
+            except BaseException:
+                await self._stop()
+                raise
+            return Healed.VNC_SERVER
+
+    @abstractmethod
+    async def _x_command(self) -> list[str]:
+        """How this screen's X server is started."""
+
+    @abstractmethod
+    async def _start_vnc(self) -> None:
+        """With X running: return once VNC greets."""
+
+    async def _start(self) -> None:
+        options = self.options
+        vnc.check_port(options.vnc_host, options.vnc_port)
+        options.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            # The server reads the cookie anew for each client; were the file missing, it would let every local one in.
+            write_cookie(self.xauthority)
+            if self._password_file is not None and options.password is not None:
+                await vnc.write_password_file(self._password_file, options.password)
+            command = await self._x_command()
+            self._x = await XServer.start(command, xauthority=self.xauthority, env=_server_environment({}))
+            await self._map_probes(self._x)
+            await self._start_vnc()
+        except BaseException:
+            await self._stop()
+            raise
+
+    async def _stop(self) -> None:
+        if self._vnc is not None:
+            await self._vnc.stop()
+            self._vnc = None
+        if self._x is not None:
+            await self._x.stop()
+            self._x = None
+        self.xauthority.unlink(missing_ok=True)
+        if self._password_file is not None:
+            self._password_file.unlink(missing_ok=True)
+
+    async def _map_probes(self, x: XServer) -> None:
+        mapping = asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
+        try:
+            await asyncio.wait_for(mapping, X_ANSWER_DEADLINE_S)
+        except (DisplayLost, TimeoutError) as error:
+            raise StartError(f"the X server runs but takes no connection: {error}\n{x.child.last_words}") from error
+
+    async def _x_answers(self) -> bool:
+        if self._x is None or self._x.child.returncode is not None:
+            return False
+        try:
+            await self._map_probes(self._x)
+        except StartError:
+            return False
+        return True
+
+    def _children(self) -> dict[str, ChildProcess]:
+        children = {} if self._x is None else {X_SERVER: self._x.child}
+        return children if self._vnc is None else {**children, VNC_SERVER: self._vnc}
+
+    async def _vnc_arguments(self, program: str) -> list[str]:
+        options = self.options
+        return await vnc.arguments(
+            program,
+            host=options.vnc_host,
+            port=options.vnc_port,
+            name=options.name,
+            password_file=self._password_file,
+        )
+
+
+class XvfbScreen(Screen):
+    """Xvfb draws, X0tigervnc looks at it: a process more, but the program outlives the VNC server."""
+
+    async def _x_command(self) -> list[str]:
+        size = f"{self.options.width}x{self.options.height}x24"
+        return [executable("Xvfb", package="xvfb"), "-screen", "0", size]
+
+    async def _start_vnc(self) -> None:
+        # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
+        program = executable("X0tigervnc", package="tigervnc-scraping-server")
+        command = [program, f"-display={self.display}", *await self._vnc_arguments(program)]
+        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=_server_environment(self.environment))
+        await vnc.wait_for_banner(self._vnc, self.options.vnc_port)
+
+
+class XvncScreen(Screen):
+    """Xtigervnc is X server and VNC server in one process: less CPU and latency, but they die together."""
+
+    async def _x_command(self) -> list[str]:
+        program = executable("Xtigervnc", package="tigervnc-standalone-server")
+        geometry = ["-geometry", f"{self.options.width}x{self.options.height}", "-depth", "24"]
+        return [program, *geometry, *await self._vnc_arguments(program)]
+
+    async def _start_vnc(self) -> None:
+        assert self._x is not None
+        await vnc.wait_for_banner(self._x.child, self.options.vnc_port)
+
+
+BACKENDS: Final[dict[Backend, type[Screen]]] = {"xvfb": XvfbScreen, "xvnc": XvncScreen}
+
+
+def make_screen(options: ScreenOptions) -> Screen:
+    """The screen of the backend that the options name; not started yet."""
+    return BACKENDS[options.backend](options)
+
+
+def _server_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    # The password is in this process' environment; the servers have no use for it.
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLURIVERSE_")}
+    return {**inherited, **extra}

@@ -1,0 +1,146 @@
+"""What both VNC servers of TigerVNC have in common: their parameters, password file, port, and readiness."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import re
+import socket
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.process import ChildProcess, StartError, executable
+
+from .connection import write_private_file
+from .xserver import START_DEADLINE_S
+
+# Updates a second that a client may get. The server waits for half of one after a change before it sends it, so this
+# is latency: key press to changed pixel at a client takes 10 ms (p50) at 60, 3.5 at 250, 2.5 at 500, 2.4 at 1000. It
+# costs nothing with a program that draws 60 frames a second, and 500 leaves 1 ms for a frame that is drawn in steps.
+FRAME_RATE: Final = 500
+
+PARAMETERS: Final = {
+    "FrameRate": FRAME_RATE,
+    # Agent, observers and viewers share the desktop, and none of them ends another's connection.
+    "AlwaysShared": 1,
+    "DisconnectClients": 0,
+    # A block by address would lock out everyone behind the viewer's bridge (127.0.0.1) or a NAT. Health checks and
+    # agents that time bare TCP connections count as failed attempts, so that no threshold is high enough.
+    "UseBlacklist": 0,
+    # The program's clipboard is no business of viewers, nor theirs of it.
+    "AcceptCutText": 0,
+    "SendCutText": 0,
+    # Episodes assume the size that they began with.
+    "AcceptSetDesktopSize": 0,
+    # When to hang up is the daemon's decision.
+    "IdleTimeout": 0,
+    "MaxIdleTime": 0,
+    "MaxConnectionTime": 0,
+    "MaxDisconnectionTime": 0,
+}
+# X0tigervnc's own -PollingCycle and -MaxProcessorUsage stay at their defaults: with the DAMAGE extension, which Xvfb
+# has, they govern just how often the pointer's position is asked for. Shorter cycles cost CPU and bring nothing.
+
+# How often a server that starts is knocked at. It listens some 30 ms after its start.
+KNOCK_INTERVAL_S: Final = 0.01
+
+BANNER_BYTES: Final = 12
+
+
+async def arguments(program: str, *, host: str, port: int, name: str, password_file: Path | None) -> list[str]:
+    """The command line of a VNC server, after its name. Parameters that its version doesn't know are left out.
+
+    ``password_file`` None lets everybody in.
+
+    Raises:
+        StartError: the program can't be run.
+    """
+    known = await _known_parameters(program)
+    chosen = {key: value for key, value in PARAMETERS.items() if key.lower() in known}
+    security = {"SecurityTypes": "None"} if password_file is None else _password_security(password_file)
+    parameters = {"rfbport": port, "interface": host, "desktop": name, **security, **chosen}
+    return [f"-{key}={value}" for key, value in parameters.items()]
+
+
+async def write_password_file(path: Path, password: str) -> None:
+    """TigerVNC's obfuscated form of the password, in a file for this user only.
+
+    Raises:
+        StartError: the program that makes it is missing or fails.
+    """
+    program = executable("tigervncpasswd", package="tigervnc-tools")
+    # Not a ChildProcess, which has no standard input: a password doesn't belong on a command line.
+    process = await asyncio.create_subprocess_exec(
+        program, "-f", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    output, complaint = await process.communicate(password.encode() + b"\n")
+    if process.returncode != 0 or not output:
+        raise StartError(f"{program} -f failed: {complaint.decode(errors='replace').strip()}")
+    write_private_file(path, output)
+
+
+def check_port(host: str, port: int) -> None:
+    """See whether the port is free. A VNC server that couldn't have it would die only after its neighbour answered us.
+
+    Raises:
+        StartError: it isn't; says how to find out whose it is.
+    """
+    with socket.socket() as probe:
+        # As the servers do: connections that linger from an earlier one are no obstacle.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise StartError(
+                    f"VNC port {port} is taken by another program; see which with: ss -ltnp 'sport = :{port}'"
+                ) from error
+            raise StartError(f"VNC can't listen on {host}:{port}: {error.strerror}") from error
+
+
+async def wait_for_banner(child: ChildProcess, port: int) -> None:
+    """Return once an RFB server greets on the port.
+
+    Raises:
+        StartError: the child ended before, or nobody greeted in time. The child is left to the caller.
+    """
+    try:
+        async with asyncio.timeout(START_DEADLINE_S):
+            while not await _greets(port):
+                if child.returncode is not None:
+                    await child.wait()  # for its last words
+                    raise StartError(f"the {child.name} ended at once, {child.describe_end()}:\n{child.last_words}")
+                await asyncio.sleep(KNOCK_INTERVAL_S)
+    except TimeoutError:
+        raise StartError(
+            f"the {child.name} did not answer on port {port} within {START_DEADLINE_S:.0f} s:\n{child.last_words}"
+        ) from None
+
+
+async def _greets(port: int) -> bool:
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    try:
+        return (await reader.readexactly(BANNER_BYTES)).startswith(b"RFB ")
+    except (OSError, asyncio.IncompleteReadError):
+        return False
+    finally:
+        writer.close()
+
+
+def _password_security(password_file: Path) -> dict[str, str]:
+    return {"SecurityTypes": "VncAuth", "PasswordFile": str(password_file)}
+
+
+async def _known_parameters(program: str) -> Collection[str]:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program, "-help", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        )
+    except OSError as error:
+        raise StartError(f"{program} could not be started: {error}") from error
+    output, _ = await process.communicate()
+    return {name.lower() for name in re.findall(r"^  (\w+) +- ", output.decode(errors="replace"), re.MULTILINE)}

@@ -1,0 +1,110 @@
+"""One X server process: a free display for it, its readiness, its end, and what a killed one leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.process import ChildProcess, StartError
+
+# Up within 0.1 s on an idle machine; one that starts a whole fleet at once takes seconds.
+START_DEADLINE_S: Final = 15.0
+
+# No TCP; no reset (which forgets the keyboard map) when the last client leaves; no screen saver.
+COMMON_ARGUMENTS: Final = ("-nolisten", "tcp", "-noreset", "-s", "0", "-dpi", "96")
+
+SOCKETS: Final = Path("/tmp/.X11-unix")  # noqa: S108 - X clients look there and nowhere else
+LOCKS: Final = Path("/tmp")  # noqa: S108 - the same
+
+
+class XServer:
+    """A running X server. ``stop`` ends it and takes away its socket and lock, whichever way it died."""
+
+    def __init__(self, child: ChildProcess, number: int) -> None:
+        self.child = child
+        self._number = number
+
+    @classmethod
+    async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str]) -> XServer:
+        """Start ``command`` on a display that it finds free itself; clients need a cookie of ``xauthority``.
+
+        Raises:
+            StartError: it ended, or wasn't ready in time; nothing is left of it.
+        """
+        read_end, write_end = os.pipe()
+        full = [*command, "-displayfd", str(write_end), "-auth", str(xauthority), *COMMON_ARGUMENTS]
+        with os.fdopen(read_end, "rb", buffering=0) as pipe:
+            try:
+                child = await ChildProcess.start("X server", full, env=env, pass_fds=[write_end])
+            finally:
+                os.close(write_end)
+            try:
+                async with asyncio.timeout(START_DEADLINE_S):
+                    line = await _read_line(pipe.fileno())
+                if not line:
+                    await child.wait()
+            except TimeoutError:
+                await child.stop()
+                raise StartError(f"the X server was not ready after {START_DEADLINE_S:.0f} s\n{_hint(full)}") from None
+            except BaseException:
+                await child.stop()
+                raise
+        if not line:
+            raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.last_words}\n{_hint(full)}")
+        return cls(child, int(line))
+
+    @property
+    def display(self) -> str:
+        """The name of its display, such as ``:17``."""
+        return f":{self._number}"
+
+    async def stop(self) -> None:
+        """End and reap it. May be called again."""
+        await self.child.stop()
+        lock = LOCKS / f".X{self._number}-lock"
+        with contextlib.suppress(OSError, ValueError):
+            if int(lock.read_text()) == self.child.pid:
+                lock.unlink()
+        path = SOCKETS / f"X{self._number}"
+        # Another server may have taken the number since: only a socket that nobody listens on is litter.
+        with contextlib.suppress(FileNotFoundError), socket.socket(socket.AF_UNIX) as client:
+            client.setblocking(False)
+            try:
+                client.connect(str(path))
+            except ConnectionRefusedError:
+                path.unlink()
+            except BlockingIOError:
+                pass
+
+
+async def _read_line(descriptor: int) -> bytes:
+    """All up to the newline, without it; empty if the other end closes first.
+
+    The server writes the newline by itself, and dies if the pipe is closed before.
+    """
+    loop = asyncio.get_running_loop()
+    line = b""
+    while not line.endswith(b"\n"):
+        readable = loop.create_future()
+        loop.add_reader(descriptor, readable.set_result, None)
+        try:
+            await readable
+        finally:
+            loop.remove_reader(descriptor)
+        chunk = os.read(descriptor, 64)
+        if not chunk:
+            return b""
+        line += chunk
+    return line.rstrip()
+
+
+def _hint(command: Sequence[str]) -> str:
+    # Without the display's pipe and the cookie, which only exist while we run.
+    cut = command.index("-displayfd")
+    return f"to see what is wrong, run: {shlex.join(command[:cut])} :99"

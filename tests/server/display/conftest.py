@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen
+from support.xwindow import Window
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@pytest.fixture(params=["xvfb", "xvnc"])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return request.param
+
+
+@pytest.fixture
+def options(backend: Backend, free_port: int, tmp_path: Path) -> ScreenOptions:
+    return ScreenOptions(
+        width=320,
+        height=240,
+        vnc_port=free_port,
+        vnc_host="127.0.0.1",
+        password=None,
+        backend=backend,
+        runtime_dir=tmp_path / "runtime",
+        name="a test",
+    )
+
+
+@pytest.fixture
+async def screen(options: ScreenOptions) -> AsyncIterator[Screen]:
+    screen = make_screen(options)
+    await screen.start()
+    yield screen
+    await screen.stop()
+
+
+@pytest.fixture
+async def guarded_screen(options: ScreenOptions) -> AsyncIterator[Screen]:
+    """A screen with the password ``password and more``, of which VNC looks at eight characters."""
+    screen = make_screen(replace(options, password="password and more"))
+    await screen.start()
+    yield screen
+    await screen.stop()
+
+
+@pytest.fixture
+def open_window() -> Iterator[Callable[[Screen], Window]]:
+    windows: list[Window] = []
+
+    def open_on(screen: Screen) -> Window:
+        windows.append(Window(screen.display, screen.xauthority))
+        return windows[-1]
+
+    yield open_on
+    for window in windows:
+        window.connection.display.socket.close()
+
+
+@pytest.fixture
+def window(screen: Screen, open_window: Callable[[Screen], Window]) -> Window:
+    return open_window(screen)
+
+
+@pytest.fixture
+async def other_screen(options: ScreenOptions) -> AsyncIterator[Screen]:
+    """A screen of the other backend."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    backend: Backend = "xvnc" if options.backend == "xvfb" else "xvfb"
+    runtime_dir = options.runtime_dir.parent / "other"
+    screen = make_screen(replace(options, backend=backend, vnc_port=port, runtime_dir=runtime_dir))
+    await screen.start()
+    yield screen
+    await screen.stop()

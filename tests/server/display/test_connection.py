@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pluriverse_server.display import DisplayLost, Screen
+from pluriverse_server.display.connection import COOKIE_BYTES, open_display, write_cookie, write_private_file
+from Xlib.xauth import FamilyLocal, Xauthority
+
+
+def test_private_file_replaces_what_was_there_and_follows_no_link(tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim", tmp_path / "file"
+    victim.write_bytes(b"keep me")
+    path.symlink_to(victim)
+    write_private_file(path, b"secret")
+    assert (victim.read_bytes(), path.read_bytes()) == (b"keep me", b"secret")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_each_cookie_is_new_and_good_for_any_display(tmp_path: Path) -> None:
+    cookies: set[bytes] = set()
+    for _ in range(3):
+        write_cookie(tmp_path / "Xauthority")
+        ((family, address, number, protocol, cookie),) = Xauthority(str(tmp_path / "Xauthority")).entries
+        assert (family, address.decode(), number) == (FamilyLocal, os.uname().nodename, b"")
+        assert (protocol, len(cookie)) == (b"MIT-MAGIC-COOKIE-1", COOKIE_BYTES)
+        cookies.add(cookie)
+    assert len(cookies) == 3
+
+
+def test_display_that_is_not_there_is_lost(tmp_path: Path) -> None:
+    for name in (":54321", "not a display"):
+        with pytest.raises(DisplayLost, match=name):
+            open_display(name, tmp_path / "none")
+
+
+@pytest.mark.parametrize("before", [None, "/home/someone/.Xauthority"])
+@pytest.mark.parametrize("backend", ["xvfb"])
+async def test_environment_is_as_before(screen: Screen, monkeypatch: pytest.MonkeyPatch, before: str | None) -> None:
+    if before is None:
+        monkeypatch.delenv("XAUTHORITY", raising=False)
+    else:
+        monkeypatch.setenv("XAUTHORITY", before)
+    open_display(screen.display, screen.xauthority).close()
+    assert os.environ.get("XAUTHORITY") == before
+
+
+async def test_connections_to_two_kinds_of_server_keep_their_extensions_apart(
+    screen: Screen, other_screen: Screen
+) -> None:
+    connections = [open_display(each.display, each.xauthority) for each in (screen, other_screen)]
+    for connection in connections:
+        assert connection.display.get_extension_major("XTEST") == connection.query_extension("XTEST").major_opcode  # pyright: ignore[reportOptionalMemberAccess]
+        connection.close()

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_server.display import AsyncInjector, DisplayLost, Injector, Screen
+from support.xwindow import Window
+from Xlib import XK, X
+
+# A call on a frozen server must end by this; the calls of a live one are a thousand times quicker.
+SHORT_DEADLINE_S = 0.3
+
+UNKNOWN = [0x01000000 + character for character in range(0x3B1, 0x3B1 + 24)]  # Greek, which the map lacks
+
+
+@pytest.fixture
+def injector(screen: Screen) -> Iterator[Injector]:
+    injector = Injector(screen.display, screen.xauthority)
+    yield injector
+    injector.close()
+
+
+@pytest.fixture
+async def slow_to_give_up(screen: Screen) -> AsyncIterator[AsyncInjector]:
+    injector = await AsyncInjector.open(screen.display, screen.xauthority, deadline_s=SHORT_DEADLINE_S)
+    yield injector
+    await injector.close()
+
+
+def press(*keysyms: int) -> list[KeyEvent | PointerEvent]:
+    return [KeyEvent(keysym, down) for keysym in keysyms for down in (True, False)]
+
+
+async def test_keys_arrive_as_what_they_mean(injector: Injector, window: Window) -> None:
+    keysyms = [XK.XK_a, XK.XK_A, XK.XK_1, XK.XK_exclam, XK.XK_at, XK.XK_Left, XK.XK_KP_1, XK.XK_F5, 0xBEEF1]
+    for keysym in keysyms:
+        injector.apply(press(keysym))
+        assert window.typed() == keysym
+    window.wait_for_held(0)
+
+
+async def test_shift_that_is_held_stays_held(injector: Injector, window: Window) -> None:
+    injector.apply([KeyEvent(XK.XK_Shift_L, True), *press(XK.XK_A)])
+    assert window.typed() == XK.XK_A
+    window.wait_for_held(1)
+    injector.apply([KeyEvent(XK.XK_Shift_L, False)])
+    window.wait_for_held(0)
+
+
+async def test_more_unknown_keysyms_than_spare_keycodes_all_arrive(injector: Injector, window: Window) -> None:
+    for keysym in UNKNOWN:
+        injector.apply(press(keysym))
+        assert window.typed() == keysym
+
+
+async def test_held_spare_keycode_is_never_given_away(
+    injector: Injector, window: Window, caplog: pytest.LogCaptureFixture
+) -> None:
+    injector.apply([KeyEvent(keysym, True) for keysym in UNKNOWN])
+    dropped = caplog.text.count("every spare keycode is held")
+    assert 0 < dropped < len(UNKNOWN)
+    held = window.wait_for_held(len(UNKNOWN) - dropped)
+    injector.apply([KeyEvent(UNKNOWN[0], False)])
+    still_held = window.wait_for_held(len(held) - 1)
+    injector.apply([KeyEvent(UNKNOWN[-1], True)])
+    assert window.wait_for_held(len(held)) == held > still_held
+
+
+async def test_key_that_is_down_already_is_not_pressed_again(injector: Injector, window: Window) -> None:
+    injector.apply([KeyEvent(XK.XK_a, True), KeyEvent(XK.XK_a, True), KeyEvent(XK.XK_b, True)])
+    assert [window.typed(), window.typed()] == [XK.XK_a, XK.XK_b]
+
+
+async def test_one_key_under_two_keysyms_is_up_when_both_are(injector: Injector, window: Window) -> None:
+    injector.apply([KeyEvent(XK.XK_a, True), KeyEvent(XK.XK_A, True), KeyEvent(XK.XK_a, False)])
+    window.wait_for_held(1)
+    injector.apply([KeyEvent(XK.XK_A, False)])
+    window.wait_for_held(0)
+
+
+async def test_key_that_is_not_held_is_not_released(injector: Injector, window: Window) -> None:
+    injector.apply([KeyEvent(XK.XK_a, False), *press(XK.XK_b)])
+    assert window.event(X.KeyPress, X.KeyRelease).type == X.KeyPress
+
+
+async def test_pointer_moves_and_clicks(injector: Injector, window: Window) -> None:
+    injector.apply([PointerEvent(30, 40, 0b1), PointerEvent(50, 60, 0b101), PointerEvent(50, 60, 0)])
+    press = window.event(X.ButtonPress)
+    assert (press.detail, press.root_x, press.root_y) == (1, 30, 40)
+    press = window.event(X.ButtonPress)
+    assert (press.detail, press.root_x, press.root_y) == (3, 50, 60)
+    assert {window.event(X.ButtonRelease).detail, window.event(X.ButtonRelease).detail} == {1, 3}
+
+
+async def test_wheel_turns(injector: Injector, window: Window) -> None:
+    for button in (4, 5, 6, 7):
+        injector.apply([PointerEvent(5, 5, 1 << (button - 1)), PointerEvent(5, 5, 0)])
+        assert window.event(X.ButtonPress).detail == button
+
+
+async def test_pointer_stays_on_the_screen(injector: Injector, window: Window) -> None:
+    injector.apply([PointerEvent(65535, 65535, 0)])
+    window.wait_for_pointer(319, 239)
+    injector.apply([PointerEvent(0, 65535, 0)])
+    window.wait_for_pointer(0, 239)
+
+
+async def test_release_all_lets_go_of_keys_and_buttons(injector: Injector, window: Window) -> None:
+    injector.apply([KeyEvent(XK.XK_Left, True), KeyEvent(XK.XK_z, True), PointerEvent(1, 1, 0b11)])
+    window.wait_for_held(2)
+    injector.release_all()
+    window.wait_for_held(0)
+    assert {window.event(X.ButtonRelease).detail, window.event(X.ButtonRelease).detail} == {1, 2}
+    injector.apply(press(XK.XK_Left))
+    window.wait_for_held(0)
+
+
+async def test_close_lets_go_and_can_be_repeated(injector: Injector, window: Window) -> None:
+    injector.apply([KeyEvent(XK.XK_Left, True)])
+    injector.close()
+    window.wait_for_held(0)
+    injector.close()
+    with pytest.raises(DisplayLost):
+        injector.apply([])
+
+
+async def test_keymap_that_somebody_changes_is_followed(injector: Injector, window: Window) -> None:
+    injector.apply(press(XK.XK_a))
+    window.connection.change_keyboard_mapping(38, [(XK.XK_q, XK.XK_Q)])
+    window.connection.sync()
+    injector.apply(press(XK.XK_q))
+    assert window.event(X.KeyPress).detail == 38
+
+
+async def test_injector_without_a_cookie_is_refused(screen: Screen, tmp_path: Path) -> None:
+    with pytest.raises(DisplayLost):
+        Injector(screen.display, tmp_path / "none")
+    with pytest.raises(DisplayLost):
+        await AsyncInjector.open(screen.display, tmp_path / "none")
+
+
+async def test_events_of_the_event_loop_arrive_in_order(slow_to_give_up: AsyncInjector, window: Window) -> None:
+    keysyms = [XK.XK_a, XK.XK_b, XK.XK_c, XK.XK_d]
+    await asyncio.gather(*(slow_to_give_up.apply(press(keysym)) for keysym in keysyms))
+    assert [window.typed() for _ in keysyms] == keysyms
+    await slow_to_give_up.apply([KeyEvent(XK.XK_e, True)])
+    await slow_to_give_up.release_all()
+    window.wait_for_held(0)
+
+
+async def test_dead_x_server_is_reported(slow_to_give_up: AsyncInjector, screen: Screen) -> None:
+    os.kill(screen.pids["X server"], signal.SIGKILL)
+    await screen.wait_for_death()
+    for action in (lambda: slow_to_give_up.apply(press(XK.XK_a)), slow_to_give_up.release_all):
+        with pytest.raises(DisplayLost):
+            await action()
+    await slow_to_give_up.close()
+
+
+async def test_frozen_x_server_does_not_hold_up_the_loop(slow_to_give_up: AsyncInjector, screen: Screen) -> None:
+    async def move_until_no_more_fits_into_the_socket() -> None:
+        while True:
+            await slow_to_give_up.apply([PointerEvent(x % 300, 0, 0) for x in range(1000)])
+
+    os.kill(screen.pids["X server"], signal.SIGSTOP)
+    with pytest.raises(DisplayLost):
+        await move_until_no_more_fits_into_the_socket()
+    with pytest.raises(DisplayLost):
+        await slow_to_give_up.release_all()
+    await slow_to_give_up.close()
+
+
+async def test_frozen_x_server_does_not_hold_up_a_connection(screen: Screen) -> None:
+    os.kill(screen.pids["X server"], signal.SIGSTOP)
+    with pytest.raises(DisplayLost, match="not answered"):
+        await AsyncInjector.open(screen.display, screen.xauthority, deadline_s=SHORT_DEADLINE_S)
+
+
+async def test_closed_injector_says_so(slow_to_give_up: AsyncInjector) -> None:
+    await slow_to_give_up.close()
+    await slow_to_give_up.close()
+    with pytest.raises(DisplayLost, match="closed"):
+        await slow_to_give_up.apply([])
+
+
+async def test_injectors_of_two_screens_do_not_mix_up_their_servers(
+    screen: Screen, window: Window, open_window: Callable[[Screen], Window], other_screen: Screen
+) -> None:
+    first, second = (Injector(each.display, each.xauthority) for each in (screen, other_screen))
+    other_window = open_window(other_screen)
+    for injector, own_window, keysym in ((first, window, XK.XK_a), (second, other_window, XK.XK_b)):
+        injector.apply(press(keysym))
+        assert own_window.typed() == keysym
+        injector.close()

@@ -1,0 +1,343 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pluriverse_server.display import DisplayLost, Healed, Screen, ScreenOptions, make_screen
+from pluriverse_server.display.connection import open_display, write_cookie
+from pluriverse_server.display.keymap import PROBE_KEYCODES
+from pluriverse_server.display.xserver import LOCKS, SOCKETS
+from pluriverse_server.process import StartError
+from support.rfb import AuthenticationFailed, RfbClient
+from support.xwindow import Window
+from Xlib import XK, X
+
+RED = (255, 0, 0)
+GREEN = (0, 255, 0)
+PROGRAMS = ("Xvfb", "X0tigervnc", "Xtigervnc", "tigervncpasswd", "setpriv", "xkbcomp", "sh")
+
+
+def viewer(screen: Screen, password: str | None = None, *, shared: bool = True) -> RfbClient:
+    return RfbClient("127.0.0.1", screen.options.vnc_port, password, shared=shared)
+
+
+def command_line(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def x_socket(display: str) -> Path:
+    return SOCKETS / f"X{display.removeprefix(':')}"
+
+
+def programs_in(folder: Path, *, without: str = "") -> str:
+    """A PATH with the programs that a screen needs, but one."""
+    folder.mkdir()
+    for name in PROGRAMS:
+        found = shutil.which(name)
+        assert found is not None
+        if name != without:
+            (folder / name).symlink_to(found)
+    return str(folder)
+
+
+def assert_nothing_left(options: ScreenOptions, display: str, pids: list[int]) -> None:
+    number = display.removeprefix(":")
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    assert not x_socket(display).exists()
+    assert not (LOCKS / f".X{number}-lock").exists()
+    assert list(options.runtime_dir.iterdir()) == []
+    with contextlib.suppress(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", options.vnc_port)).close()
+        pytest.fail("somebody still listens on the VNC port")
+
+
+async def test_screen_has_the_size_and_name_that_were_asked_for(screen: Screen) -> None:
+    with viewer(screen) as client:
+        assert (client.width, client.height, client.name) == (320, 240, "a test")
+
+
+async def test_client_without_the_cookie_is_refused(screen: Screen, tmp_path: Path) -> None:
+    with pytest.raises(DisplayLost):
+        open_display(screen.display, tmp_path / "no such file")
+    write_cookie(tmp_path / "another cookie")
+    with pytest.raises(DisplayLost):
+        open_display(screen.display, tmp_path / "another cookie")
+    open_display(screen.display, screen.xauthority).close()
+
+
+async def test_x_does_not_listen_on_tcp(screen: Screen) -> None:
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", 6000 + int(screen.display.removeprefix(":"))))
+
+
+async def test_cookie_and_password_are_for_this_user_only(guarded_screen: Screen) -> None:
+    folder = guarded_screen.options.runtime_dir
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {file.name: file.stat().st_mode & 0o777 for file in folder.iterdir()} == {
+        "Xauthority": 0o600,
+        "vncpasswd": 0o600,
+    }
+    assert not [pid for pid in guarded_screen.pids.values() if "password and" in command_line(pid)]
+
+
+async def test_right_password_lets_in_and_eight_characters_count(guarded_screen: Screen) -> None:
+    for password in ("password and more", "password"):
+        with viewer(guarded_screen, password) as client:
+            client.wait_for_pixel(1, 1, client.pixel(1, 1))
+
+
+async def test_wrong_password_and_none_are_refused(guarded_screen: Screen) -> None:
+    for password in ("passwort", None):
+        with pytest.raises(AuthenticationFailed):
+            viewer(guarded_screen, password)
+
+
+async def test_screen_without_password_lets_everybody_in(screen: Screen) -> None:
+    with viewer(screen) as client:
+        assert list(client.security_types) == [1]
+
+
+async def test_agent_gets_in_after_many_connections_that_said_nothing_or_failed(guarded_screen: Screen) -> None:
+    for _ in range(15):
+        socket.create_connection(("127.0.0.1", guarded_screen.options.vnc_port)).close()
+        with pytest.raises(AuthenticationFailed):
+            viewer(guarded_screen, "wrong")
+    viewer(guarded_screen, "password").close()
+
+
+async def test_two_viewers_see_the_same_pixel_even_if_one_asked_for_the_desktop_alone(
+    screen: Screen, window: Window
+) -> None:
+    with viewer(screen) as first, viewer(screen, shared=False) as second:
+        window.fill(10, 20, 30, 30, RED)
+        first.wait_for_pixel(15, 25, RED)
+        second.wait_for_pixel(15, 25, RED)
+        window.fill(10, 20, 30, 30, GREEN)
+        first.wait_for_pixel(15, 25, GREEN)
+        second.wait_for_pixel(15, 25, GREEN)
+
+
+@pytest.mark.parametrize("keysym", PROBE_KEYCODES)
+async def test_probe_over_vnc_arrives(screen: Screen, window: Window, keysym: int) -> None:
+    with viewer(screen) as client:
+        client.press(keysym)
+        assert window.typed() == keysym
+        assert window.event(X.KeyRelease).detail == PROBE_KEYCODES[keysym]
+
+
+async def test_keys_over_vnc_arrive(screen: Screen, window: Window) -> None:
+    with viewer(screen) as client:
+        for keysym in (XK.XK_a, XK.XK_1, XK.XK_Left, XK.XK_space, XK.XK_Return):
+            client.press(keysym)
+            assert window.typed() == keysym
+        client.key(XK.XK_Shift_L, True)
+        client.press(XK.XK_A)
+        client.key(XK.XK_Shift_L, False)
+        assert window.typed() == XK.XK_A
+
+
+async def test_pointer_over_vnc_arrives(screen: Screen, window: Window) -> None:
+    with viewer(screen) as client:
+        client.pointer(30, 40)
+        client.pointer(30, 40, 1)
+        press = window.event(X.ButtonPress)
+        assert (press.detail, press.root_x, press.root_y) == (1, 30, 40)
+        client.pointer(50, 60, 0)
+        assert window.event(X.ButtonRelease).detail == 1
+        window.wait_for_pointer(50, 60)
+        client.pointer(50, 60, 1 << 3)
+        assert window.event(X.ButtonPress).detail == 4
+
+
+@pytest.mark.parametrize("backend", ["xvfb"])
+async def test_killed_vnc_server_is_replaced_while_the_program_goes_on(screen: Screen, window: Window) -> None:
+    display, pids = screen.display, screen.pids
+    os.kill(pids["VNC server"], signal.SIGKILL)
+    death = await asyncio.wait_for(screen.wait_for_death(), 10)
+    assert (death.name, death.how) == ("VNC server", "killed by SIGKILL")
+    assert await screen.heal() is Healed.VNC_SERVER
+    assert (screen.display, screen.pids["X server"]) == (display, pids["X server"])
+    window.fill(0, 0, 50, 50, RED)
+    with viewer(screen) as client:
+        client.wait_for_pixel(5, 5, RED)
+        client.press(0xBEEF1)
+        assert window.typed() == 0xBEEF1
+
+
+async def test_killed_x_server_is_replaced_on_the_same_vnc_port(
+    screen: Screen, open_window: Callable[[Screen], Window]
+) -> None:
+    before = screen.pids
+    os.kill(before["X server"], signal.SIGKILL)
+    await asyncio.wait_for(screen.wait_for_death(), 10)
+    assert await screen.heal() is Healed.EVERYTHING
+    assert not set(before.values()) & set(screen.pids.values())
+    window = open_window(screen)
+    window.fill(0, 0, 50, 50, GREEN)
+    with viewer(screen) as client:
+        client.wait_for_pixel(5, 5, GREEN)
+        client.press(0xBEEF2)
+        assert window.typed() == 0xBEEF2
+
+
+async def test_death_of_the_x_server_is_named_before_that_of_the_vnc_server_which_it_causes(screen: Screen) -> None:
+    os.kill(screen.pids["X server"], signal.SIGKILL)
+    death = await asyncio.wait_for(screen.wait_for_death(), 10)
+    assert (death.name, death.how) == ("X server", "killed by SIGKILL")
+
+
+async def test_death_comes_with_last_words(screen: Screen) -> None:
+    viewer(screen).close()
+    os.kill(screen.pids["VNC server" if "VNC server" in screen.pids else "X server"], signal.SIGABRT)
+    death = await asyncio.wait_for(screen.wait_for_death(), 10)
+    assert "pixel format" in death.last_words
+
+
+async def test_heal_leaves_a_healthy_screen_alone(screen: Screen) -> None:
+    before = screen.pids
+    assert await screen.heal() is Healed.NOTHING
+    assert screen.pids == before
+
+
+async def test_heal_that_fails_leaves_nothing_behind(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    display, pids = screen.display, screen.pids
+    monkeypatch.setenv("PATH", "/nonexistent")
+    os.kill(pids["X server"], signal.SIGKILL)
+    await asyncio.wait_for(screen.wait_for_death(), 10)
+    with pytest.raises(StartError):
+        await screen.heal()
+    assert_nothing_left(screen.options, display, list(pids.values()))
+
+
+async def test_stop_leaves_no_process_lock_socket_or_file(guarded_screen: Screen) -> None:
+    display, pids = guarded_screen.display, list(guarded_screen.pids.values())
+    assert x_socket(display).exists()
+    await guarded_screen.stop()
+    assert_nothing_left(guarded_screen.options, display, pids)
+    await guarded_screen.stop()
+
+
+async def test_stop_cleans_up_after_servers_that_were_killed(guarded_screen: Screen) -> None:
+    display, pids = guarded_screen.display, list(guarded_screen.pids.values())
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    await guarded_screen.stop()
+    assert_nothing_left(guarded_screen.options, display, pids)
+
+
+async def test_stop_ends_a_frozen_x_server(guarded_screen: Screen) -> None:
+    display, pids = guarded_screen.display, list(guarded_screen.pids.values())
+    os.kill(guarded_screen.pids["X server"], signal.SIGSTOP)
+    await guarded_screen.stop()
+    assert_nothing_left(guarded_screen.options, display, pids)
+
+
+async def test_screen_starts_again_after_a_stop(screen: Screen) -> None:
+    await screen.stop()
+    await screen.start()
+    viewer(screen).close()
+
+
+async def test_screen_that_was_not_started_can_be_stopped_and_says_that_it_has_no_display(
+    options: ScreenOptions,
+) -> None:
+    screen = make_screen(options)
+    await screen.stop()
+    with pytest.raises(RuntimeError):
+        _ = screen.environment
+    with pytest.raises(RuntimeError):
+        await screen.wait_for_death()
+
+
+async def test_start_that_is_cancelled_leaves_nothing_behind(options: ScreenOptions) -> None:
+    screen = make_screen(options)
+    starting = asyncio.create_task(screen.start())
+    while not screen.pids:  # noqa: ASYNC110 - a screen that is starting tells nobody how far it is
+        await asyncio.sleep(0)
+    display, pids = screen.display, list(screen.pids.values())
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert_nothing_left(options, display, pids)
+
+
+async def test_taken_port_is_named(options: ScreenOptions) -> None:
+    with (
+        socket.create_server(("127.0.0.1", options.vnc_port)),
+        pytest.raises(StartError, match=str(options.vnc_port)),
+    ):
+        await make_screen(options).start()
+    assert not options.runtime_dir.exists()
+
+
+@pytest.mark.parametrize(
+    ("backend", "program", "package"),
+    [
+        ("xvfb", "Xvfb", "xvfb"),
+        ("xvfb", "X0tigervnc", "tigervnc-scraping-server"),
+        ("xvfb", "tigervncpasswd", "tigervnc-tools"),
+        ("xvnc", "Xtigervnc", "tigervnc-standalone-server"),
+    ],
+)
+async def test_missing_program_names_its_package(
+    options: ScreenOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, package: str
+) -> None:
+    options = replace(options, password="secret")
+    monkeypatch.setenv("PATH", programs_in(tmp_path / "bin", without=program))
+    screen = make_screen(options)
+    with pytest.raises(StartError, match=f"apt-get install {package}"):
+        await screen.start()
+    assert list(options.runtime_dir.iterdir()) == []
+    assert screen.pids == {}
+
+
+@pytest.mark.parametrize(("backend", "program"), [("xvfb", "Xvfb"), ("xvfb", "X0tigervnc"), ("xvnc", "Xtigervnc")])
+async def test_server_that_ends_at_once_is_quoted(
+    options: ScreenOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.setenv("PATH", programs_in(tmp_path / "bin", without=program))
+    fake = tmp_path / "bin" / program
+    fake.write_text("#!/bin/sh\necho 'could not find the fonts'\nexit 3\n")
+    fake.chmod(0o755)
+    screen = make_screen(options)
+    with pytest.raises(StartError, match=r"exit status 3(.|\n)*could not find the fonts"):
+        await screen.start()
+    assert list(options.runtime_dir.iterdir()) == []
+    assert screen.pids == {}
+
+
+async def test_many_screens_that_start_at_once_get_displays_of_their_own(
+    options: ScreenOptions, tmp_path: Path
+) -> None:
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(6)]
+        ports = [listener.getsockname()[1] for listener in sockets]
+    screens = [
+        make_screen(replace(options, vnc_port=port, runtime_dir=tmp_path / str(port), name=str(port))) for port in ports
+    ]
+    try:
+        await asyncio.gather(*(screen.start() for screen in screens))
+        assert len({screen.display for screen in screens}) == len(screens)
+        for screen in screens:
+            with viewer(screen) as client:
+                assert client.name == str(screen.options.vnc_port)
+            open_display(screen.display, screen.xauthority).close()
+    finally:
+        await asyncio.gather(*(screen.stop() for screen in screens))
+
+
+@pytest.mark.parametrize("backend", ["xvfb"])
+@pytest.mark.parametrize(
+    "wrong", [{"width": 0}, {"height": 40000}, {"password": ""}, {"password": "for all\nfor viewers"}]
+)
+def test_options_that_no_server_takes_are_refused(options: ScreenOptions, wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"pixels|password"):
+        replace(options, **wrong)  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from pluriverse_server.display import Screen, vnc
+from pluriverse_server.process import ChildProcess, StartError
+from support.rfb import RfbClient
+
+KNOWN = """\
+Global Parameters:
+  FrameRate      - The maximum number of updates per second sent to each client
+                   (default=60)
+  AlwaysShared   - Always treat incoming connections as shared, regardless of
+"""
+
+
+@pytest.fixture
+def old_server(tmp_path: Path) -> str:
+    """A VNC server that knows hardly any parameter."""
+    program = tmp_path / "server"
+    program.write_text(f"#!/bin/sh\ncat >&2 <<END\n{KNOWN}END\nexit 1\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+async def test_parameters_that_a_version_lacks_are_left_out_but_never_those_that_keep_it_closed(
+    old_server: str, tmp_path: Path
+) -> None:
+    command = await vnc.arguments(
+        old_server, host="127.0.0.1", port=5901, name="a b", password_file=tmp_path / "passwd"
+    )
+    assert command == [
+        "-rfbport=5901",
+        "-interface=127.0.0.1",
+        "-desktop=a b",
+        "-SecurityTypes=VncAuth",
+        f"-PasswordFile={tmp_path}/passwd",
+        f"-FrameRate={vnc.FRAME_RATE}",
+        "-AlwaysShared=1",
+    ]
+
+
+async def test_installed_servers_know_the_parameters_that_the_project_counts_on() -> None:
+    for program in ("X0tigervnc", "Xtigervnc"):
+        command = await vnc.arguments(program, host="0.0.0.0", port=1, name="", password_file=None)
+        assert {"-SecurityTypes=None", "-AlwaysShared=1", "-DisconnectClients=0", "-UseBlacklist=0"} <= set(command)
+
+
+async def test_server_that_is_missing_is_named() -> None:
+    with pytest.raises(StartError, match="/nonexistent/server"):
+        await vnc.arguments("/nonexistent/server", host="0.0.0.0", port=1, name="", password_file=None)
+
+
+def test_free_port_passes_and_taken_one_says_who_to_ask(free_port: int) -> None:
+    vnc.check_port("127.0.0.1", free_port)
+    vnc.check_port("0.0.0.0", free_port)
+    with (
+        socket.create_server(("127.0.0.1", free_port)),
+        pytest.raises(StartError, match=rf"ss -ltnp 'sport = :{free_port}'"),
+    ):
+        vnc.check_port("127.0.0.1", free_port)
+
+
+def test_address_of_another_machine_is_refused(free_port: int) -> None:
+    with pytest.raises(StartError, match=r"192\.0\.2\.1"):
+        vnc.check_port("192.0.2.1", free_port)
+
+
+async def test_server_that_never_greets_is_given_up(free_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vnc, "START_DEADLINE_S", 0.2)
+    child = await ChildProcess.start("silent server", ["sleep", "60"])
+    with pytest.raises(StartError, match=f"silent server did not answer on port {free_port}"):
+        await vnc.wait_for_banner(child, free_port)
+    await child.stop()
+
+
+async def test_resize_that_a_client_asks_for_is_not_done(screen: Screen) -> None:
+    with RfbClient("127.0.0.1", screen.options.vnc_port) as client:
+        client.ask_for_size(200, 100)
+        client.wait_until(lambda: client.size_refusal == 1)
+        assert (client.width, client.height) == (320, 240)
