@@ -1,0 +1,98 @@
+"""Carries RFB between a browser's WebSocket and the VNC server's TCP port.
+
+Both ways with backpressure: neither side is read faster than the other takes it, so that what waits in this process is
+bounded by the limits below and by the sockets' own buffers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import Final
+
+from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
+
+from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, close
+from .tasks import End, first_end
+from .view_only import ViewOnlyFilter
+
+log = logging.getLogger(__name__)
+
+SUBPROTOCOL: Final = "binary"
+
+# One read of the VNC server's port: an encoded 1024x768 picture is some hundred KiB, so a few reads an update. Also
+# what may be on its way to a browser before the VNC server has to wait for it: more would only make pictures older.
+READ_BYTES: Final = 64 * 1024
+
+# noVNC sends at most 10 KiB at a time.
+MAX_MESSAGE_BYTES: Final = 256 * 1024
+
+# The VNC server is on this machine: it answers in a millisecond, or is just being restarted.
+CONNECT_TIMEOUT_S: Final = 2.0
+
+
+def new_websocket() -> web.WebSocketResponse:
+    """A WebSocket for ``carry``, still to be prepared."""
+    return web.WebSocketResponse(
+        protocols=(SUBPROTOCOL,),
+        timeout=CLOSE_TIMEOUT_S,
+        heartbeat=HEARTBEAT_S,
+        compress=False,  # the pictures are compressed already
+        max_msg_size=MAX_MESSAGE_BYTES,
+        writer_limit=READ_BYTES,
+    )
+
+
+async def carry(websocket: web.WebSocketResponse, vnc_address: tuple[str, int], *, control: bool) -> None:
+    """Connect to the VNC server and carry bytes both ways until either side ends; then the other is closed too.
+
+    Without ``control`` no input gets through to the server, whatever the browser sends.
+    """
+    host, port = vnc_address
+    try:
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            reader, writer = await asyncio.open_connection(host, port, limit=READ_BYTES)
+    except OSError as error:  # TimeoutError is one
+        log.warning("viewer: the VNC server at %s:%d can't be reached: %s", host, port, error or "it did not answer")
+        await close(websocket, WSCloseCode.TRY_AGAIN_LATER, f"the VNC server on port {port} does not answer")
+        return
+    try:
+        code, reason = await first_end(
+            _to_browser(reader, websocket),
+            _to_server(websocket, writer, None if control else ViewOnlyFilter()),
+        )
+        await close(websocket, code, reason)
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _to_browser(reader: asyncio.StreamReader, websocket: web.WebSocketResponse) -> End:
+    try:
+        while data := await reader.read(READ_BYTES):
+            await websocket.send_bytes(data)
+    except ClientConnectionResetError:
+        return WSCloseCode.GOING_AWAY, "the browser went away"
+    except OSError as error:
+        return WSCloseCode.GOING_AWAY, f"the VNC server was lost: {error}"
+    return WSCloseCode.GOING_AWAY, "the VNC server closed the connection"
+
+
+async def _to_server(
+    websocket: web.WebSocketResponse, writer: asyncio.StreamWriter, view_only: ViewOnlyFilter | None
+) -> End:
+    async for message in websocket:
+        if message.type is WSMsgType.TEXT:
+            return WSCloseCode.UNSUPPORTED_DATA, "RFB is sent in binary frames"
+        if message.type is not WSMsgType.BINARY:
+            break
+        try:
+            writer.write(message.data if view_only is None else view_only.feed(message.data))
+            await writer.drain()
+        except OSError as error:
+            return WSCloseCode.GOING_AWAY, f"the VNC server was lost: {error}"
+        if view_only is not None and view_only.refusal is not None:
+            return WSCloseCode.POLICY_VIOLATION, f"refused while viewing only: {view_only.refusal}"
+    return WSCloseCode.OK, ""

@@ -1,0 +1,159 @@
+"""The viewer's addresses: a page, its files, and the two WebSockets that it opens.
+
+==================  ===================================================================================
+``/viewer/``        the page
+``/viewer/static``  its scripts and styles, noVNC among them
+``/viewer/access``  ``{"granted": bool}``: whether ``?password=`` opens the two below
+``/viewer/vnc``     WebSocket: RFB, binary, both ways. ``?control=1`` lets input through, else none does
+``/viewer/state``   WebSocket: the state of the remote as JSON
+==================  ===================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from aiohttp import WSCloseCode, web
+
+from . import bridge, feed
+from .feed import Snapshot
+from .hub import TooManyViewers, ViewerHub, close
+
+Authorize = Callable[[str], bool]
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+STATIC: Final = Path(__file__).parent / "static"
+NOVNC: Final = STATIC / "vendor" / "novnc" / "core" / "rfb.js"
+
+NO_ASSETS: Final = (
+    "The viewer has no noVNC: it is fetched when the package is built, and is missing in this installation.\n"
+    "In a checkout of the sources, fetch it and reload this page:\n\n    make assets\n"
+)
+NO_PASSWORD: Final = "The password is missing or wrong: give this remote's with ?password=…\n"  # noqa: S105
+OTHER_ORIGIN: Final = "Without a password, only the remote's own page may connect here.\n"
+NO_WEBSOCKET: Final = "This address speaks WebSocket; the page for people is /viewer/.\n"
+
+# Everything comes from the remote itself. WebSockets are named beside 'self' for browsers that don't count them to it;
+# noVNC draws Tight's JPEG rectangles and mouse pointers from data: images.
+CONTENT_SECURITY_POLICY: Final = "; ".join(
+    (
+        "default-src 'self'",
+        "connect-src 'self' ws: wss:",
+        "img-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    )
+)
+
+
+def add_viewer(
+    app: web.Application,
+    *,
+    authorize: Authorize,
+    snapshot: Snapshot,
+    vnc_address: Callable[[], tuple[str, int]],
+) -> ViewerHub:
+    """Serve the viewer at ``/viewer/``.
+
+    ``authorize`` says whether a password is the remote's (``""``: none was given); ``snapshot`` is the state that the
+    page shows, JSON without NaN; ``vnc_address`` is asked at each connection. The hub counts the viewers and is to be
+    told of changes; it closes its connections when ``app`` shuts down.
+    """
+    hub = ViewerHub()
+    viewer = web.Application()
+    viewer.add_routes(
+        [
+            web.get("/", _page),
+            web.get("/access", _access(authorize)),
+            web.get("/vnc", _guarded(authorize, _vnc(hub, vnc_address))),
+            web.get("/state", _guarded(authorize, _state(hub, snapshot))),
+            web.static("/static", STATIC),
+        ]
+    )
+    viewer.on_response_prepare.append(_add_headers)
+    viewer.on_shutdown.append(lambda _: hub.close())
+    app.router.add_get("/viewer", _redirect)
+    app.add_subapp("/viewer/", viewer)
+    return hub
+
+
+async def _redirect(request: web.Request) -> web.StreamResponse:
+    raise web.HTTPPermanentRedirect(request.rel_url.with_path("/viewer/", keep_query=True))
+
+
+async def _page(request: web.Request) -> web.StreamResponse:
+    del request
+    if not NOVNC.is_file():
+        raise web.HTTPServiceUnavailable(text=NO_ASSETS)
+    return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
+
+
+def _access(authorize: Authorize) -> _Handler:
+    async def access(request: web.Request) -> web.StreamResponse:
+        granted = authorize(request.query.get("password", ""))
+        return web.json_response({"granted": granted}, headers={"Cache-Control": "no-store"})
+
+    return access
+
+
+def _guarded(authorize: Authorize, handler: _Handler) -> _Handler:
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        if not authorize(request.query.get("password", "")):
+            raise web.HTTPUnauthorized(text=NO_PASSWORD)
+        # A password can't be known to another site's page; where there is none, such a page could steer the remote.
+        if authorize("") and not _is_same_origin(request):
+            raise web.HTTPForbidden(text=OTHER_ORIGIN)
+        if request.headers.get("Upgrade", "").lower() != "websocket":
+            raise web.HTTPUpgradeRequired(text=NO_WEBSOCKET)
+        return await handler(request)
+
+    return guarded
+
+
+def _is_same_origin(request: web.Request) -> bool:
+    origin = request.headers.get("Origin")
+    return origin is None or origin.partition("://")[2] == request.host
+
+
+def _vnc(hub: ViewerHub, vnc_address: Callable[[], tuple[str, int]]) -> _Handler:
+    async def vnc(request: web.Request) -> web.StreamResponse:
+        websocket = bridge.new_websocket()
+        await websocket.prepare(request)
+        try:
+            with hub.picture(websocket):
+                await bridge.carry(websocket, vnc_address(), control=request.query.get("control") == "1")
+        except TooManyViewers as error:
+            await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
+        return websocket
+
+    return vnc
+
+
+def _state(hub: ViewerHub, snapshot: Snapshot) -> _Handler:
+    async def state(request: web.Request) -> web.StreamResponse:
+        websocket = feed.new_websocket()
+        await websocket.prepare(request)
+        transport = request.transport
+        if transport is None:
+            return websocket
+        try:
+            with hub.feed(websocket) as changed:
+                await feed.send_state(websocket, transport, snapshot, changed)
+        except TooManyViewers as error:
+            await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
+        return websocket
+
+    return state
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    del request
+    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    # Asked for again each time, answered in a word if unchanged: a new release's scripts never mix with an old one's.
+    response.headers.setdefault("Cache-Control", "no-cache")

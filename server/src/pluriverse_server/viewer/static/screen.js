@@ -1,0 +1,137 @@
+// The picture: one noVNC connection at a time, and what can be measured of what it draws.
+
+import RFB from "./vendor/novnc/core/rfb.js";
+import { initLogging } from "./vendor/novnc/core/util/logging.js";
+import { clock } from "./feed.js";
+import { HEIGHT, WIDTH, readClock } from "./metadata.js";
+
+// Reading pixels back costs a millisecond or so; ten times a second is more than a person reads.
+const READ_MS = 100;
+// The median of a second's worth is steady to read and quick to follow.
+const AGES = 10;
+// Past this without a new picture the last age says nothing about now.
+const STILL_MS = 3000;
+
+// What goes wrong is told on the page; noVNC's own log is for its developers.
+initLogging(new URLSearchParams(location.search).has("debug") ? "debug" : "none");
+
+export class Screen {
+  /** Where the environment paints its clock, {x, y}; null if nowhere. */
+  metadata = null;
+  /** Milliseconds to add to this browser's clock to get the remote's; null while unknown. */
+  offset = null;
+
+  #target;
+  #rfb = null;
+  #drawn = [];
+  #ages = [];
+  #readAt = -Infinity;
+  #probe = new OffscreenCanvas(WIDTH, HEIGHT).getContext("2d", { willReadFrequently: true });
+
+  constructor(target) {
+    this.#target = target;
+    this.#probe.imageSmoothingEnabled = false;
+  }
+
+  /** Pictures drawn here in the last second. */
+  get rate() {
+    const since = clock() - 1000;
+    while (this.#drawn.length && this.#drawn[0] < since) this.#drawn.shift();
+    return this.#drawn.length;
+  }
+
+  /** Milliseconds from a picture's painting on the remote to its drawing here, lately; null where unknown. */
+  get age() {
+    if (!this.#ages.length || clock() - this.#readAt > STILL_MS) return null;
+    const sorted = [...this.#ages].sort((a, b) => a - b);
+    return sorted[sorted.length >> 1];
+  }
+
+  /** Show the remote's screen until the connection ends. Gives the reason. `onPicture` is called at the first picture. */
+  run(url, { password, control, onPicture }) {
+    return new Promise((resolve) => {
+      const surface = document.createElement("div");
+      surface.className = "surface";
+      surface.dataset.coming = "";
+      surface.dataset[control ? "controlling" : "watching"] = "";
+      this.#target.append(surface);
+
+      const socket = new WebSocket(url, ["binary"]);
+      let reason = "";
+      socket.addEventListener("close", (event) => (reason ||= event.reason));
+
+      const rfb = new RFB(surface, socket, { credentials: { password } });
+      const canvas = surface.querySelector("canvas");
+      rfb.viewOnly = !control;
+      rfb.scaleViewport = true;
+      rfb.showDotCursor = control;
+      rfb.background = "transparent";
+      rfb.addEventListener("securityfailure", ({ detail }) => (reason = detail.reason || "the VNC password was refused"));
+      rfb.addEventListener("connect", () => {
+        this.#watch(canvas, () => this.#reveal(surface, canvas, control, onPicture));
+      });
+      rfb.addEventListener("disconnect", () => {
+        // noVNC takes its canvas away; the last picture is better than none while the next connection comes.
+        if ("coming" in surface.dataset) surface.remove();
+        else surface.replaceChildren(canvas);
+        surface.dataset.gone = "";
+        canvas.style.margin = "auto";
+        this.#rfb = null;
+        this.#ages = [];
+        // noVNC may tell of the end before the socket's own event has brought the reason.
+        if (socket.readyState === WebSocket.CLOSED) resolve(reason);
+        else socket.addEventListener("close", () => resolve(reason));
+      });
+      this.#rfb = rfb;
+    });
+  }
+
+  /** End the connection; what it showed stays until another is there. False if there is none to end. */
+  leave() {
+    if (this.#rfb === null) return false;
+    this.#rfb.disconnect();
+    return true;
+  }
+
+  /** Take the keyboard away from the screen. */
+  blur() {
+    this.#rfb?.blur();
+  }
+
+  #reveal(surface, canvas, control, onPicture) {
+    delete surface.dataset.coming;
+    for (const other of [...this.#target.children]) if (other !== surface) other.remove();
+    if (control) {
+      // A key whose release goes elsewhere would stay down for ever: noVNC lets go of all at a window's blur.
+      canvas.addEventListener("blur", () => window.dispatchEvent(new Event("blur")));
+      canvas.focus({ preventScroll: true });
+    }
+    onPicture();
+  }
+
+  // noVNC draws each update once onto its visible canvas and has no event for it.
+  #watch(canvas, onFirst) {
+    const context = canvas.getContext("2d");
+    this.#ages = [];
+    let first = onFirst;
+    context.drawImage = (...what) => {
+      CanvasRenderingContext2D.prototype.drawImage.apply(context, what);
+      const now = clock();
+      this.#drawn.push(now);
+      if (now - this.#readAt >= READ_MS) this.#measure(canvas, now);
+      first?.();
+      first = null;
+    };
+  }
+
+  #measure(canvas, now) {
+    if (this.metadata === null || this.offset === null) return;
+    const { x, y } = this.metadata;
+    this.#probe.drawImage(canvas, x, y, WIDTH, HEIGHT, 0, 0, WIDTH, HEIGHT);
+    const painted = readClock(this.#probe.getImageData(0, 0, WIDTH, HEIGHT).data);
+    if (painted === null) return;
+    this.#readAt = now;
+    this.#ages.push(now + this.offset - painted);
+    if (this.#ages.length > AGES) this.#ages.shift();
+  }
+}

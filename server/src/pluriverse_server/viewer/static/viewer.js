@@ -1,0 +1,171 @@
+// The page: it asks for the password if one is needed, keeps the picture and the state connected, and says so if not.
+
+import { Feed } from "./feed.js";
+import { Panel } from "./panel.js";
+import { Screen } from "./screen.js";
+
+// A remote that restarts is back within seconds; asking once a second is no load for it.
+const RETRY_MS = 1000;
+// As often as the feed speaks.
+const MEASURE_MS = 200;
+const PASSWORD_KEY = "pluriverse.password";
+
+const $ = (id) => document.getElementById(id);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const page = new URL(location.href);
+let control = page.searchParams.get("control") === "1";
+let password = page.searchParams.get("password") ?? sessionStorage.getItem(PASSWORD_KEY) ?? "";
+
+const panel = new Panel();
+const screen = new Screen($("screen"));
+const feed = new Feed((state) => {
+  screen.metadata = state.metadata;
+  screen.offset = feed.offset;
+  panel.show(state);
+  panel.live = true;
+});
+
+// The password works as well from the tab's own memory, where nobody reads it off the screen or a picture of it.
+page.searchParams.delete("password");
+history.replaceState(null, "", page);
+
+/** The address of one of the viewer's own endpoints. */
+function endpoint(name, parameters = {}) {
+  const url = new URL(name, location.href);
+  url.search = new URLSearchParams({ ...(password && { password }), ...parameters });
+  return url;
+}
+
+function socketAddress(name, parameters) {
+  const url = endpoint(name, parameters);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  return url;
+}
+
+function notice(title, detail) {
+  const box = $("notice");
+  box.hidden = title === null;
+  if (title === null) return;
+  box.querySelector("h2").textContent = title;
+  box.querySelector("p").textContent = detail;
+}
+
+function link(state, text) {
+  $("link").dataset.link = state;
+  $("link").textContent = text;
+}
+
+// Both connections wait at the same gate, so that the form is shown once and the remote is asked once.
+let opening = null;
+
+function access() {
+  opening ??= open().finally(() => (opening = null));
+  return opening;
+}
+
+/** Resolves once the remote is there and takes the password. */
+async function open() {
+  for (;;) {
+    try {
+      const answer = await fetch(endpoint("access"), { cache: "no-store" });
+      if ((await answer.json()).granted) break;
+      notice(null);
+      link("waiting", "waiting for the password");
+      password = await askForPassword(password !== "");
+    } catch {
+      link("lost", "not connected");
+      notice("The remote can't be reached", "It may be restarting. Trying again every second.");
+      await sleep(RETRY_MS);
+    }
+  }
+  sessionStorage.setItem(PASSWORD_KEY, password);
+}
+
+function askForPassword(wasWrong) {
+  const [form, input, error] = [$("login"), $("password"), $("login-error")];
+  form.hidden = false;
+  error.textContent = wasWrong ? "That is not this remote's password." : "";
+  input.setAttribute("aria-invalid", String(wasWrong));
+  input.value = "";
+  input.focus();
+  return new Promise((resolve) => {
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      form.hidden = true;
+      resolve(input.value);
+    };
+  });
+}
+
+async function keepState() {
+  for (;;) {
+    await access();
+    await feed.run(socketAddress("state"));
+    panel.live = false;
+    await sleep(RETRY_MS);
+  }
+}
+
+let switching = false;
+
+async function keepPicture() {
+  for (;;) {
+    await access();
+    const onPicture = () => {
+      notice(null);
+      link("live", control ? "in control" : "live");
+    };
+    const reason = await screen.run(socketAddress("vnc", { control: control ? "1" : "0" }), { password, control, onPicture });
+    if (switching) {
+      switching = false;
+      continue;
+    }
+    link("lost", "not connected");
+    notice("The picture was lost", `${sentence(reason || "The connection broke")} Trying again every second.`);
+    await sleep(RETRY_MS);
+  }
+}
+
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1).replace(/\.?$/, ".")}`;
+}
+
+function showMode() {
+  document.querySelector(`#mode input[value="${control ? "control" : "watch"}"]`).checked = true;
+  $("hint").innerHTML = control
+    ? "Keys and mouse go to the remote. <kbd>F8</kbd> lets the keys go."
+    : "You are only looking: keyboard and mouse stay here.";
+}
+
+$("mode").addEventListener("change", ({ target }) => {
+  control = target.value === "control";
+  if (control) page.searchParams.set("control", "1");
+  else page.searchParams.delete("control");
+  history.replaceState(null, "", page);
+  showMode();
+  switching = screen.leave();
+});
+
+$("fullscreen").addEventListener("click", () => {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else $("stage").requestFullscreen();
+});
+
+// Before noVNC, which would take every key there is.
+window.addEventListener(
+  "keydown",
+  (event) => {
+    if (event.key !== "F8" || !control) return;
+    event.preventDefault();
+    event.stopPropagation();
+    screen.blur();
+    document.querySelector("#mode input:checked").focus();
+  },
+  { capture: true },
+);
+
+setInterval(() => panel.measure({ age: screen.age, pictures: screen.rate, roundTrip: feed.roundTrip }), MEASURE_MS);
+showMode();
+keepState();
+keepPicture();

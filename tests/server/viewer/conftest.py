@@ -1,0 +1,37 @@
+"""A remote as the viewer sees it, its screen with a real VNC server, and a browser."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from pluriverse_server.viewer.routes import NOVNC
+from support.chromium import Chromium
+from support.desktop import Desktop
+from support.viewer_remote import Remote, serve_viewer
+
+
+@pytest.fixture
+async def remote() -> AsyncGenerator[Remote]:
+    """Serves the viewer; nothing answers at ``vnc_port`` until a test puts something there."""
+    async with serve_viewer() as served:
+        yield served
+
+
+@pytest.fixture
+async def desktop(remote: Remote) -> AsyncGenerator[Desktop]:
+    """A screen of 400 x 300 whose VNC server, without a password, is the remote's."""
+    screen = await Desktop.start()
+    remote.vnc_port = screen.vnc_port
+    yield screen
+    await screen.close()
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncGenerator[Chromium]:
+    """A browser that nobody used yet."""
+    assert NOVNC.is_file(), "noVNC is not there yet; fetch it with: make assets"
+    chromium = await Chromium.start(tmp_path)
+    yield chromium
+    await chromium.close()

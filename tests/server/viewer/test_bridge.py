@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import WSMsgType
+from pluriverse_server.viewer import bridge
+from support.desktop import Desktop
+from support.viewer_remote import Remote
+
+WebSocket = aiohttp.ClientWebSocketResponse[Any]
+
+UPDATE_REQUEST = struct.pack("!BBHHHH", 3, 0, 0, 0, 1, 1)
+B_DOWN_UP = b"".join(struct.pack("!BB2xI", 4, down, ord("b")) for down in (1, 0))
+A_DOWN_UP = b"".join(struct.pack("!BB2xI", 4, down, ord("a")) for down in (1, 0))
+CLICK = struct.pack("!BBHH", 5, 1, 20, 30) + struct.pack("!BBHH", 5, 0, 20, 30)
+
+# More than all the buffers between two sockets of this machine hold.
+MORE_THAN_BUFFERS = 96 * 2**20
+
+
+@pytest.fixture
+async def session() -> AsyncGenerator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as client:
+        yield client
+
+
+async def receive(websocket: WebSocket, size: int) -> bytes:
+    """The next bytes, at least ``size`` of them."""
+    data = b""
+    while len(data) < size:
+        message = await websocket.receive(timeout=10)
+        assert message.type is WSMsgType.BINARY, (message, websocket.close_code)
+        data += message.data
+    return data
+
+
+async def receive_close(websocket: WebSocket) -> tuple[int, str]:
+    """The code and the reason of the end, past whatever comes before it."""
+    while (message := await websocket.receive(timeout=10)).type is WSMsgType.BINARY:
+        pass
+    assert message.type is WSMsgType.CLOSE, message
+    return message.data, message.extra or ""
+
+
+async def shake_hands(websocket: WebSocket) -> None:
+    """RFB 3.8 without a password, up to the server's description of the screen."""
+    assert await receive(websocket, 12) == b"RFB 003.008\n"
+    await websocket.send_bytes(b"RFB 003.008\n")
+    assert await receive(websocket, 2) == b"\x01\x01"
+    await websocket.send_bytes(b"\x01")
+    assert await receive(websocket, 4) == bytes(4)
+    await websocket.send_bytes(b"\x01")
+    assert struct.unpack("!HH", (await receive(websocket, 24))[:4]) == (400, 300)
+
+
+async def test_input_of_one_in_control_reaches_the_screen(
+    remote: Remote, desktop: Desktop, session: aiohttp.ClientSession
+) -> None:
+    async with session.ws_connect(remote.url("vnc?password=sesame&control=1"), protocols=["binary"]) as websocket:
+        assert websocket.protocol == "binary"
+        await shake_hands(websocket)
+        await websocket.send_bytes(A_DOWN_UP + CLICK)
+        await desktop.wait_for_inputs([("key", ord("a")), ("button", 1)])
+
+
+@pytest.mark.parametrize("query", ["&control=0", "", "&control=true"])
+async def test_input_of_one_who_watches_never_reaches_the_screen(
+    remote: Remote, desktop: Desktop, session: aiohttp.ClientSession, query: str
+) -> None:
+    async with (
+        session.ws_connect(remote.url(f"vnc?password=sesame{query}")) as watching,
+        session.ws_connect(remote.url("vnc?password=sesame&control=1")) as steering,
+    ):
+        await shake_hands(watching)
+        await watching.send_bytes(A_DOWN_UP + CLICK + UPDATE_REQUEST)
+        # The picture that was asked for after them proves that the keys have been dealt with.
+        assert (await receive(watching, 4))[0] == 0
+        await shake_hands(steering)
+        await steering.send_bytes(B_DOWN_UP)
+        await desktop.wait_for_inputs([("key", ord("b"))])
+
+
+async def test_one_who_watches_and_cannot_be_followed_is_told_so(
+    remote: Remote, desktop: Desktop, session: aiohttp.ClientSession
+) -> None:
+    del desktop
+    async with session.ws_connect(remote.url("vnc?password=sesame")) as websocket:
+        await shake_hands(websocket)
+        await websocket.send_bytes(b"\x2a")
+        code, reason = await receive_close(websocket)
+        assert (code, "message type 42" in reason) == (aiohttp.WSCloseCode.POLICY_VIOLATION, True)
+
+
+async def test_missing_vnc_server_closes_with_a_reason(remote: Remote, session: aiohttp.ClientSession) -> None:
+    async with session.ws_connect(remote.url("vnc?password=sesame")) as websocket:
+        code, reason = await receive_close(websocket)
+    assert code == aiohttp.WSCloseCode.TRY_AGAIN_LATER
+    assert reason == f"the VNC server on port {remote.vnc_port} does not answer"
+
+
+async def test_text_is_refused(remote: Remote, desktop: Desktop, session: aiohttp.ClientSession) -> None:
+    del desktop
+    async with session.ws_connect(remote.url("vnc?password=sesame")) as websocket:
+        await websocket.send_str("RFB 003.008\n")
+        assert (await receive_close(websocket))[0] == aiohttp.WSCloseCode.UNSUPPORTED_DATA
+
+
+async def test_end_of_the_vnc_server_closes_the_browsers_side(
+    remote: Remote, desktop: Desktop, session: aiohttp.ClientSession
+) -> None:
+    async with session.ws_connect(remote.url("vnc?password=sesame")) as websocket:
+        await shake_hands(websocket)
+        await desktop.stop_vnc()
+        code, reason = await receive_close(websocket)
+    assert code == aiohttp.WSCloseCode.GOING_AWAY
+    assert "VNC server" in reason
+
+
+async def test_end_of_the_browser_closes_the_vnc_servers_side(remote: Remote, session: aiohttp.ClientSession) -> None:
+    ended: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ended.set_result(await reader.read())
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", remote.vnc_port):
+        async with session.ws_connect(remote.url("vnc?password=sesame&control=1")) as websocket:
+            await websocket.send_bytes(b"last words")
+        assert await asyncio.wait_for(ended, 10) == b"last words"
+
+
+async def test_browser_that_does_not_read_stops_the_vnc_server_and_loses_nothing(
+    remote: Remote, session: aiohttp.ClientSession
+) -> None:
+    block = bytes(range(256)) * 256
+    stalled, sent = asyncio.Event(), 0
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        for _block in range(MORE_THAN_BUFFERS // len(block)):
+            writer.write(block)
+            draining = asyncio.ensure_future(writer.drain())
+            if not (await asyncio.wait([draining], timeout=0.5))[0]:
+                stalled.set()
+            await draining
+            sent += len(block)
+        writer.close()
+
+    async with (
+        await asyncio.start_server(serve, "127.0.0.1", remote.vnc_port),
+        session.ws_connect(remote.url("vnc?password=sesame&control=1"), max_msg_size=0) as websocket,
+    ):
+        await asyncio.wait_for(stalled.wait(), 30)
+        assert sent < MORE_THAN_BUFFERS
+        received = 0
+        while (message := await websocket.receive(timeout=10)).type is WSMsgType.BINARY:
+            start = received % len(block)
+            assert message.data == (block + block)[start : start + len(message.data)]
+            received += len(message.data)
+    assert received == MORE_THAN_BUFFERS
+
+
+async def test_vnc_server_that_does_not_read_stops_the_browser(remote: Remote, session: aiohttp.ClientSession) -> None:
+    go_on = asyncio.Event()
+    received: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await go_on.wait()
+        count = 0
+        while data := await reader.read(2**20):
+            count += len(data)
+        received.set_result(count)
+        writer.close()
+
+    async def send(websocket: WebSocket) -> None:
+        for _ in range(MORE_THAN_BUFFERS // bridge.MAX_MESSAGE_BYTES + 1):
+            await websocket.send_bytes(bytes(bridge.MAX_MESSAGE_BYTES - 1))
+        await websocket.close()
+
+    async with (
+        await asyncio.start_server(serve, "127.0.0.1", remote.vnc_port),
+        session.ws_connect(remote.url("vnc?password=sesame&control=1")) as websocket,
+    ):
+        sending = asyncio.create_task(send(websocket))
+        assert not (await asyncio.wait([sending], timeout=1.0))[0]
+        go_on.set()
+        await sending
+        assert await asyncio.wait_for(received, 30) > MORE_THAN_BUFFERS - bridge.MAX_MESSAGE_BYTES

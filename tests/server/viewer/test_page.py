@@ -1,0 +1,180 @@
+"""The page in a real browser, before a real screen."""
+
+from __future__ import annotations
+
+import time
+
+from pluriverse_protocol import metadata
+from support.chromium import Chromium
+from support.desktop import Desktop
+from support.viewer_remote import Remote
+
+UNKNOWN = "\u2013"
+GREEN = (24, 160, 88)
+
+LIVE = "document.getElementById('link').dataset.link === 'live'"
+LOST = "document.getElementById('link').dataset.link === 'lost' && !document.getElementById('notice').hidden"
+LOGIN = "!document.getElementById('login').hidden"
+PASSWORD_FIELD = "document.getElementById('password')"
+TAKE_CONTROL = "document.querySelector('#mode input[value=control]').click()"
+VIEW_ONLY = "document.querySelector('#mode input[value=watch]').click()"
+
+
+def field(name: str) -> str:
+    return f"document.querySelector('[data-field={name}]').innerText"
+
+
+def pixel(x: int, y: int, rgb: tuple[int, int, int]) -> str:
+    """Whether the picture has a colour at a pixel of the remote's screen."""
+    return (
+        f"(() => {{ const canvas = document.querySelector('.surface:not([data-gone]) canvas');"
+        " if (canvas?.width !== 400) return false;"
+        " const probe = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });"
+        f" probe.drawImage(canvas, {x}, {y}, 1, 1, 0, 0, 1, 1);"
+        f" return String(probe.getImageData(0, 0, 1, 1).data) === '{rgb[0]},{rgb[1]},{rgb[2]},255' }})()"
+    )
+
+
+async def test_page_shows_the_screen_and_speaks_to_no_one_else(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(LIVE)
+    desktop.fill(100, 80, 60, 60, GREEN)
+    await browser.wait_until(pixel(130, 110, GREEN))
+    assert await browser.evaluate("location.search") == ""
+    addresses = await browser.evaluate("performance.getEntries().map(e => e.name).filter(n => n.includes('://'))")
+    assert len(addresses) > 10
+    assert all(address.startswith(remote.url("")) for address in addresses), addresses
+    assert browser.errors == []
+
+
+async def test_state_appears_and_follows_the_remote(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    del desktop
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(f"{field('reward')} === '3'")
+    shown = await browser.evaluate("document.body.innerText")
+    for text in ("gym-core.Pong-v3", "\n7\n", "running", "0:12", "59.9 of 60", "2 of 750", "4.3 ms", "time limit"):
+        assert text in shown.replace("\xa0", " "), (text, shown)
+    assert await browser.evaluate(field("agent_round_trip")) == UNKNOWN
+    await browser.wait_until(f"{field('viewers')} === '1'")
+    remote.state |= {"episode_reward": -4.5, "episode_id": "8", "env_state": "resetting"}
+    remote.hub.changed()
+    await browser.wait_until(f"{field('reward')} === '\u22124.5' && {field('episode_id')} === '8'")
+    assert await browser.evaluate("document.getElementById('state').innerText") == "resetting"
+    assert browser.errors == []
+
+
+async def test_plot_grows_with_the_episode(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    del desktop
+    curve = "document.querySelector('#plot .curve').getAttribute('d')"
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(f"{field('reward')} === '3'")
+    remote.state |= {"episode_reward": 5.0, "episode_seconds": 14.0}
+    await browser.wait_until(f"({curve} ?? '').includes('H1.0000')")
+    remote.state |= {"episode_id": "8", "episode_reward": 0.0, "episode_seconds": 0.0}
+    await browser.wait_until(f"document.querySelector('#plot .before').getAttribute('d') && !{curve}.includes('H')")
+
+
+async def test_age_of_the_picture_is_read_from_its_pixels(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    remote.state["metadata"] = {"x": 200, "y": 120}
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(LIVE)
+    age = 5000
+    deadline = time.monotonic() + 10
+    shown = UNKNOWN
+    while not shown.startswith("50") and time.monotonic() < deadline:
+        painted = round(time.time() * 1000) - age
+        desktop.pixels(200, 120, metadata.encode(metadata.Metadata(clock=painted, probe=0)))
+        shown = await browser.evaluate(field("picture_age"))
+    # What was painted as five seconds old takes some milliseconds more to get here.
+    assert age - 50 <= int(shown.removesuffix(" ms")) < age + 5000, shown
+    assert browser.errors == []
+
+
+async def test_missing_password_is_asked_for_and_a_wrong_one_again(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    del desktop
+    await browser.open(remote.url(""))
+    await browser.wait_until(LOGIN)
+    assert await browser.evaluate("document.getElementById('login-error').innerText") == ""
+    assert await browser.evaluate(f"document.activeElement === {PASSWORD_FIELD}")
+    await browser.evaluate(f"{PASSWORD_FIELD}.value = 'wrong'")
+    await browser.click("#login button")
+    await browser.wait_until(f"{LOGIN} && document.getElementById('login-error').innerText")
+    await browser.evaluate(f"{PASSWORD_FIELD}.value = 'sesame'")
+    await browser.press("\r", "Enter", 13)
+    await browser.wait_until(LIVE)
+    assert not await browser.evaluate(LOGIN)
+    # The tab remembers it.
+    await browser.open(remote.url(""))
+    await browser.wait_until(LIVE)
+    assert browser.errors == []
+
+
+async def test_password_opens_the_vnc_server_too(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    await desktop.stop_vnc()
+    await desktop.start_vnc(password=remote.password)
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(LIVE)
+    desktop.fill(100, 80, 60, 60, GREEN)
+    await browser.wait_until(pixel(130, 110, GREEN))
+
+
+async def test_keys_and_clicks_reach_the_screen_only_in_control(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(LIVE)
+    await browser.click("#screen canvas")
+    await browser.press("a", "KeyA", 65)
+    await browser.evaluate(TAKE_CONTROL)
+    await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'in control'")
+    assert await browser.evaluate("location.search") == "?control=1"
+    await browser.press("b", "KeyB", 66)
+    await browser.click("#screen canvas")
+    await desktop.wait_for_inputs([("key", ord("b")), ("button", 1)])
+    await browser.press("F8", "F8", 119)
+    assert await browser.evaluate("document.activeElement.name") == "mode"
+    await browser.press("c", "KeyC", 67)
+    await browser.evaluate(VIEW_ONLY)
+    await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'live'")
+    await browser.press("d", "KeyD", 68)
+    await browser.evaluate(TAKE_CONTROL)
+    await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'in control'")
+    await browser.press("e", "KeyE", 69)
+    await desktop.wait_for_inputs([("key", ord("e"))])
+    assert browser.errors == []
+
+
+async def test_control_can_be_asked_for_in_the_address(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    await browser.open(remote.url("?password=sesame&control=1"))
+    await browser.wait_until(LIVE)
+    await browser.press("b", "KeyB", 66)
+    await desktop.wait_for_inputs([("key", ord("b"))])
+
+
+async def test_lost_vnc_server_is_told_and_found_again(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(LIVE)
+    await desktop.stop_vnc()
+    await browser.wait_until(LOST)
+    await browser.wait_until("document.getElementById('notice').innerText.includes('does not answer')")
+    await desktop.start_vnc()
+    await browser.wait_until(LIVE)
+    assert await browser.evaluate("document.getElementById('notice').hidden")
+    desktop.fill(100, 80, 60, 60, GREEN)
+    await browser.wait_until(pixel(130, 110, GREEN))
+    assert browser.errors == []
+
+
+async def test_whole_page_fits_a_narrow_window(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    del desktop
+    for width in (700, 1024, 1600):
+        metrics = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": False}
+        await browser.call("Emulation.setDeviceMetricsOverride", **metrics)
+        await browser.open(remote.url("?password=sesame"))
+        await browser.wait_until(LIVE)
+        assert await browser.evaluate("document.documentElement.scrollWidth") == width
+        assert await browser.evaluate("document.querySelector('#screen canvas').getBoundingClientRect().width") > 300

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import WSMsgType
+from pluriverse_server.viewer import hub, routes
+from support.desktop import Desktop
+from support.viewer_remote import Remote, serve_viewer
+from yarl import URL
+
+
+@pytest.fixture
+async def session() -> AsyncGenerator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as client:
+        yield client
+
+
+async def test_address_without_its_slash_leads_to_the_page_with_the_query(
+    remote: Remote, session: aiohttp.ClientSession
+) -> None:
+    async with session.get(remote.url("").rstrip("/") + "?password=a%26b", allow_redirects=False) as answer:
+        assert answer.status == 308
+        assert answer.headers["Location"] == "/viewer/?password=a%26b"
+
+
+async def test_page_is_served_without_a_password_and_with_its_guards(
+    remote: Remote, session: aiohttp.ClientSession
+) -> None:
+    async with session.get(remote.url("")) as answer:
+        assert answer.status == 200
+        assert "<title>pluriverse</title>" in await answer.text()
+        assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_missing_assets_are_told_with_the_command_that_mends_it(
+    remote: Remote, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(routes, "NOVNC", tmp_path / "rfb.js")
+    async with session.get(remote.url("")) as answer:
+        assert answer.status == 503
+        assert "make assets" in await answer.text()
+
+
+@pytest.mark.parametrize(
+    "path", ["static/", "static/vendor/", "static/../routes.py", "static/%2e%2e/routes.py", "static/..%2froutes.py"]
+)
+async def test_neither_folders_nor_files_outside_are_served(
+    remote: Remote, session: aiohttp.ClientSession, path: str
+) -> None:
+    async with session.get(URL(remote.url(path), encoded=True)) as answer:
+        assert answer.status in (403, 404)
+
+
+@pytest.mark.parametrize("path", ["vnc", "state", "vnc?password=wrong", "state?password=wrong"])
+async def test_sockets_need_the_password(remote: Remote, session: aiohttp.ClientSession, path: str) -> None:
+    async with session.get(remote.url(path)) as answer:
+        assert answer.status == 401
+        assert "password" in await answer.text()
+    with pytest.raises(aiohttp.WSServerHandshakeError, match="401"):
+        await session.ws_connect(remote.url(path))
+
+
+async def test_sockets_tell_plain_http_to_upgrade(remote: Remote, session: aiohttp.ClientSession) -> None:
+    async with session.get(remote.url("state?password=sesame")) as answer:
+        assert answer.status == 426
+
+
+@pytest.mark.parametrize(("password", "granted"), [("sesame", True), ("wrong", False), ("", False)])
+async def test_access_says_whether_a_password_is_right(
+    remote: Remote, session: aiohttp.ClientSession, password: str, granted: bool
+) -> None:
+    async with session.get(remote.url("access"), params={"password": password}) as answer:
+        assert await answer.json() == {"granted": granted}
+
+
+async def test_without_a_password_another_sites_page_is_kept_out(
+    remote: Remote, session: aiohttp.ClientSession
+) -> None:
+    remote.password = ""
+    with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+        await session.ws_connect(remote.url("state"), origin="http://elsewhere.example")
+    async with session.ws_connect(remote.url("state"), origin=f"http://127.0.0.1:{remote.port}") as websocket:
+        assert (await websocket.receive()).type is WSMsgType.TEXT
+
+
+async def test_one_viewer_too_many_is_told_why(
+    remote: Remote, desktop: Desktop, session: aiohttp.ClientSession
+) -> None:
+    del desktop
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(hub.MAX_VIEWERS):
+            websocket = await stack.enter_async_context(session.ws_connect(remote.url("vnc?password=sesame")))
+            await websocket.receive(timeout=10)
+        assert remote.hub.viewers == hub.MAX_VIEWERS
+        extra = await stack.enter_async_context(session.ws_connect(remote.url("vnc?password=sesame")))
+        refusal = await extra.receive(timeout=10)
+        assert (refusal.type, refusal.data) == (WSMsgType.CLOSE, aiohttp.WSCloseCode.TRY_AGAIN_LATER)
+        assert str(hub.MAX_VIEWERS) in (refusal.extra or "")
+
+
+async def test_shutdown_tells_every_page(desktop: Desktop, session: aiohttp.ClientSession) -> None:
+    stack = contextlib.AsyncExitStack()
+    remote = await stack.enter_async_context(serve_viewer())
+    remote.vnc_port = desktop.vnc_port
+    async with (
+        session.ws_connect(remote.url("vnc?password=sesame")) as picture,
+        session.ws_connect(remote.url("state?password=sesame")) as state,
+    ):
+        await picture.receive(timeout=10)
+        await state.receive(timeout=10)
+        closing = asyncio.create_task(stack.aclose())
+        for websocket in (picture, state):
+            while (message := await websocket.receive(timeout=10)).type is not WSMsgType.CLOSE:
+                assert message.type in (WSMsgType.BINARY, WSMsgType.TEXT)
+            assert (message.data, message.extra) == (1001, "the remote is shutting down")
+        await closing

@@ -1,0 +1,94 @@
+"""tools/vendor_assets.py, with a stand-in for npm: the registry isn't asked in tests."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+NPM = """#!/bin/sh
+test "$1" = ci && test -f package-lock.json || exit 64
+mkdir -p node_modules/@novnc/novnc/core node_modules/@novnc/novnc/vendor/pako node_modules/@novnc/novnc/docs
+cd node_modules/@novnc/novnc
+echo rfb > core/rfb.js; echo pako > vendor/pako/LICENSE; echo MPL > LICENSE.txt; echo readme > docs/API.md
+echo MPL > docs/LICENSE.MPL-2.0
+"""
+
+
+@pytest.fixture
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("vendor_assets", ROOT / "tools/vendor_assets.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def put_npm(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "bin").mkdir(exist_ok=True)
+    npm = folder / "bin/npm"
+    npm.write_text(script)
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
+
+
+def test_copies_what_the_page_needs_with_its_licences_and_nothing_else(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_npm(tmp_path, NPM, monkeypatch)
+    target = tmp_path / "novnc"
+    assert tool.vendor(target) is True
+    files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+    assert files == {"core/rfb.js", "vendor/pako/LICENSE", "LICENSE.txt", "docs/LICENSE.MPL-2.0", ".pinned"}
+
+
+def test_second_run_needs_no_npm(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_npm(tmp_path, NPM, monkeypatch)
+    assert tool.vendor(tmp_path / "novnc") is True
+    put_npm(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
+    assert tool.vendor(tmp_path / "novnc") is False
+
+
+def test_copy_of_another_version_is_replaced(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_npm(tmp_path, NPM, monkeypatch)
+    target = tmp_path / "novnc"
+    (target / "core").mkdir(parents=True)
+    (target / "core/old.js").write_text("")
+    (target / ".pinned").write_text("another")
+    assert tool.vendor(target) is True
+    assert not (target / "core/old.js").exists()
+
+
+def test_failure_of_npm_is_told_with_what_npm_said_and_a_remedy(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_npm(tmp_path, "#!/bin/sh\necho 'npm error ENOTFOUND' >&2\nexit 1\n", monkeypatch)
+    with pytest.raises(tool.AssetsError, match=r"(?s)ENOTFOUND.*make assets"):
+        tool.vendor(tmp_path / "novnc")
+    assert not (tmp_path / "novnc").exists()
+
+
+def test_missing_npm_is_told_with_how_to_get_one(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_absent(name: str) -> None:
+        del name
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(importlib.util, "find_spec", is_absent)
+    with pytest.raises(tool.AssetsError, match="apt-get install npm"):
+        tool.npm_command()
+
+
+def test_lock_pins_by_checksum_and_names_no_registry() -> None:
+    lock = json.loads((ROOT / "package-lock.json").read_text())
+    novnc = lock["packages"]["node_modules/@novnc/novnc"]
+    assert novnc["version"] == json.loads((ROOT / "package.json").read_text())["dependencies"]["@novnc/novnc"]
+    assert novnc["integrity"].startswith("sha512-")
+    assert "resolved" not in (ROOT / "package-lock.json").read_text()

@@ -1,0 +1,81 @@
+"""The viewer's routes on a free port, with a state that a test may change: all of a remote that the page knows of."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aiohttp import web
+from pluriverse_server.viewer import ViewerHub, add_viewer
+from support.desktop import free_port
+
+PASSWORD: Final = "sesame"
+
+
+def a_state() -> dict[str, Any]:
+    return {
+        "runtime": "gym-core",
+        "runtime_version": "0.1.0",
+        "env_id": "gym-core.Pong-v3",
+        "env_state": "running",
+        "episode_id": "7",
+        "episode_reward": 3.0,
+        "episode_seconds": 12.5,
+        "fps": 60.0,
+        "fps_measured": 59.94,
+        "frames": 750,
+        "late_frames": 2,
+        "reward_lag_ms": 4.25,
+        "agent_round_trip_ms": None,
+        "agents": 1,
+        "observers": 2,
+        "reward_total": 3.0,
+        "last_episodes": [{"episode_id": "6", "reward": -21.0, "seconds": 61.0, "reason": "time limit"}],
+        "metadata": None,
+        "width": 400,
+        "height": 300,
+    }
+
+
+@dataclass
+class Remote:
+    """The viewer's server. ``state`` is what its snapshots say; ``vnc_port`` where it looks for the VNC server."""
+
+    port: int
+    vnc_port: int
+    hub: ViewerHub
+    state: dict[str, Any] = field(default_factory=a_state)
+    snapshots: int = 0
+    password: str = PASSWORD
+
+    def url(self, path: str, scheme: str = "http") -> str:
+        return f"{scheme}://127.0.0.1:{self.port}/viewer/{path}"
+
+    def snapshot(self) -> dict[str, Any]:
+        self.snapshots += 1
+        return {**self.state, "viewers": self.hub.viewers, "now": time.time()}
+
+
+@contextlib.asynccontextmanager
+async def serve_viewer() -> AsyncGenerator[Remote]:
+    """A remote for as long as the context lasts; nothing answers at ``vnc_port`` until a test puts something there."""
+
+    def authorize(password: str) -> bool:
+        return password == remote.password
+
+    def snapshot() -> dict[str, Any]:
+        return remote.snapshot()
+
+    app = web.Application()
+    hub = add_viewer(app, authorize=authorize, snapshot=snapshot, vnc_address=lambda: ("127.0.0.1", remote.vnc_port))
+    remote = Remote(port=free_port(), vnc_port=free_port(), hub=hub)
+    runner = web.AppRunner(app, shutdown_timeout=5.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", remote.port).start()
+        yield remote
+    finally:
+        await runner.cleanup()

