@@ -1,0 +1,96 @@
+"""Atari, straight from ale-py."""
+
+from __future__ import annotations
+
+import random
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .catalogue import Atari
+from .controls import DOWN, LEFT, RIGHT, UP, axis
+from .emulators import MAX_FRAMES, Emulators
+from .environment import Outcome, copy_rgb
+
+FIRE: Final = ord("z")
+
+# ale-py's numbers of the joystick's positions (ale_py.Action), by (right - left, up - down); with the button they are
+# another 8 up, but for the one in the middle.
+POSITIONS: Final = {
+    (0, 0): 0, (0, 1): 2, (1, 0): 3, (-1, 0): 4, (0, -1): 5, (1, 1): 6, (-1, 1): 7, (1, -1): 8, (-1, -1): 9,
+}  # fmt: skip
+FIRE_ALONE: Final = 1
+WITH_FIRE: Final = 8
+
+LEAST_FRAMESKIP: Final = 2
+FRAMESKIPS: Final = 3
+
+
+def joystick(keys: frozenset[int]) -> int:
+    """The action of ale-py's full set that a joystick with these keys would give; opposite arrows cancel."""
+    position = POSITIONS[int(axis(keys, LEFT, RIGHT)), int(axis(keys, DOWN, UP))]
+    if FIRE not in keys:
+        return position
+    return position + WITH_FIRE if position else FIRE_ALONE
+
+
+class Frameskips:
+    """How many frames each step takes: always ``fixed``, or else 2, 3 or 4 by ``random.Random(seed).random()``."""
+
+    def __init__(self, fixed: int | None, seed: int) -> None:
+        self._fixed = fixed
+        # random() is the one method whose sequence Python promises to keep between its versions.
+        self._draw = random.Random(seed).random  # noqa: S311
+
+    def next(self) -> int:
+        """The frames of the next step."""
+        return self._fixed or LEAST_FRAMESKIP + int(self._draw() * FRAMESKIPS)
+
+
+class AtariEnvironment:
+    """One Atari game; the emulators are shared with the others."""
+
+    turn_keys: frozenset[int] | None = None
+
+    def __init__(self, game: Atari, emulators: Emulators) -> None:
+        self._game = game
+        self._emulators = emulators
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """160 by 210, some games 160 by 250."""
+        height, width = cast("tuple[int, int]", self._ale.getScreenDims())  # pyright: ignore[reportUnknownMemberType]
+        return width, height
+
+    def reset(self, seed: int) -> None:
+        """Begin an episode."""
+        self._ale = self._emulators.begin(self._game, seed)
+        self._frameskips = Frameskips(self._game.frameskip, seed)
+        width, height = self.size
+        self._rgb = np.empty((height, width, 3), np.uint8)
+
+    def step(self, keys: frozenset[int]) -> Outcome:
+        """The joystick's action for as many frames as this step takes; their rewards are summed."""
+        action = joystick(keys)
+        reward = sum(self._ale.act(action) for _ in range(self._frameskips.next()))
+        over = self._ale.game_over(with_truncation=False)
+        truncated = not over and self._ale.game_truncated()
+        reason = "game over" if over else f"time limit: {MAX_FRAMES} frames" if truncated else ""
+        return Outcome(float(reward), over, truncated, reason)
+
+    def draw(self, picture: NDArray[np.uint8]) -> None:
+        """Write the current frame into ``picture``, uint8 of shape (height, width, 4), BGRX."""
+        self._ale.getScreenRGB(self._rgb)
+        copy_rgb(self._rgb, picture)
+
+    def observation(self) -> list[float] | None:
+        """None: the picture is all there is."""
+        return None
+
+    def text(self) -> str:
+        """Empty."""
+        return ""
+
+    def close(self) -> None:
+        """Nothing: the emulators stay loaded."""

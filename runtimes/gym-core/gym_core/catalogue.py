@@ -1,0 +1,116 @@
+"""Every environment id, and what it means; imports neither ale-py nor Gymnasium, so that it prints at once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from . import tables
+
+PREFIX: Final = "gym-core."
+DEFAULT_FPS: Final = 60.0
+
+# How often ale-py repeats the last action instead of taking the new one, by version.
+REPEAT_ACTION_PROBABILITY: Final = {"v0": 0.25, "v3": 0.0}
+
+# A Sync game waits for its agent, which may think for as long as it likes; only the game's own limit is to end it. A
+# day is there to end what an agent has left behind.
+SYNC_TIME_LIMIT_S: Final = 24 * 60 * 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Atari:
+    """An Atari game by ale-py's name of its ROM; ``frameskip`` None: drawn anew from {2, 3, 4} for each step."""
+
+    rom: str
+    frameskip: int | None
+    repeat_action_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gymnasium:
+    """An environment of Gymnasium's registry; ``low_dimensional``: its observation is reported beside the picture."""
+
+    id: str
+    low_dimensional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One environment. ``fps`` is steps a second where time goes on, else how often the clock is painted."""
+
+    id: str
+    title: str
+    game: Atari | Gymnasium
+    fps: float = DEFAULT_FPS
+    sync: bool = False
+    time_limit_s: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As ``catalogue.py`` prints it; a time limit only where it isn't the runtime's."""
+        fields: dict[str, Any] = {"id": self.id, "fps": self.fps, "sync": self.sync, "title": self.title}
+        if self.time_limit_s is not None:
+            fields["time_limit_s"] = self.time_limit_s
+        return fields
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    suffix: str
+    words: str
+    frameskip: int | None
+    fps: float = DEFAULT_FPS
+    sync: bool = False
+
+
+_VARIANTS: Final = (
+    _Variant("", "frameskip 2 to 4", None),
+    _Variant("30FPS", "frameskip 2 to 4, 30 steps a second", None, fps=30.0),
+    _Variant("Slow", "frameskip 2 to 4, 15 steps a second", None, fps=15.0),
+    _Variant("Sync", "frameskip 2 to 4, a step for each c", None, sync=True),
+    _Variant("Deterministic", "frameskip 4", 4),
+    _Variant("DeterministicSlow", "frameskip 4, 15 steps a second", 4, fps=15.0),
+    _Variant("DeterministicSync", "frameskip 4, a step for each c", 4, sync=True),
+    _Variant("NoFrameskip", "every frame", 1),
+)
+
+
+def entries() -> Iterator[Entry]:
+    """All of them."""
+    yield from itertools.chain(_atari(), _cart_poles(), _gymnasium())
+
+
+def _atari() -> Iterator[Entry]:
+    for rom, variant, version in itertools.product(tables.ATARI_GAMES, _VARIANTS, REPEAT_ACTION_PROBABILITY):
+        words = [word.capitalize() for word in rom.split("_")]
+        yield Entry(
+            id=f"{PREFIX}{''.join(words)}{variant.suffix}-{version}",
+            title=f"{' '.join(words)}, {variant.words}" + (", sticky actions" if version == "v0" else ""),
+            game=Atari(rom, variant.frameskip, REPEAT_ACTION_PROBABILITY[version]),
+            fps=variant.fps,
+            sync=variant.sync,
+            time_limit_s=SYNC_TIME_LIMIT_S if variant.sync else None,
+        )
+
+
+def _cart_poles() -> Iterator[Entry]:
+    """The four that agents in the field know; 60 steps a second, as they are used to."""
+    for low_dimensional, sync in itertools.product((False, True), (False, True)):
+        yield Entry(
+            id=f"{PREFIX}CartPole{'LowD' if low_dimensional else ''}{'Sync' if sync else ''}-v0",
+            title="Cart Pole"
+            + (", with the state as observation" if low_dimensional else "")
+            + (", a step for each c" if sync else ""),
+            game=Gymnasium("CartPole-v0", low_dimensional),
+            sync=sync,
+            time_limit_s=SYNC_TIME_LIMIT_S if sync else None,
+        )
+
+
+def _gymnasium() -> Iterator[Entry]:
+    for id_, fps in tables.REAL_TIME.items():
+        yield Entry(id=PREFIX + id_, title=id_, game=Gymnasium(id_), fps=fps)
+    for id_ in tables.TURN_BASED:
+        yield Entry(id=PREFIX + id_, title=f"{id_}, a step for each key", game=Gymnasium(id_))

@@ -1,0 +1,170 @@
+"""Which keys do what in Gymnasium's environments, as plain tables and functions; the README's table is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+LEFT: Final = 0xFF51
+UP: Final = 0xFF52
+RIGHT: Final = 0xFF53
+DOWN: Final = 0xFF54
+PAGE_UP: Final = 0xFF55
+PAGE_DOWN: Final = 0xFF56
+RETURN: Final = 0xFF0D
+SPACE: Final = 0x20
+
+NAMES: Final = {
+    LEFT: "Left",
+    UP: "Up",
+    RIGHT: "Right",
+    DOWN: "Down",
+    PAGE_UP: "Page Up",
+    PAGE_DOWN: "Page Down",
+    RETURN: "Return",
+    SPACE: "space",
+}
+
+Keys = frozenset[int]
+Action = int | tuple[float, ...]
+
+# A car that brakes with all its force locks its wheels and slides; Gymnasium's own keyboard play brakes this hard.
+BRAKE: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Time goes on; the keys that are held at a frame make its action. ``meaning`` is for people."""
+
+    action: Callable[[Keys], Action]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Nothing happens until one of these keys is pressed: then one step with its action."""
+
+    actions: Mapping[int, tuple[int, str]]
+
+    @property
+    def meaning(self) -> str:
+        """The keys and what they do, for people."""
+        return ", ".join(f"{NAMES.get(key, chr(key))}: {words}" for key, (_, words) in self.actions.items())
+
+
+Controls = Held | Turns
+
+
+def axis(keys: Keys, minus: int, plus: int, strength: float = 1.0) -> float:
+    """-strength, 0 or +strength; opposite keys cancel."""
+    return strength * ((plus in keys) - (minus in keys))
+
+
+def _cart_pole(keys: Keys) -> Action:
+    return 0 if LEFT in keys else 1
+
+
+def _left_none_right(keys: Keys) -> Action:
+    return 1 + int(axis(keys, LEFT, RIGHT))
+
+
+def _lunar_lander(keys: Keys) -> Action:
+    if UP in keys:
+        return 2
+    return (0, 3, 1)[int(axis(keys, LEFT, RIGHT))]
+
+
+def _lunar_lander_continuous(keys: Keys) -> Action:
+    return (1.0 if UP in keys else 0.0, axis(keys, LEFT, RIGHT))
+
+
+def _bipedal_walker(keys: Keys) -> Action:
+    return (
+        axis(keys, LEFT, RIGHT),
+        axis(keys, DOWN, UP),
+        axis(keys, ord("a"), ord("d")),
+        axis(keys, ord("s"), ord("w")),
+    )
+
+
+def _car_racing(keys: Keys) -> Action:
+    return (axis(keys, LEFT, RIGHT), 1.0 if UP in keys else 0.0, BRAKE if DOWN in keys else 0.0)
+
+
+_CART_POLE: Final = Held(_cart_pole, "Left held: push left; otherwise push right")
+_WALKER: Final = Held(
+    _bipedal_walker, "torque -1 or 1: Left/Right first hip, Down/Up first knee, a/d second hip, s/w second knee"
+)
+_GRID_WORLD: Final = {LEFT: (0, "left"), DOWN: (1, "down"), RIGHT: (2, "right"), UP: (3, "up")}
+_CLIFF: Final = {UP: (0, "up"), RIGHT: (1, "right"), DOWN: (2, "down"), LEFT: (3, "left")}
+_TAXI: Final = {
+    DOWN: (0, "south"),
+    UP: (1, "north"),
+    RIGHT: (2, "east"),
+    LEFT: (3, "west"),
+    SPACE: (4, "pick up"),
+    RETURN: (5, "drop off"),
+}
+_MINIGRID_MOVES: Final = {LEFT: (0, "turn left"), RIGHT: (1, "turn right"), UP: (2, "forward")}
+# The keys of minigrid's own manual control.
+_MINIGRID: Final = {
+    **_MINIGRID_MOVES,
+    PAGE_UP: (3, "pick up"),
+    PAGE_DOWN: (4, "drop"),
+    SPACE: (5, "toggle"),
+    RETURN: (6, "done"),
+}
+
+BY_ID: Final[dict[str, Controls]] = {
+    "Acrobot-v1": Held(_left_none_right, "Left: torque -1, Right: torque 1, neither: 0"),
+    "BipedalWalker-v3": _WALKER,
+    "BipedalWalkerHardcore-v3": _WALKER,
+    "Blackjack-v1": Turns({ord("h"): (1, "hit"), ord("s"): (0, "stick")}),
+    "CarRacing-v3": Held(_car_racing, f"Left/Right: steer -1 or 1, Up: gas 1, Down: brake {BRAKE}"),
+    "CartPole-v0": _CART_POLE,
+    "CartPole-v1": _CART_POLE,
+    "CliffWalking-v1": Turns(_CLIFF),
+    "CliffWalkingSlippery-v1": Turns(_CLIFF),
+    "FrozenLake-v1": Turns(_GRID_WORLD),
+    "FrozenLake8x8-v1": Turns(_GRID_WORLD),
+    "LunarLander-v3": Held(_lunar_lander, "Up: main engine; else Left/Right: the side engine that pushes that way"),
+    "LunarLanderContinuous-v3": Held(
+        _lunar_lander_continuous, "Up: main engine in full; Left/Right: lateral -1 or 1, which pushes that way"
+    ),
+    "MountainCar-v0": Held(_left_none_right, "Left/Right: push that way"),
+    "MountainCarContinuous-v0": Held(lambda keys: (axis(keys, LEFT, RIGHT),), "Left/Right: force -1 or 1"),
+    "Pendulum-v1": Held(
+        lambda keys: (axis(keys, RIGHT, LEFT, 2.0),), "Left: torque 2, anticlockwise; Right: -2, clockwise"
+    ),
+    "Taxi-v4": Turns(_TAXI),
+}
+
+# In the order in which they are tried.
+BY_PREFIX: Final[dict[str, Controls]] = {
+    "MiniGrid-Dynamic-Obstacles-": Turns(_MINIGRID_MOVES),
+    "MiniGrid-": Turns(_MINIGRID),
+    "BabyAI-": Turns(_MINIGRID),
+}
+
+
+def controls_of(gymnasium_id: str) -> Controls:
+    """The keys of an environment.
+
+    Raises:
+        KeyError: there is no environment of this id here.
+    """
+    for prefix, controls in BY_PREFIX.items():
+        if gymnasium_id.startswith(prefix):
+            return controls
+    return BY_ID[gymnasium_id]
+
+
+def markdown_table() -> str:
+    """The README's table of keys."""
+    names = {**BY_ID, **{f"{prefix}*": controls for prefix, controls in BY_PREFIX.items()}}
+    rows = (
+        f"| `{name}` | {'held' if isinstance(controls, Held) else 'a step each'} | {controls.meaning} |"
+        for name, controls in names.items()
+    )
+    return "\n".join(("| environment | keys are | what they do |", "|---|---|---|", *rows))

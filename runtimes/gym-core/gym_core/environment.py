@@ -1,0 +1,66 @@
+"""What the program needs of a game, whoever makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step earned, and whether and why it was the last."""
+
+    reward: float
+    terminated: bool = False
+    truncated: bool = False
+    reason: str = ""
+
+
+class Environment(Protocol):
+    """A game that is stepped with the keys held, or, where it is turn-based, with the one key that was pressed."""
+
+    @property
+    def turn_keys(self) -> frozenset[int] | None:
+        """The keysyms whose press is a step; None where time goes on."""
+        ...
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in pixels; known once it has been reset."""
+        ...
+
+    def reset(self, seed: int) -> None:
+        """Begin an episode."""
+        ...
+
+    def step(self, keys: frozenset[int]) -> Outcome:
+        """One step of the environment; not to be called after the last."""
+        ...
+
+    def draw(self, picture: NDArray[np.uint8]) -> None:
+        """Write the current frame into ``picture``, uint8 of shape (height, width, 4), BGRX."""
+        ...
+
+    def observation(self) -> list[float] | None:
+        """The structured observation, where this environment reports one."""
+        ...
+
+    def text(self) -> str:
+        """What the agent is told at the start of an episode; empty where there is nothing to tell."""
+        ...
+
+    def close(self) -> None:
+        """Give up what it holds."""
+        ...
+
+
+def copy_rgb(rgb: NDArray[np.uint8], picture: NDArray[np.uint8]) -> None:
+    """Write a frame of shape (height, width, 3), RGB, into a picture of shape (height, width, 4), BGRX."""
+    # Three plain copies are five times as fast as one through a reversed index.
+    picture[:, :, 0] = rgb[:, :, 2]
+    picture[:, :, 1] = rgb[:, :, 1]
+    picture[:, :, 2] = rgb[:, :, 0]

@@ -1,0 +1,100 @@
+"""Gymnasium's and minigrid's environments; importing this imports Gymnasium."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final, cast
+
+# Before pygame is imported: it greets on standard output, and pictures are drawn into memory only.
+os.environ.update(PYGAME_HIDE_SUPPORT_PROMPT="1", SDL_VIDEODRIVER="dummy", SDL_AUDIODRIVER="dummy")
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from . import catalogue
+from .controls import Held, Turns, controls_of
+from .environment import Outcome, copy_rgb
+
+# Larger pictures are halved, or more: this leaves the metadata block plain ground around it.
+MAX_WIDTH: Final = 896
+MAX_HEIGHT: Final = 700
+
+_OF_MINIGRID: Final = ("MiniGrid-", "BabyAI-")
+
+
+class GymnasiumEnvironment:
+    """One environment of Gymnasium's registry, with its own time limit."""
+
+    def __init__(self, game: catalogue.Gymnasium) -> None:
+        self._has_mission = game.id.startswith(_OF_MINIGRID)
+        if self._has_mission:
+            import minigrid  # noqa: F401  # pyright: ignore[reportUnusedImport, reportMissingTypeStubs]
+        # Old versions are offered on purpose; Gymnasium warns about each.
+        gymnasium.logger.min_level = gymnasium.logger.ERROR
+        self._low_dimensional = game.low_dimensional
+        self._controls = controls_of(game.id)
+        self._env: gymnasium.Env[Any, Any] = gymnasium.make(game.id, render_mode="rgb_array", disable_env_checker=True)
+
+    @property
+    def turn_keys(self) -> frozenset[int] | None:
+        """The keysyms whose press is a step; None where time goes on."""
+        return frozenset(self._controls.actions) if isinstance(self._controls, Turns) else None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture as it is drawn."""
+        height, width, _ = self._rgb.shape
+        return width, height
+
+    def reset(self, seed: int) -> None:
+        """Begin an episode."""
+        self._observation: Any
+        self._observation, _ = self._env.reset(seed=seed)
+        self._rgb = self._render()
+
+    def step(self, keys: frozenset[int]) -> Outcome:
+        """One step with the action of the keys; of one key where it is turn-based."""
+        self._observation, reward, terminated, truncated, _ = self._env.step(self._action(keys))
+        self._rgb = self._render()
+        reason = "game over" if terminated else "time limit" if truncated else ""
+        return Outcome(float(reward), bool(terminated), bool(truncated), reason)
+
+    def draw(self, picture: NDArray[np.uint8]) -> None:
+        """Write the current frame into ``picture``, uint8 of shape (height, width, 4), BGRX."""
+        copy_rgb(self._rgb, picture)
+
+    def observation(self) -> list[float] | None:
+        """The observation's numbers where the environment is one that reports them."""
+        return [float(value) for value in self._observation] if self._low_dimensional else None
+
+    def text(self) -> str:
+        """The mission of minigrid's environments, in their words."""
+        return str(self._observation["mission"]) if self._has_mission else ""
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+    def _action(self, keys: frozenset[int]) -> Any:
+        match self._controls:
+            case Held(action):
+                value = action(keys)
+                return np.array(value, np.float32) if isinstance(value, tuple) else value
+            case Turns(actions):
+                (key,) = keys
+                return actions[key][0]
+
+    def _render(self) -> NDArray[np.uint8]:
+        return fitted(cast("NDArray[np.uint8]", self._env.render()))
+
+
+def fitted(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The picture if it fits, else each square of so many pixels as their mean; shape (height, width, 3)."""
+    height, width, _ = rgb.shape
+    factor = max(-(-width // MAX_WIDTH), -(-height // MAX_HEIGHT))
+    if factor == 1:
+        return rgb
+    rgb = rgb[: height // factor * factor, : width // factor * factor]
+    squares = rgb.reshape(height // factor, factor, width // factor, factor, 3)
+    return squares.mean(axis=(1, 3)).astype(np.uint8)

@@ -1,0 +1,63 @@
+"""The remote's screen: the game at its top-left corner, the metadata block at the right, black everywhere else."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+import numpy as np
+from pluriverse_server.kit import MetadataBlock, Region, Window
+
+from .environment import Environment
+
+WIDTH: Final = 1024
+HEIGHT: Final = 768
+
+# Beyond the widest picture, with plain ground around it; runtime.toml says the same.
+BLOCK_X: Final = 960
+BLOCK_Y: Final = 16
+
+
+class Screen:
+    """The window with the game's region and the block's. Both are its own; ``close`` frees them with the window."""
+
+    def __init__(self) -> None:
+        """Open the window.
+
+        Raises:
+            NoDisplay: there is no X server that can be drawn on.
+        """
+        self.window = Window(WIDTH, HEIGHT, title="gym-core")
+        self.block = MetadataBlock(self.window, BLOCK_X, BLOCK_Y)
+        self._region: Region | None = None
+
+    def fit(self, width: int, height: int) -> None:
+        """Make room for pictures of this size; what was drawn before goes black if its size was another."""
+        if self._region is not None:
+            if (self._region.width, self._region.height) == (width, height):
+                return
+            self._region.close()
+            self.window.clear()
+        self._region = self.window.image(0, 0, width, height)
+        self._picture = np.frombuffer(self._region.memory, np.uint8).reshape(height, width, 4)
+
+    def show(self, environment: Environment) -> float:
+        """Draw the environment's frame, which must fit, and the block; the clock (UNIX seconds) that was painted."""
+        assert self._region is not None
+        environment.draw(self._picture)
+        now = time.time()
+        self.block.stamp(now)
+        # The block last: who sees the new clock sees the new frame.
+        self.window.put(self._region, self.block.region)
+        return now
+
+    def stamp(self) -> float:
+        """Paint the clock alone; UNIX seconds."""
+        now = time.time()
+        self.block.stamp(now)
+        self.window.put(self.block.region)
+        return now
+
+    def close(self) -> None:
+        """Close the window."""
+        self.window.close()

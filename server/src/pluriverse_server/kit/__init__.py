@@ -1,0 +1,34 @@
+"""What a cooperating program imports: a window, keys, a steady clock, the metadata block, and reports to the daemon.
+
+A program that a remote runs is started with ``DISPLAY``, ``XAUTHORITY`` and ``PLURIVERSE_SOCKET`` set. It opens a
+``Window``, takes keys from a ``Keyboard``, paces its frames with a ``Pacer``, paints a ``MetadataBlock``, and speaks
+with the daemon through a ``Reporter``. Nothing here starts a thread or owns a loop: the program selects on the
+``fileno()`` of the keyboard and of the reporter.
+"""
+
+from __future__ import annotations
+
+from .block import MetadataBlock
+from .keys import PROBE_KEYSYM, Keyboard, KeyEdge
+from .latch import KeyLatch
+from .pacer import Pacer
+from .region import Region
+from .reporter import DaemonGone, NoDaemon, Reporter
+from .window import Window
+from .xlib import NoDisplay, XError
+
+__all__ = [
+    "PROBE_KEYSYM",
+    "DaemonGone",
+    "KeyEdge",
+    "KeyLatch",
+    "Keyboard",
+    "MetadataBlock",
+    "NoDaemon",
+    "NoDisplay",
+    "Pacer",
+    "Region",
+    "Reporter",
+    "Window",
+    "XError",
+]

@@ -1,0 +1,70 @@
+"""Atari's keys, frameskips and limits."""
+
+from __future__ import annotations
+
+import itertools
+
+import ale_py
+import numpy as np
+import pytest
+from gym_core import emulators
+from gym_core.atari import AtariEnvironment, Frameskips, joystick
+from gym_core.catalogue import Atari
+from gym_core.controls import DOWN, LEFT, RIGHT, UP
+from gym_core.emulators import Emulators
+
+FIRE = ord("z")
+NAMES = {UP: "UP", DOWN: "DOWN", LEFT: "LEFT", RIGHT: "RIGHT", FIRE: "FIRE"}
+
+
+@pytest.mark.parametrize("pressed", list(itertools.product((False, True), repeat=5)))
+def test_keys_move_the_joystick_as_ale_names_it(pressed: tuple[bool, ...]) -> None:
+    keys = {key for key, down in zip(NAMES, pressed, strict=True) if down}
+    moving = {key for key in keys if not ({LEFT, RIGHT} <= keys and key in {LEFT, RIGHT})}
+    moving = {key for key in moving if not ({UP, DOWN} <= keys and key in {UP, DOWN})}
+    name = "".join(words for key, words in NAMES.items() if key in moving) or "NOOP"
+    assert joystick(frozenset(keys)) == getattr(ale_py.Action, name).value
+
+
+def test_drawn_frameskips_are_two_to_four_and_the_seed_says_which() -> None:
+    first, again, other = Frameskips(None, 7), Frameskips(None, 7), Frameskips(None, 8)
+    drawn = [first.next() for _ in range(200)]
+    assert set(drawn) == {2, 3, 4}
+    assert drawn == [again.next() for _ in range(200)]
+    assert drawn != [other.next() for _ in range(200)]
+
+
+def test_a_fixed_frameskip_is_fixed() -> None:
+    assert {Frameskips(1, 7).next(), Frameskips(1, 8).next()} == {1}
+
+
+def test_the_picture_is_the_games_in_bgrx() -> None:
+    environment = AtariEnvironment(Atari("breakout", 4, 0.0), Emulators())
+    environment.reset(1)
+    width, height = environment.size
+    assert (width, height) == (160, 210)
+    picture = np.zeros((height, width, 4), np.uint8)
+    environment.draw(picture)
+    direct = Emulators().begin(Atari("breakout", 4, 0.0), 1).getScreenRGB()
+    assert np.array_equal(picture[:, :, 2::-1], direct)
+
+
+def test_an_episode_is_truncated_at_the_emulators_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emulators, "MAX_FRAMES", 50)
+    environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
+    environment.reset(1)
+    outcomes = [environment.step(frozenset()) for _ in range(13)]
+    assert not any(outcome.terminated for outcome in outcomes)
+    assert [outcome.truncated for outcome in outcomes] == [False] * 12 + [True]
+    assert outcomes[-1].reason.startswith("time limit")
+
+
+def test_a_lost_game_is_terminated() -> None:
+    environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
+    environment.reset(1)
+    outcome, total = environment.step(frozenset()), 0.0
+    while not (outcome.terminated or outcome.truncated):
+        outcome = environment.step(frozenset())
+        total += outcome.reward
+    assert (outcome.terminated, outcome.truncated, outcome.reason) == (True, False, "game over")
+    assert total == -21

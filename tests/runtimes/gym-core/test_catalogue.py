@@ -1,0 +1,86 @@
+"""The catalogue is whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import ale_py
+import gymnasium
+import minigrid  # noqa: F401  # pyright: ignore[reportUnusedImport, reportMissingTypeStubs]
+import pytest
+from gym_core import tables
+from gym_core.catalogue import Atari, entries
+from gymnasium.envs.registration import registry
+
+RunPython = Callable[..., subprocess.CompletedProcess[str]]
+
+GYMNASIUM_MODULES = ("gymnasium.envs.classic_control", "gymnasium.envs.box2d", "gymnasium.envs.toy_text")
+
+
+def registered(*modules: str) -> set[str]:
+    return {id_ for id_, spec in registry.items() if str(spec.entry_point).startswith(modules)}
+
+
+def test_it_prints_as_json_what_the_validator_takes(run_python: RunPython) -> None:
+    printed = json.loads(run_python("catalogue.py").stdout)
+    assert printed == [entry.as_json() for entry in entries()]
+    assert all(set(entry) - {"time_limit_s"} == {"id", "fps", "sync", "title"} for entry in printed)
+
+
+def test_printing_it_imports_no_library(run_python: RunPython) -> None:
+    program = "import sys, gym_core.catalogue as c; list(c.entries()); print(*sys.modules)"
+    assert not {"gymnasium", "numpy", "ale_py", "minigrid"} & set(run_python("-c", program).stdout.split())
+
+
+def test_ids_are_unique() -> None:
+    ids = [entry.id for entry in entries()]
+    assert len(ids) == len(set(ids)) == 59 * 8 * 2 + 4 + 10 + 6 + len(tables.MINIGRID) + len(tables.BABYAI)
+
+
+def test_all_59_games_are_bundled_with_ale_py() -> None:
+    roms = Path(ale_py.__file__).parent / "roms"
+    assert len(tables.ATARI_GAMES) == 59
+    assert all((roms / f"{game}.bin").exists() for game in tables.ATARI_GAMES)
+
+
+def test_all_of_gymnasium_that_renders_without_more_packages_is_in_it() -> None:
+    assert registered(*GYMNASIUM_MODULES) == {*tables.REAL_TIME, *tables.TOY_TEXT, "CartPole-v0"}
+
+
+def test_all_of_minigrid_that_renders_without_more_packages_is_in_it() -> None:
+    needs_more = registered("minigrid.envs.wfc")
+    assert registered("minigrid.") - needs_more == {*tables.MINIGRID, *tables.BABYAI}
+
+
+@pytest.mark.parametrize("id_", tables.REAL_TIME)
+def test_steps_a_second_are_those_the_environment_was_made_for(id_: str) -> None:
+    with gymnasium.make(id_) as env:  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        assert env.metadata["render_fps"] == tables.REAL_TIME[id_]
+
+
+@pytest.mark.parametrize(
+    ("id_", "game", "fps", "sync"),
+    [
+        ("gym-core.PongDeterministic-v3", Atari("pong", 4, 0.0), 60, False),
+        ("gym-core.SpaceInvaders-v0", Atari("space_invaders", None, 0.25), 60, False),
+        ("gym-core.UpNDown30FPS-v3", Atari("up_n_down", None, 0.0), 30, False),
+        ("gym-core.ZaxxonSlow-v0", Atari("zaxxon", None, 0.25), 15, False),
+        ("gym-core.AirRaidSync-v3", Atari("air_raid", None, 0.0), 60, True),
+        ("gym-core.PongDeterministicSlow-v3", Atari("pong", 4, 0.0), 15, False),
+        ("gym-core.PongDeterministicSync-v0", Atari("pong", 4, 0.25), 60, True),
+        ("gym-core.PongNoFrameskip-v0", Atari("pong", 1, 0.25), 60, False),
+    ],
+)
+def test_a_variant_is_what_its_name_says(id_: str, game: Atari, fps: float, sync: bool) -> None:
+    (entry,) = [entry for entry in entries() if entry.id == id_]
+    assert (entry.game, entry.fps, entry.sync) == (game, fps, sync)
+
+
+@pytest.mark.parametrize("name", ["CartPole-v0", "CartPoleSync-v0", "CartPoleLowD-v0", "CartPoleLowDSync-v0"])
+def test_the_four_cart_poles_are_in_it(name: str) -> None:
+    (entry,) = [entry for entry in entries() if entry.id == f"gym-core.{name}"]
+    assert entry.sync == ("Sync" in name)
+    assert entry.game.low_dimensional == ("LowD" in name)  # type: ignore[union-attr]

@@ -1,0 +1,54 @@
+"""Keys and actions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gym_core import controls, tables
+from gym_core.controls import DOWN, LEFT, RIGHT, UP, Action, Held, Turns, controls_of
+
+README = Path(controls.__file__).parents[1] / "README.md"
+
+
+def test_every_environment_has_its_keys() -> None:
+    for id_ in (*tables.REAL_TIME, "CartPole-v0"):
+        assert isinstance(controls_of(id_), Held), id_
+    for id_ in tables.TURN_BASED:
+        assert isinstance(controls_of(id_), Turns), id_
+
+
+def test_the_readme_shows_the_table_of_keys() -> None:
+    assert controls.markdown_table() in README.read_text()
+
+
+@pytest.mark.parametrize(
+    ("id_", "keys", "action"),
+    [
+        ("CartPole-v0", {LEFT}, 0),
+        ("CartPole-v0", set[int](), 1),
+        ("CartPole-v0", {RIGHT}, 1),
+        ("MountainCar-v0", {LEFT}, 0),
+        ("MountainCar-v0", {LEFT, RIGHT}, 1),
+        ("Acrobot-v1", {RIGHT}, 2),
+        ("LunarLander-v3", set[int](), 0),
+        ("LunarLander-v3", {LEFT}, 1),
+        ("LunarLander-v3", {RIGHT}, 3),
+        ("LunarLander-v3", {RIGHT, UP}, 2),
+        ("LunarLanderContinuous-v3", {RIGHT, UP}, (1.0, 1.0)),
+        ("Pendulum-v1", {LEFT}, (2.0,)),
+        ("MountainCarContinuous-v0", {LEFT}, (-1.0,)),
+        ("CarRacing-v3", {LEFT, DOWN}, (-1.0, 0.0, 0.8)),
+        ("BipedalWalker-v3", {UP, ord("a")}, (0.0, 1.0, -1.0, 0.0)),
+    ],
+)
+def test_held_keys_make_the_action(id_: str, keys: set[int], action: Action) -> None:
+    held = controls_of(id_)
+    assert isinstance(held, Held)
+    assert held.action(frozenset(keys)) == action
+
+
+def test_dynamic_obstacles_has_only_the_three_moves() -> None:
+    turns = controls_of("MiniGrid-Dynamic-Obstacles-5x5-v0")
+    assert isinstance(turns, Turns)
+    assert sorted(action for action, _ in turns.actions.values()) == [0, 1, 2]

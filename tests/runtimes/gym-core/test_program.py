@@ -1,0 +1,286 @@
+"""The program: a real process on a real X server, with the test as its daemon."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import ale_py
+import numpy as np
+import pytest
+from pluriverse_protocol.reports import Delivered, Done, Frame, Observation, Ready, Reset, Reward, Stop, Text
+from support.gym_core import Player
+
+LEFT, UP, RIGHT, DOWN, Z, C = 0xFF51, 0xFF52, 0xFF53, 0xFF54, ord("z"), ord("c")
+PROBE = 0xBEEF1
+HELD = [frozenset(keys) for keys in ((), (Z,), (UP,), (RIGHT, Z), (LEFT,), (DOWN, LEFT, Z), (LEFT, RIGHT), (UP, RIGHT))]
+NAMES = {UP: "UP", DOWN: "DOWN", LEFT: "LEFT", RIGHT: "RIGHT", Z: "FIRE"}
+
+# Slower than any test, so that no frame comes by itself while it looks.
+NO_FRAMES_FPS = 0.01
+
+
+def ale_action(keys: frozenset[int]) -> int:
+    """ale-py's action of these keys; opposite arrows cancel."""
+    if {LEFT, RIGHT} <= keys:
+        keys -= {LEFT, RIGHT}
+    return getattr(ale_py.Action, "".join(name for key, name in NAMES.items() if key in keys) or "NOOP").value
+
+
+def ale(rom: str, seed: int, repeat: float) -> Any:
+    interface: Any = ale_py.ALEInterface()
+    interface.setInt("random_seed", seed % 2**31)
+    interface.setFloat("repeat_action_probability", repeat)
+    interface.setInt("max_num_frames_per_episode", 108_000)
+    interface.loadROM(Path(ale_py.__file__).parent / "roms" / f"{rom}.bin")
+    interface.reset_game()
+    return interface
+
+
+@pytest.mark.parametrize(
+    ("env", "rom", "repeat", "frameskip", "seed"),
+    [
+        ("PongDeterministicSync-v3", "pong", 0.0, 4, 1),
+        ("BreakoutSync-v0", "breakout", 0.25, None, 2**40 + 17),
+        ("SeaquestSync-v3", "seaquest", 0.0, None, 3),
+        ("AirRaidDeterministicSync-v0", "air_raid", 0.25, 4, 4),
+    ],
+)
+def test_a_sync_episode_is_what_ale_py_gives_when_called_directly(
+    player: Player, env: str, rom: str, repeat: float, frameskip: int | None, seed: int
+) -> None:
+    # An episode before this one, so that the game under test is one that was played already.
+    player.reset(f"gym-core.{env}", 99)
+    player.hands.tap(C, C)
+    episode = player.reset(f"gym-core.{env}", seed)
+    direct, draw, chosen = ale(rom, seed, repeat), random.Random(seed).random, random.Random(5)
+    height, width = direct.getScreenDims()
+    assert np.array_equal(player.display.pixels(0, 0, width, height), direct.getScreenRGB())
+    held = frozenset[int]()
+    for step in range(60):
+        wanted = chosen.choice(HELD) if step % 3 == 0 else held
+        player.hands.hold(wanted, held)
+        held = wanted
+        player.hands.tap(C)
+        report = player.daemon.expect(Reward, Done)
+        reward = sum(direct.act(ale_action(held)) for _ in range(frameskip or 2 + int(draw() * 3)))
+        player.wait_for_clock(report.at)
+        assert (report.episode, report.reward) == (episode, reward), step
+        assert np.array_equal(player.display.pixels(0, 0, width, height), direct.getScreenRGB()), step
+    player.hands.hold(frozenset(), held)
+
+
+def test_nothing_but_the_game_and_the_block_is_painted(player: Player) -> None:
+    player.reset("gym-core.PongDeterministicSync-v3", fps=NO_FRAMES_FPS)
+    screen = player.display.pixels()
+    screen[:210, :160] = 0
+    screen[16:18, 960:966] = 0
+    assert not screen.any()
+
+
+def test_a_smaller_game_leaves_nothing_of_a_larger_one(player: Player) -> None:
+    player.reset("gym-core.AirRaidDeterministicSync-v3", fps=NO_FRAMES_FPS)
+    assert player.display.pixels(0, 210, 160, 40).any()
+    player.reset("gym-core.PongDeterministicSync-v3", fps=NO_FRAMES_FPS)
+    assert not player.display.pixels(0, 210, 160, 40).any()
+
+
+def test_each_press_of_c_is_one_step_with_one_reward(player: Player) -> None:
+    episode = player.reset("gym-core.PongSync-v3", fps=NO_FRAMES_FPS)
+    player.hands.tap(*[C] * 20)
+    rewards = [player.daemon.next() for _ in range(20)]
+    assert all(isinstance(report, Reward) and report.episode == episode for report in rewards)
+    player.daemon.send(Reset(99, "gym-core.PongSync-v3", 1, 60.0))
+    assert isinstance(player.daemon.next(), Ready), "there was a report that no step earned"
+
+
+def test_the_clock_is_painted_soon_after_a_step_was_delivered(player: Player) -> None:
+    episode = player.reset("gym-core.PongSync-v3", fps=NO_FRAMES_FPS)
+    for _ in range(20):
+        player.hands.tap(C)
+        player.daemon.expect(Reward)
+        sent_at = time.time()
+        player.daemon.send(Delivered(episode, sent_at))
+        # At this rate only the delivery can have painted it.
+        assert player.wait_for_metadata(lambda seen, then=sent_at: seen.clock / 1000 > then).clock <= time.time() * 1000
+
+
+def test_the_clock_goes_on_while_a_sync_game_waits(player: Player) -> None:
+    player.reset("gym-core.PongSync-v3")
+    first = player.metadata().clock
+    player.wait_for_metadata(lambda seen: seen.clock > first + 50)
+
+
+def test_the_probe_is_painted_with_the_time_it_was_pressed(player: Player) -> None:
+    player.hands.map(PROBE)
+    player.reset("gym-core.PongDeterministic-v3")
+    assert player.metadata().probe == 0
+    before = time.time()
+    player.hands.tap(PROBE)
+    after = player.wait_for_metadata(lambda seen: seen.probe != 0)
+    assert int(before * 1000) <= after.probe <= after.clock <= time.time() * 1000
+
+
+def test_frames_are_reported_on_the_grid_of_the_rate_asked_for(player: Player) -> None:
+    episode = player.reset("gym-core.PongDeterministic-v3", fps=50.0)
+    frames = [player.daemon.expect(Frame) for _ in range(40)]
+    assert {frame.episode for frame in frames} == {episode}
+    assert [frame.frames for frame in frames] == list(range(1, 41))
+    assert on_the_grid(frames[0], frames[-1], 50.0)
+
+
+def test_late_frames_are_dropped_and_counted_and_never_made_up(player: Player) -> None:
+    player.reset("gym-core.PongDeterministic-v3", fps=50.0)
+    first = player.daemon.expect(Frame)
+    player.process.send_signal(signal.SIGSTOP)
+    time.sleep(0.5)
+    player.process.send_signal(signal.SIGCONT)
+    frames = [player.daemon.expect(Frame) for _ in range(40)]
+    assert frames[-1].late_frames - first.late_frames >= 20
+    assert on_the_grid(first, frames[-1], 50.0)
+
+
+def on_the_grid(first: Frame, last: Frame, fps: float) -> bool:
+    """Whether frames, drawn or dropped, went by as time did; each may be drawn within its period."""
+    assert first.at is not None
+    assert last.at is not None
+    slots = last.frames + last.late_frames - first.frames - first.late_frames
+    return abs(slots - (last.at - first.at) * fps) < 3
+
+
+def test_the_painted_clock_is_the_frames_own(player: Player) -> None:
+    player.reset("gym-core.PongDeterministic-v3", fps=5.0)
+    report = player.daemon.expect(Frame)
+    assert player.wait_for_clock(report.at).clock == int((report.at or 0) * 1000)
+
+
+def test_a_tap_between_two_frames_counts_for_one_frame(player: Player) -> None:
+    player.reset("gym-core.CartPoleLowD-v0", fps=4.0)
+    speeds = [next_speed(player), next_speed(player)]
+    player.hands.tap(LEFT)
+    speeds += [next_speed(player), next_speed(player)]
+    pushes = [after - before for before, after in itertools.pairwise(speeds)]
+    assert [push > 0 for push in pushes] == [True, False, True]
+
+
+def next_speed(player: Player) -> float:
+    return player.daemon.expect(Observation).observation[1]
+
+
+def test_a_low_dimensional_cart_pole_reports_its_state_at_the_start_and_with_each_step(player: Player) -> None:
+    episode = player.reset("gym-core.CartPoleLowDSync-v0", 3, fps=NO_FRAMES_FPS)
+    first = player.daemon.next()
+    assert isinstance(first, Observation)
+    player.hands.tap(C)
+    second, reward = player.daemon.next(), player.daemon.next()
+    assert isinstance(second, Observation)
+    assert len(first.observation) == len(second.observation) == 4
+    assert first.observation != second.observation
+    assert isinstance(reward, Reward)
+    assert (reward.episode, reward.reward) == (episode, 1.0)
+
+
+def test_an_outcome_ends_the_episode_and_nothing_is_reported_after_it(player: Player) -> None:
+    episode = player.reset("gym-core.CartPoleSync-v0", fps=60.0)
+    rewards = 0
+    while True:
+        player.hands.tap(C)
+        report = player.daemon.expect(Reward, Done)
+        if isinstance(report, Done):
+            break
+        rewards += 1
+    assert 5 < rewards < 50
+    assert (report.episode, report.reward) == (episode, 1.0)
+    assert (report.terminated, report.truncated, report.reason) == (True, False, "game over")
+    player.hands.tap(C, C)
+    ended = player.metadata().clock
+    player.wait_for_metadata(lambda seen: seen.clock > ended + 100)
+    player.daemon.send(Reset(99, "gym-core.CartPoleSync-v0", 1, NO_FRAMES_FPS))
+    assert player.daemon.next() == Ready(99, NO_FRAMES_FPS)
+
+
+def test_a_time_limit_truncates(player: Player) -> None:
+    player.reset("gym-core.MountainCar-v0", fps=1000.0)
+    done = player.daemon.expect(Done)
+    assert (done.terminated, done.truncated, done.reason, done.reward) == (False, True, "time limit", -1.0)
+
+
+def test_a_running_episode_gives_way_to_one_of_another_game(player: Player) -> None:
+    player.reset("gym-core.PongDeterministic-v3")
+    player.daemon.expect(Frame)
+    episode = player.reset("gym-core.BreakoutDeterministic-v3", 2)
+    report = player.daemon.next()
+    assert isinstance(report, Frame)
+    assert (report.episode, report.frames) == (episode, 1)
+
+
+def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Player) -> None:
+    player.reset("gym-core.FrozenLake-v1")
+    still = player.display.pixels(0, 0, 256, 256)
+    for _ in range(5):
+        player.daemon.expect(Frame)
+    player.hands.tap(Z)
+    for _ in range(5):
+        player.daemon.expect(Frame)
+    assert np.array_equal(player.display.pixels(0, 0, 256, 256), still)
+    pressed = 0
+    while np.array_equal(player.display.pixels(0, 0, 256, 256), still):
+        # The ice is slippery: a step may leave one where one was, but not thirty.
+        player.hands.tap(RIGHT)
+        player.daemon.expect(Frame)
+        player.daemon.expect(Frame)
+        pressed += 1
+        assert pressed < 30
+
+
+def test_minigrid_tells_its_mission_and_takes_a_step_for_a_key(player: Player) -> None:
+    episode = player.reset("gym-core.MiniGrid-Empty-5x5-v0")
+    assert player.daemon.next() == Text(episode, "get to the green goal square")
+    # Two forward, turn right, two forward: the goal.
+    player.hands.tap(UP, UP, RIGHT, UP, UP)
+    done = player.daemon.expect(Done)
+    assert done.terminated
+    assert 0.9 < done.reward < 1
+
+
+@pytest.mark.parametrize("env", ["gym-core.PongDeterministic-v3", "gym-core.CartPole-v0"])
+def test_sigterm_ends_it_with_status_0(player: Player, env: str) -> None:
+    player.reset(env)
+    player.process.terminate()
+    assert player.process.wait(5) == 0
+
+
+def test_stop_ends_it_with_status_0(player: Player) -> None:
+    player.reset("gym-core.PongDeterministic-v3")
+    player.daemon.send(Stop())
+    assert player.process.wait(5) == 0
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_daemon_that_hangs_up_ends_it(player: Player, running: bool) -> None:
+    if running:
+        player.reset("gym-core.PongDeterministic-v3")
+    player.daemon.hang_up()
+    assert player.process.wait(5) == 0
+
+
+def test_an_unknown_environment_ends_it_with_a_line_that_names_it(player: Player) -> None:
+    player.daemon.send(Reset(1, "gym-core.Nothing-v0", 1, 60.0))
+    assert player.process.wait(5) == 1
+    assert player.process.stderr is not None
+    assert "there is no environment 'gym-core.Nothing-v0'" in player.process.stderr.read()
+
+
+def test_without_a_daemon_it_says_what_is_missing(
+    run_python: Callable[..., CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PLURIVERSE_SOCKET", raising=False)
+    ended = run_python("main.py")
+    assert ended.returncode == 1
+    assert "PLURIVERSE_SOCKET isn't set" in ended.stderr

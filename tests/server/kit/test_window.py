@@ -1,0 +1,132 @@
+"""The window, on a real X server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pluriverse_server.kit import NoDisplay, Region, Window
+from support.xvfb import Xvfb, xvfb
+
+
+def pixels_of(region: Region) -> NDArray[np.uint8]:
+    return np.frombuffer(region.memory, np.uint8).reshape(region.height, region.width, 4)
+
+
+def draw_noise(window: Window, region: Region) -> NDArray[np.uint8]:
+    """Fill the region with noise, wait until it is on the screen; the noise as RGB."""
+    noise = np.random.default_rng(1).integers(0, 256, (region.height, region.width, 4), np.uint8)
+    pixels_of(region)[:] = noise
+    window.put(region)
+    window.sync()
+    return noise[:, :, 2::-1]
+
+
+def test_a_region_shows_at_its_place_and_nowhere_else(display: Xvfb) -> None:
+    with Window(1024, 768) as window:
+        assert window.shared_memory
+        assert window.performance_note == ""
+        noise = draw_noise(window, window.image(30, 40, 160, 210))
+        expected = np.zeros((768, 1024, 3), np.uint8)
+        expected[40:250, 30:190] = noise
+        assert np.array_equal(display.pixels(), expected)
+
+
+def test_a_region_is_not_shown_before_it_is_put(display: Xvfb) -> None:
+    with Window(1024, 768) as window:
+        shown, waits = window.image(0, 0, 10, 10), window.image(20, 0, 10, 10)
+        pixels_of(shown)[:] = pixels_of(waits)[:] = 255
+        window.put(shown)
+        window.sync()
+        assert display.pixels(0, 0, 10, 10).all()
+        assert not display.pixels(20, 0, 10, 10).any()
+
+
+def test_a_server_without_shared_memory_is_drawn_through_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    with xvfb("-extension", "MIT-SHM") as server:
+        monkeypatch.setenv("DISPLAY", server.name)
+        with Window(1024, 768) as window:
+            assert not window.shared_memory
+            assert "MIT-SHM" in window.performance_note
+            region = window.image(5, 6, 600, 400)
+            assert not region.shared
+            assert np.array_equal(draw_noise(window, region), server.pixels(5, 6, 600, 400))
+
+
+def test_a_region_that_leaves_the_window_is_refused(display: Xvfb) -> None:
+    with Window(200, 100) as window, pytest.raises(ValueError, match="isn't within"):
+        window.image(190, 0, 20, 10)
+
+
+@pytest.mark.parametrize("options", [(), ("-extension", "MIT-SHM")])
+def test_an_array_keeps_the_memory_that_it_wraps(options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    with xvfb(*options) as server:
+        monkeypatch.setenv("DISPLAY", server.name)
+        window = Window(200, 100)
+        array = pixels_of(window.image(0, 0, 200, 100))
+        window.close()
+        window.close()
+        array[:] = 7
+        assert array.sum() == 7 * array.size
+
+
+def test_a_closed_region_cannot_be_put(display: Xvfb) -> None:
+    with Window(200, 100) as window:
+        region = window.image(0, 0, 10, 10)
+        region.close()
+        with pytest.raises(ValueError, match="was closed"):
+            window.put(region)
+
+
+def test_shared_segments_leave_with_their_region(display: Xvfb) -> None:
+    with Window(1024, 768) as window:
+        before = attached_segments()
+        region = window.image(0, 0, 1024, 768)
+        assert attached_segments() == before + 1
+        region.close()
+        assert region.closed
+        assert attached_segments() == before
+
+
+def attached_segments() -> int:
+    return Path(f"/proc/{os.getpid()}/maps").read_text().count("/SYSV")
+
+
+def test_clear_paints_black(display: Xvfb) -> None:
+    with Window(1024, 768) as window:
+        draw_noise(window, window.image(0, 0, 100, 100))
+        window.clear()
+        window.sync()
+        assert not display.pixels().any()
+
+
+def test_no_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":64999")
+    with pytest.raises(NoDisplay, match="DISPLAY=':64999'"):
+        Window(10, 10)
+
+
+def test_a_server_of_another_depth_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with xvfb("-screen", "0", "1024x768x16") as server:
+        monkeypatch.setenv("DISPLAY", server.name)
+        with pytest.raises(NoDisplay, match="16 bits deep"):
+            Window(10, 10)
+
+
+def test_the_pointer_over_the_window_is_invisible(display: Xvfb) -> None:
+    with Window(1024, 768) as window:
+        window.sync()
+        # The server knows the pointer's picture best: XFixes hands it out as a list of pixels.
+        program = (
+            "from Xlib.display import Display; from Xlib.ext import xfixes; d = Display(); d.xfixes_query_version();"
+            "d.screen().root.warp_pointer(20, 20); d.sync(); i = d.xfixes_get_cursor_image(d.screen().root);"
+            "print(i.width, i.height, any(i.cursor_image))"
+        )
+        command = [sys.executable, "-W", "ignore", "-c", program]
+        answer = subprocess.run(command, env=display.environment, capture_output=True, text=True, check=True)
+        assert answer.stdout.split() == ["1", "1", "False"]

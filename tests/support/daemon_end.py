@@ -1,0 +1,74 @@
+"""The daemon's end of the report socket, for a test: it listens, sends requests, and keeps what is reported."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections import deque
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from pluriverse_protocol.reports import Report, Request, decode_report, encode_line
+
+_R = TypeVar("_R", bound=Report)
+
+
+class DaemonEnd:
+    """Listens at ``path``; one program connects."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "reports.sock"
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(os.fspath(self.path))
+        self._listener.listen(1)
+        self._peer: socket.socket | None = None
+        self._rest = b""
+        self._waiting: deque[Report] = deque()
+
+    def __enter__(self) -> DaemonEnd:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.hang_up()
+        self._listener.close()
+
+    def accept(self, timeout_s: float = 20.0) -> None:
+        """Wait for the program."""
+        self._listener.settimeout(timeout_s)
+        self._peer, _ = self._listener.accept()
+
+    def hang_up(self) -> None:
+        """Leave the program alone."""
+        if self._peer is not None:
+            self._peer.close()
+
+    def send(self, *requests: Request) -> None:
+        """All in one write."""
+        self.send_bytes(b"".join(map(encode_line, requests)))
+
+    def send_bytes(self, data: bytes) -> None:
+        """Anything."""
+        assert self._peer is not None
+        self._peer.sendall(data)
+
+    def next(self, timeout_s: float = 20.0) -> Report:
+        """The next report, whatever it is."""
+        assert self._peer is not None
+        deadline = time.monotonic() + timeout_s
+        while not self._waiting:
+            self._peer.settimeout(max(0.001, deadline - time.monotonic()))
+            chunk = self._peer.recv(65536)
+            assert chunk, "the program hung up"
+            *lines, self._rest = (self._rest + chunk).split(b"\n")
+            self._waiting.extend(map(decode_report, lines))
+        return self._waiting.popleft()
+
+    def expect(self, *kinds: type[_R], timeout_s: float = 20.0) -> _R:
+        """The next report of one of these kinds; others are passed over."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            report = self.next(max(0.001, deadline - time.monotonic()))
+            if isinstance(report, kinds):
+                return report

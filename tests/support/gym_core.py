@@ -1,0 +1,75 @@
+"""The gym-core program as a test plays it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from pluriverse_protocol import metadata
+from pluriverse_protocol.metadata import Metadata
+from pluriverse_protocol.reports import Ready, Reset
+from support.daemon_end import DaemonEnd
+from support.typist import Typist
+from support.xvfb import Xvfb
+
+BLOCK: Final = (960, 16, metadata.WIDTH, metadata.HEIGHT)
+DEADLINE_S: Final = 20.0
+
+
+class Player:
+    """The running program, a keyboard, and the daemon's end of its socket."""
+
+    def __init__(self, display: Xvfb, runtime: Path, folder: Path) -> None:
+        self.display = display
+        self.daemon = DaemonEnd(folder)
+        self.hands = Typist(display.name)
+        self.process = subprocess.Popen(
+            [sys.executable, "main.py"],
+            cwd=runtime,
+            env={**display.environment, "PLURIVERSE_SOCKET": str(self.daemon.path)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.daemon.accept()
+        self._episode = 0
+
+    def reset(self, env: str, seed: int = 1, fps: float = 60.0) -> int:
+        """Begin an episode and wait until it runs; its number."""
+        self._episode += 1
+        self.daemon.send(Reset(self._episode, env, seed, fps))
+        while self.daemon.expect(Ready, timeout_s=DEADLINE_S).episode != self._episode:
+            pass
+        return self._episode
+
+    def metadata(self) -> Metadata:
+        """What the block on the screen says now; it must be there."""
+        rows = self.display.pixels(*BLOCK)
+        seen = metadata.decode(rows[0].tobytes(), rows[1].tobytes())
+        assert seen is not None
+        return seen
+
+    def wait_for_metadata(self, wanted: Callable[[Metadata], bool]) -> Metadata:
+        """The block once it says what is wanted."""
+        deadline = time.monotonic() + DEADLINE_S
+        while time.monotonic() < deadline:
+            seen = self.metadata()
+            if wanted(seen):
+                return seen
+            time.sleep(0.0005)
+        raise AssertionError(f"the block still says {self.metadata()}")
+
+    def wait_for_clock(self, at: float | None) -> Metadata:
+        """The block once its clock isn't earlier than ``at``: what was drawn then is on the screen."""
+        assert at is not None
+        return self.wait_for_metadata(lambda seen: seen.clock >= int(at * 1000))
+
+    def close(self) -> None:
+        """End what still runs."""
+        self.process.kill()
+        self.process.communicate()
+        self.hands.display.close()
+        self.daemon.__exit__(None, None, None)
