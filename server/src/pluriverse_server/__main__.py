@@ -1,0 +1,5 @@
+"""``python -m pluriverse_server``: the same as the command ``pluriverse-server``."""
+
+from .cli import main
+
+main()

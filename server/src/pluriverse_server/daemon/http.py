@@ -1,0 +1,118 @@
+"""The rewarder port: WebSocket on any path, and beside it plain HTTP for health, metrics and the viewer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import WSCloseCode, web
+from pluriverse_protocol import Headers, encode
+from pluriverse_protocol.messages import Close
+
+from pluriverse_server.process import StartError
+from pluriverse_server.viewer.hub import ViewerHub
+from pluriverse_server.viewer.routes import add_viewer
+
+from .auth import authorized, matches
+from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
+from .hub import FAREWELL_S, Hub
+
+# Beyond this aiohttp itself closes with code 1009; between the protocol's limit and this, our own error reply says
+# what was wrong and the connection lives on.
+MAX_FRAME_BYTES: Final = 1024 * 1024
+
+# Connections that the kernel holds for us while the event loop does something else.
+BACKLOG: Final = 1024
+
+METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+_UNAUTHORIZED: Final = (
+    "the password is missing or wrong: send HTTP Basic authentication with the remote's password as the username"
+)
+_NOT_WEBSOCKET: Final = (
+    "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
+)
+_FULL: Final = "this remote has as many connections as it serves; try again when one has gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """What the HTTP side shows: the live state as JSON, the metrics' text, and where the VNC server is."""
+
+    status: Callable[[], Mapping[str, Any]]
+    metrics: Callable[[], bytes]
+    vnc_address: Callable[[], tuple[str, int]]
+
+
+def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, ViewerHub]:
+    """The application on the rewarder port, and the viewers that it serves."""
+
+    async def health(_: web.Request) -> web.Response:
+        return web.json_response({"status": "alive"})
+
+    async def ready(_: web.Request) -> web.Response:
+        status = views.status()
+        running = status["env_state"] == "running"
+        document = {"ready": running, **{key: status[key] for key in ("env_id", "env_state", "episode_id")}}
+        return web.json_response(document, status=200 if running else 503)
+
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(body=views.metrics(), headers={"Content-Type": METRICS_TYPE})
+
+    async def rewarder(request: web.Request) -> web.StreamResponse:
+        if not web.WebSocketResponse().can_prepare(request).ok:
+            status = 426 if request.path == "/" else 404
+            return web.json_response({"error": _NOT_WEBSOCKET}, status=status)
+        return await _serve_websocket(hub, password, request)
+
+    app = web.Application()
+    app.router.add_get("/healthz", health)
+    app.router.add_get("/readyz", ready)
+    app.router.add_get("/metrics", metrics)
+    viewers = add_viewer(
+        app,
+        authorize=lambda given: matches(given, password),
+        snapshot=views.status,
+        vnc_address=views.vnc_address,
+    )
+    app.router.add_get("/{path:.*}", rewarder)
+    return app, viewers
+
+
+async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:
+    """Serve ``app``; the caller cleans the runner up.
+
+    Raises:
+        StartError: the port can't be had.
+    """
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=FAREWELL_S)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port, backlog=BACKLOG).start()
+    except OSError as error:
+        await runner.cleanup()
+        raise StartError(f"the rewarder port {host}:{port} can't be had: {error.strerror}") from error
+    return runner
+
+
+async def _serve_websocket(hub: Hub, password: str, request: web.Request) -> web.WebSocketResponse:
+    socket = web.WebSocketResponse(
+        timeout=CLOSE_TIMEOUT_S, autoping=False, max_msg_size=MAX_FRAME_BYTES, compress=False, protocols=()
+    )
+    await socket.prepare(request)
+    # Old agents look at no status code: whoever can't come in is told so by a message, and then hung up on.
+    refusal = None if authorized(request.headers.get("Authorization"), password) else _UNAUTHORIZED
+    refusal = refusal or (_FULL if hub.full else None)
+    if refusal is not None:
+        await socket.send_str(encode(Close(refusal), Headers(message_id=0, sent_at=time.time())))
+        await socket.close(code=WSCloseCode.POLICY_VIOLATION, message=refusal.encode()[:MAX_CLOSE_REASON_BYTES])
+        return socket
+    transport = request.transport
+    if not isinstance(transport, asyncio.Transport):
+        return socket  # gone already
+    observer = request.headers.get("openai-observer", "").lower() == "true"
+    await Connection(hub, socket, transport, observer=observer, peer=request.remote or "somewhere").run()
+    return socket

@@ -1,0 +1,120 @@
+"""The environments of a runtime, from its manifest or from the small script that the manifest names."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from pluriverse_server.manifest import FILE_NAME, EnvTable, Manifest, ManifestError, describe
+
+# A thousand environments print 100 KB; this is some thousand times that.
+MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
+
+_ENTRIES: Final = TypeAdapter(list[EnvTable])
+
+# As many ids as are named where one wasn't found.
+_SUGGESTIONS: Final = 3
+
+
+def python_command(command: list[str]) -> list[str]:
+    """The command with ``python`` as the interpreter that runs this daemon, whose packages the runtime relies on."""
+    return [sys.executable, *command[1:]] if command[0] in ("python", "python3") else command
+
+
+async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, EnvTable]:
+    """All environments of the runtime by id, in the order in which they are listed.
+
+    Raises:
+        ManifestError: the script fails, prints no such list, lists an id twice, or the default isn't among them.
+    """
+    path = directory / FILE_NAME
+    entries = manifest.envs
+    if manifest.catalogue is not None:
+        output = await _run(directory, manifest.catalogue.command, manifest.catalogue.timeout_s)
+        try:
+            document: Any = json.loads(output)
+            entries = _ENTRIES.validate_python(document)
+        except ValidationError as error:
+            raise ManifestError(describe(path, error, "catalogue's output ")) from None
+        except (ValueError, RecursionError) as error:
+            raise ManifestError(f"{path}: catalogue.command printed no JSON: {error}") from None
+    catalogue: dict[str, EnvTable] = {}
+    for entry in entries:
+        if entry.id in catalogue:
+            raise ManifestError(f"{path}: the environment {entry.id!r} is listed twice")
+        catalogue[entry.id] = entry
+    if manifest.runtime.default_env not in catalogue:
+        raise ManifestError(
+            f"{path}: runtime.default_env {manifest.runtime.default_env!r} is not among its environments"
+        )
+    return catalogue
+
+
+def suggest(catalogue: Mapping[str, EnvTable], wanted: str) -> str:
+    """A few ids that begin as ``wanted`` does, for the error about one that isn't there."""
+    # A search by edit distance over a thousand ids would hold up the event loop for as long as a frame lasts.
+    for length in range(len(wanted), 0, -1):
+        prefix = wanted[:length].casefold()
+        close = [env_id for env_id in catalogue if env_id.casefold().startswith(prefix)]
+        if close:
+            return ", ".join(close[:_SUGGESTIONS])
+    return ", ".join(list(catalogue)[:_SUGGESTIONS])
+
+
+async def _run(directory: Path, command: list[str], timeout_s: float) -> bytes:
+    what = f"{directory / FILE_NAME}: catalogue.command ({' '.join(command)})"
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *python_command(command),
+            cwd=directory,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise ManifestError(f"{what} could not be run: {error}") from error
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(timeout_s):
+            output, errors = await asyncio.gather(_read(process.stdout), _read(process.stderr))
+            status = await process.wait()
+    except TimeoutError:
+        raise ManifestError(f"{what} ran for over {timeout_s:g} s") from None
+    except OverflowError:
+        raise ManifestError(f"{what} printed over {MAX_OUTPUT_BYTES} bytes") from None
+    finally:
+        # With all that it started; also where this is cancelled.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    if status != 0:
+        last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        raise ManifestError(f"{what} ended with status {status}: {last_line}")
+    return output
+
+
+async def _read(stream: asyncio.StreamReader) -> bytes:
+    """All of it.
+
+    Raises:
+        OverflowError: it is over MAX_OUTPUT_BYTES.
+    """
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := await stream.read(1024 * 1024):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > MAX_OUTPUT_BYTES:
+            raise OverflowError
+    return b"".join(chunks)

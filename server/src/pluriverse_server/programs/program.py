@@ -1,0 +1,248 @@
+"""The program that draws: started when an episode needs it, watched, replaced when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pluriverse_protocol import reports
+
+from pluriverse_server.episode import Begin
+from pluriverse_server.manifest import EnvTable, Manifest, ManifestError, fill_command
+from pluriverse_server.process import ChildProcess, StartError, child_environment
+from pluriverse_server.sources.reports import Listener, ReportSocket
+
+from .catalogue import python_command
+
+log = logging.getLogger(__name__)
+
+SOCKET_NAME: Final = "program.sock"
+
+# A program whose process ends and one that closes its socket first are one death; the process's end tells more.
+HANG_UP_GRACE_S: Final = 0.05
+
+# A program that listens ends by itself within a frame or two of being asked; then no signal is needed.
+STOP_S: Final = 0.2
+
+# How many of a dead program's last lines go to the log.
+LOGGED_LAST_WORDS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The program is gone. ``reason`` is for people and agents, ``last_words`` the end of its output."""
+
+    reason: str
+    last_words: str = ""
+
+
+class Program:
+    """One runtime's program on one screen. ``begin`` asks it for an episode; everything else it says for itself."""
+
+    def __init__(
+        self,
+        directory: Path,
+        manifest: Manifest,
+        catalogue: Mapping[str, EnvTable],
+        runtime_dir: Path,
+        on_report: Callable[[reports.Report], None],
+        on_lost: Callable[[Lost], None],
+    ) -> None:
+        """``runtime_dir`` is a private folder for the socket. ``on_lost`` may call ``begin`` at once."""
+        self._directory = directory
+        self._manifest = manifest
+        self._catalogue = catalogue
+        self._on_report = on_report
+        self._on_lost = on_lost
+        self._environment: Mapping[str, str] | None = None
+        self._socket = ReportSocket(runtime_dir / SOCKET_NAME, Listener(self._connected, self._reported, self._hung_up))
+        self._process: ChildProcess | None = None
+        self._wanted: Begin | None = None
+        self._asked: Begin | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        self._last_frame_at: float | None = None
+        self._work = asyncio.Event()
+        self._keeper: asyncio.Task[None] | None = None
+        self.takes_joystick = False
+
+    async def start(self) -> None:
+        """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
+        await self._socket.start()
+        self._keeper = asyncio.create_task(self._keep(), name="program")
+
+    async def stop(self) -> None:
+        """End the program and stop listening."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+            self._keeper = None
+        self._environment = None
+        await self._end_process()
+        await self._socket.stop()
+
+    def put_on(self, environment: Mapping[str, str]) -> None:
+        """From now on there is a screen to draw on: the one that ``environment`` (DISPLAY, XAUTHORITY) names."""
+        self._environment = environment
+        self._work.set()
+
+    async def take_off(self) -> None:
+        """The screen is gone: end the program, and don't start it again until ``put_on``. Not a loss."""
+        self._environment = None
+        await self._end_process()
+
+    def begin(self, begin: Begin) -> None:
+        """Ask for an episode; start the program for it where it doesn't run or must be started anew."""
+        self._wanted = begin
+        self._last_frame_at = None
+        self._set_deadline()
+        if self._manifest.reset.by == "report" and self._socket.connected:
+            self._ask(begin)
+        else:
+            self._work.set()
+
+    def send(self, request: reports.Request) -> None:
+        """Tell the program something; nothing happens if it doesn't listen."""
+        self._socket.send(request)
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id, if it runs."""
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def malformed_reports(self) -> int:
+        """How many lines of the program's were dropped."""
+        return self._socket.malformed_reports
+
+    def check_frozen(self, now: float) -> None:
+        """Replace a program that has drawn frames in this episode and stopped. ``now`` is the loop's time."""
+        if self._last_frame_at is None or self._process is None:
+            return
+        limit = self._manifest.program.frozen_after_s
+        if now - self._last_frame_at > limit:
+            self._last_frame_at = None
+            self._abandon(f"program froze: no frame for {limit:g} s")
+
+    # ── the life of the process ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def _keep(self) -> None:
+        """Start the program whenever an episode wants one that doesn't run, and tell of its end at once."""
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            if self._environment is None or self._wanted is None:
+                continue
+            if self._process is not None:
+                if self._manifest.reset.by == "report" or self._asked is self._wanted:
+                    continue
+                await self._end_process()
+                # The screen may have gone meanwhile, or another episode be wanted.
+                self._work.set()
+                continue
+            await self._start_process(self._wanted, self._environment)
+
+    async def _start_process(self, begin: Begin, environment: Mapping[str, str]) -> None:
+        self._set_deadline()
+        # Set before it runs: a quick one connects before it is known to have started.
+        self._asked = begin if self._manifest.reset.by == "restart" else None
+        entry = self._catalogue[begin.environment.env_id]
+        try:
+            command = fill_command(self._manifest.program.command, entry, seed=begin.seed, fps=begin.fps)
+            process = await ChildProcess.start(
+                "program",
+                python_command(command),
+                cwd=self._directory,
+                env=child_environment({**environment, "PLURIVERSE_SOCKET": str(self._socket.path)}),
+            )
+        except (StartError, ManifestError) as error:
+            self._asked = None
+            self._clear_deadline()
+            self._on_lost(Lost(f"program could not be started: {error}"))
+            return
+        if self._environment is not environment:
+            # Its screen went away while it was being started.
+            await process.stop()
+            return
+        self._process = process
+        process.on_end(lambda: self._ended(process))
+
+    def _ended(self, process: ChildProcess) -> None:
+        if process is not self._process:
+            return
+        self._lose(f"program {process.describe_end()}", process.last_words)
+
+    def _lose(self, reason: str, last_words: str) -> None:
+        self._process = None
+        self._asked = None
+        self._last_frame_at = None
+        self._clear_deadline()
+        self._socket.hang_up()
+        log.warning("%s%s", reason, "".join(f"\n    {line}" for line in last_words.splitlines()[-LOGGED_LAST_WORDS:]))
+        self._on_lost(Lost(reason, last_words))
+
+    def _abandon(self, reason: str) -> None:
+        """Give up on a program that lives but is no use."""
+        process = self._process
+        if process is None:
+            return
+        process.kill()
+        self._lose(reason, process.last_words)
+
+    async def _end_process(self) -> None:
+        process, self._process = self._process, None
+        self._asked = None
+        self._last_frame_at = None
+        self._clear_deadline()
+        if process is not None:
+            self._socket.send(reports.Stop())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), STOP_S if self._socket.connected else 0)
+            await process.stop()
+        self._socket.hang_up()
+
+    # ── what the program says ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _connected(self) -> None:
+        self.takes_joystick = False
+        # A program that is started anew for each episode is only told of the one that it was started for.
+        begin = self._wanted if self._manifest.reset.by == "report" else self._asked
+        if begin is not None:
+            self._ask(begin)
+
+    def _ask(self, begin: Begin) -> None:
+        self._asked = begin
+        self._socket.send(reports.Reset(begin.episode_id, begin.environment.env_id, begin.seed, begin.fps))
+
+    def _reported(self, report: reports.Report) -> None:
+        if isinstance(report, reports.Ready) and self._wanted and report.episode == self._wanted.episode_id:
+            self._clear_deadline()
+            self.takes_joystick = report.joystick
+        elif isinstance(report, reports.Frame) and self._wanted and report.episode == self._wanted.episode_id:
+            self._last_frame_at = asyncio.get_running_loop().time()
+        self._on_report(report)
+
+    def _hung_up(self, reason: str) -> None:
+        process = self._process
+        if process is not None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(HANG_UP_GRACE_S, lambda: process is self._process and self._abandon(reason))
+
+    # ── readiness ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _set_deadline(self) -> None:
+        self._clear_deadline()
+        timeout_s = self._manifest.program.ready.timeout_s
+        self._deadline = asyncio.get_running_loop().call_later(timeout_s, self._not_ready, timeout_s)
+
+    def _clear_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _not_ready(self, timeout_s: float) -> None:
+        self._abandon(f"program was not ready within {timeout_s:g} s")

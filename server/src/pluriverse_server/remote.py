@@ -1,0 +1,181 @@
+"""One remote from start to end: screen, program, daemon; heals what heals, gives up on what doesn't, leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+
+from .conductor import Conductor
+from .daemon.http import Views, listen, make_app
+from .display import AsyncInjector, DisplayLost, Healed, Screen, ScreenOptions, make_screen
+from .display.screen import X_SERVER
+from .manifest import EnvTable, Manifest, ManifestError, load
+from .ports import require_free
+from .programs.catalogue import load_catalogue, suggest
+from .settings import Settings
+from .viewer.hub import ViewerHub
+
+log = logging.getLogger(__name__)
+
+GOODBYE: Final = "the remote is shutting down"
+
+
+class GaveUp(Exception):
+    """Parts of the remote died too often; the message says what died how."""
+
+
+class Remote:
+    """A remote. ``run`` is its whole life."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stopping = asyncio.Event()
+        self._conductor: Conductor | None = None
+        self._viewers: ViewerHub | None = None
+
+    def stop(self) -> None:
+        """End ``run`` in good order; may be called from a signal handler."""
+        self._stopping.set()
+
+    def status(self) -> Mapping[str, Any]:
+        """The live state (see ``status``); empty until there is any."""
+        if self._conductor is None:
+            return {}
+        return {**self._conductor.status(), "viewers": self._viewers.viewers if self._viewers else 0}
+
+    async def run(self, on_start: Callable[[Manifest], None]) -> None:
+        """Bring everything up, call ``on_start``, and serve until ``stop``.
+
+        Raises:
+            ManifestError: the runtime can't be used.
+            StartError: a program, a port or the screen can't be had.
+            GaveUp: something kept dying.
+        """
+        settings = self.settings
+        manifest = load(settings.runtime)
+        require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
+        require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
+        runtime_dir = Path(tempfile.mkdtemp(prefix="pluriverse-"))
+        screen = make_screen(_screen_options(settings, manifest, runtime_dir))
+        try:
+            # Neither needs the other, and together they are most of the time that a start takes.
+            starting = asyncio.create_task(screen.start(), name="screen's start")
+            try:
+                catalogue = await load_catalogue(settings.runtime, manifest)
+            finally:
+                await asyncio.wait({starting})
+            starting.result()
+            await self._play(screen, manifest, catalogue, runtime_dir, on_start)
+        finally:
+            await screen.stop()
+            shutil.rmtree(runtime_dir, ignore_errors=True)
+
+    async def _play(
+        self,
+        screen: Screen,
+        manifest: Manifest,
+        catalogue: Mapping[str, EnvTable],
+        runtime_dir: Path,
+        on_start: Callable[[Manifest], None],
+    ) -> None:
+        settings = self.settings
+        env_id = _first_environment(settings, manifest, catalogue)
+        conductor = self._conductor = Conductor(settings, manifest, catalogue, runtime_dir, self._changed)
+        views = Views(self.status, conductor.render_metrics, lambda: (_reachable(settings.host), settings.vnc_port))
+        app, self._viewers = make_app(conductor.hub, settings.password, views)
+        runner: web.AppRunner | None = None
+        try:
+            await conductor.start(env_id)
+            await self._put_on(screen, conductor)
+            runner = await listen(app, settings.host, settings.rewarder_port)
+            on_start(manifest)
+            await self._serve(screen, conductor)
+        finally:
+            await conductor.stop(GOODBYE)
+            if conductor.injector is not None:
+                await conductor.injector.close()
+            if runner is not None:
+                await runner.cleanup()
+
+    async def _serve(self, screen: Screen, conductor: Conductor) -> None:
+        """Until somebody stops it, too much has died, or the screen can't be brought back."""
+        healer = asyncio.create_task(self._keep_screen(screen, conductor), name="screen")
+        stopping = asyncio.create_task(self._stopping.wait(), name="stop")
+        try:
+            await asyncio.wait({healer, stopping, conductor.gave_up}, return_when=asyncio.FIRST_COMPLETED)
+            if conductor.gave_up.done():
+                raise GaveUp(conductor.gave_up.result())
+            if healer.done():
+                healer.result()
+        finally:
+            for task in (healer, stopping):
+                task.cancel()
+            await asyncio.gather(healer, stopping, return_exceptions=True)
+
+    async def _keep_screen(self, screen: Screen, conductor: Conductor) -> None:
+        while True:
+            death = await screen.wait_for_death()
+            log.warning("the %s died (%s); starting it again", death.name, death.how)
+            conductor.part_died(death.name, death.how)
+            if death.name == X_SERVER:
+                await self._take_off(conductor, f"{death.name} {death.how}")
+            if await screen.heal() is Healed.EVERYTHING:
+                await self._take_off(conductor, f"{death.name} {death.how}")
+                await self._put_on(screen, conductor)
+
+    async def _put_on(self, screen: Screen, conductor: Conductor) -> None:
+        """Give the program and the agent's input a screen that has just been started."""
+        try:
+            conductor.injector = await AsyncInjector.open(screen.display, screen.xauthority)
+        except DisplayLost as error:
+            # The screen's keeper has that death in hand, and comes back here with another screen.
+            log.warning("%s", error)
+            return
+        conductor.program.put_on(screen.environment)
+
+    async def _take_off(self, conductor: Conductor, reason: str) -> None:
+        """The screen that was put on is gone, and the program with it; nothing if none is on."""
+        injector, conductor.injector = conductor.injector, None
+        if injector is not None:
+            await conductor.program.take_off()
+            conductor.screen_lost(reason)
+            await injector.close()
+
+    def _changed(self) -> None:
+        if self._viewers is not None:
+            self._viewers.changed()
+
+
+def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path) -> ScreenOptions:
+    return ScreenOptions(
+        width=manifest.runtime.screen.width,
+        height=manifest.runtime.screen.height,
+        vnc_port=settings.vnc_port,
+        vnc_host=settings.host,
+        password=settings.password if settings.vnc_password else None,
+        backend=settings.display_backend,
+        runtime_dir=runtime_dir,
+        name=f"pluriverse {manifest.runtime.id}",
+    )
+
+
+def _first_environment(settings: Settings, manifest: Manifest, catalogue: Mapping[str, EnvTable]) -> str:
+    env_id = settings.env_id or manifest.runtime.default_env
+    if env_id not in catalogue:
+        raise ManifestError(
+            f"runtime {manifest.runtime.id} has no environment {env_id!r}; "
+            f"it has {len(catalogue)}, such as {suggest(catalogue, env_id)}"
+        )
+    return env_id
+
+
+def _reachable(host: str) -> str:
+    """An address of this machine at which what listens on ``host`` is found."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

@@ -1,0 +1,61 @@
+"""One line that says how the remote is doing: rewritten in place on a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TextIO
+
+# As often as a person reads numbers that change.
+INTERVAL_S: Final = 0.5
+
+_CLEAR: Final = "\r\x1b[K"
+
+
+def compose(status: Mapping[str, Any]) -> str:
+    """The line: state, environment, episode, reward, frame rate, lag, agents."""
+    if not status:
+        return "starting"
+    fps = status["fps_measured"]
+    lag = status["reward_lag_ms"]
+    parts = [
+        f"{status['env_state'] or 'idle'} {status['env_id'] or '-'}",
+        f"episode {status['episode_id']}",
+        f"reward {status['episode_reward']:g}",
+        f"{fps:.1f} fps" if fps is not None else "- fps",
+        f"late {status['late_frames']}",
+        f"lag {lag:.1f} ms" if lag is not None else "lag -",
+        f"agents {status['agents']}",
+        f"viewers {status['viewers']}",
+    ]
+    return " | ".join(parts)
+
+
+async def show(status: Callable[[], Mapping[str, Any]], stream: TextIO = sys.stderr) -> None:
+    """Keep the line up to date until cancelled, and leave the terminal clean."""
+    try:
+        while True:
+            width = shutil.get_terminal_size().columns
+            stream.write(_CLEAR + compose(status())[: width - 1])
+            stream.flush()
+            await asyncio.sleep(INTERVAL_S)
+    finally:
+        stream.write(_CLEAR)
+        stream.flush()
+
+
+class ClearingStream:
+    """Writes log lines to a terminal whose last line is the status line, which each of them replaces."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write ``text`` where the status line stood; it comes back below."""
+        return self._stream.write(_CLEAR + text)
+
+    def flush(self) -> None:
+        """Flush the terminal."""
+        self._stream.flush()

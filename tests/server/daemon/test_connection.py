@@ -1,0 +1,184 @@
+"""One connection: requests and their replies, bad input, slow readers."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse_protocol import messages
+from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
+from pluriverse_protocol.reports import Joystick, Observation, Ready, Reward
+from pluriverse_server.daemon.http import MAX_FRAME_BYTES
+from support.agent import credentials
+from support.served import PASSWORD, Served, serving
+from support.waiting import eventually
+
+
+async def test_first_message_describes_the_environment_with_all_three_keys(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        first = await agent.hear()
+        assert first["method"] == "v0.env.describe"
+        assert first["headers"]["episode_id"] == "1"
+        assert first["body"]["env_id"] == "toy.First-v0"
+        assert first["body"]["env_state"] == "resetting"
+        assert first["body"]["fps"] == 50.0
+
+
+async def test_describe_also_says_what_the_remote_is(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        body = (await agent.hear())["body"]
+        assert (body["runtime"], body["runtime_version"]) == ("toy", "1.2.3")
+        assert (body["width"], body["height"], body["clock"]) == (320, 200, "realtime")
+        assert body["metadata_encoding"] == {"type": "pixels", "x": 300, "y": 10}
+        assert "seed" in body["capabilities"]
+
+
+@pytest.mark.parametrize("message_id", [0, 17, "17", "an agent's own"])
+async def test_ping_is_answered_with_four_timestamps_and_the_id_as_it_came(tmp_path: Path, message_id: Any) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        before = time.time()
+        await agent.send("v0.control.ping", {}, message_id=message_id)
+        headers = (await agent.hear_method("v0.reply.control.ping"))["headers"]
+        assert headers["parent_message_id"] == message_id
+        assert type(headers["parent_message_id"]) is type(message_id)
+        assert before <= headers["received_at"] <= headers["sent_at"] <= time.time()
+        assert 0 <= headers["parent_runtime"] < 1
+
+
+async def test_reset_is_answered_with_the_episode_that_it_began(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        message_id = await agent.reset("toy.Second-v0", seed=7)
+        reply = await agent.hear_reply(message_id)
+        assert reply["method"] == "v0.reply.env.reset"
+        assert reply["headers"]["episode_id"] == "2"
+        assert reply["body"] == {}
+
+
+async def test_reset_of_an_unknown_environment_is_refused_with_names_like_it(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        message_id = await agent.reset("toy.Secnd-v0")
+        reply = await agent.hear_reply(message_id)
+        assert reply["method"] == "v0.reply.error"
+        assert "toy.Second-v0" in reply["body"]["message"]
+        await agent.assert_alive()
+
+
+async def test_joystick_events_are_refused_where_the_program_asks_for_none(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        message_id = await agent.send("v0.agent.action", {"action": [["JoystickAxisXEvent", 0.5]]})
+        reply = await agent.hear_reply(message_id)
+        assert reply["method"] == "v0.reply.error"
+        assert "JoystickAxisXEvent" in reply["body"]["message"]
+
+
+async def test_joystick_events_reach_a_program_that_asks_for_them(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.toy.process()
+        reset = await process.request_reset()
+        process.report(Ready(reset.episode, joystick=True))
+        await agent.hear_method("v0.env.describe", env_state="running")
+        await agent.send("v0.agent.action", {"action": [["JoystickAxisXEvent", 0.5], ["JoystickAxisZEvent", -1]]})
+        assert await process.request() == Joystick("JoystickAxisXEvent", 0.5)
+        assert await process.request() == Joystick("JoystickAxisZEvent", -1.0)
+
+
+BAD_MESSAGES: dict[str, str] = {
+    "not JSON": "{",
+    "not an object": "[1, 2]",
+    "no headers": '{"method": "v0.control.ping", "body": {}}',
+    "no message id": '{"method": "v0.control.ping", "headers": {"sent_at": 1}, "body": {}}',
+    "no body": '{"method": "v0.control.ping", "headers": {"message_id": 1, "sent_at": 1}}',
+    "unknown method": '{"method": "v0.env.explode", "headers": {"message_id": 1, "sent_at": 1}, "body": {}}',
+    "NaN": '{"method": "v0.control.ping", "headers": {"message_id": 1, "sent_at": NaN}, "body": {}}',
+    "a reset without its environment": (
+        '{"method": "v0.env.reset", "headers": {"message_id": 1, "sent_at": 1, "episode_id": "0"}, "body": {}}'
+    ),
+    "an event of the wrong type": (
+        '{"method": "v0.agent.action", "headers": {"message_id": 1, "sent_at": 1}, '
+        '"body": {"action": [["KeyEvent", "a", 1]]}}'
+    ),
+    "deep nesting": "[" * 60_000,
+    "over the limit": '{"method": "' + "x" * MAX_MESSAGE_BYTES + '"}',
+}
+
+
+@pytest.mark.parametrize("text", BAD_MESSAGES.values(), ids=BAD_MESSAGES)
+async def test_bad_message_gets_an_error_reply_and_the_connection_lives_on(tmp_path: Path, text: str) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent, served.agent(observer=True) as neighbour:
+        await agent.socket.send(text)
+        reply = await agent.hear_method("v0.reply.error")
+        assert reply["body"]["message"]
+        await agent.assert_alive()
+        await neighbour.assert_alive()
+
+
+async def test_error_reply_names_the_request_wherever_its_id_can_be_read(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        message_id = await agent.send("v0.env.explode", {}, message_id="mine")
+        assert (await agent.hear_reply(message_id))["method"] == "v0.reply.error"
+
+
+async def test_binary_frame_is_refused_and_the_connection_lives_on(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await agent.socket.send(b'{"method": "v0.control.ping"}')
+        assert "binary" in (await agent.hear_method("v0.reply.error"))["body"]["message"]
+        await agent.assert_alive()
+
+
+async def test_frame_beyond_all_bounds_closes_only_its_own_connection(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent(observer=True) as neighbour:
+        async with served.agent() as agent:
+            await agent.socket.send("x" * (MAX_FRAME_BYTES + 1))
+            assert await agent.hear_end() == 1009
+        await neighbour.assert_alive()
+
+
+async def read_nothing(served: Served) -> socket.socket:
+    """A WebSocket client that shakes hands and never reads again."""
+    client = socket.create_connection(("127.0.0.1", served.port))
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.sendall(
+        b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nopenai-observer: true\r\n"
+        b"Authorization: " + credentials(PASSWORD).encode() + b"\r\n\r\n"
+    )
+    await eventually(lambda: served.conductor.hub.connections)
+    return client
+
+
+async def test_slow_reader_loses_old_observations_but_no_reward_and_never_holds_up_another(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        process = await served.running()
+        slow = await read_nothing(served)
+        (slow_connection,) = served.conductor.hub.connections
+        async with served.agent() as agent:
+            total = 2000
+            for index in range(total):
+                process.report(Observation(1, [index] * 500), Reward(1, 1.0))
+                if index % 50 == 0:
+                    await asyncio.sleep(0)
+            earned = 0.0
+            while earned < total:
+                message = await agent.hear_method("v0.env.reward")
+                earned += message["body"]["reward"]
+            assert earned == total
+        outbox = slow_connection.outbox
+        assert outbox.dropped_observations > 0
+        waiting = 0.0
+        while (item := outbox.get()) is not None:
+            waiting += item.message.reward if isinstance(item.message, messages.Reward) else 0.0
+        assert 0 < waiting <= total
+        slow.close()
+
+
+async def test_agent_that_answers_pings_has_its_round_trip_measured(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await agent.assert_alive()
+        await eventually(lambda: served.conductor.status()["agent_round_trip_ms"] is not None)
+        assert 0 <= served.conductor.status()["agent_round_trip_ms"] < 10_000

@@ -1,0 +1,168 @@
+"""The command, as people type it: in a process of its own, with real signals and exit statuses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import psutil
+import pytest
+from support.agent import connected
+from support.leftovers import Leftovers
+from support.served import free_port
+from support.toy import Toy
+from support.waiting import eventually
+
+COMMAND = (sys.executable, "-m", "pluriverse_server")
+GYM_CORE = Path(__file__).parents[2] / "runtimes" / "gym-core"
+
+
+async def finished(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, str, str]:
+    """Run the command to its end: exit status, standard output, standard error."""
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND,
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1", **(env or {})},
+    )
+    output, errors = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode is not None
+    return process.returncode, output.decode(), errors.decode()
+
+
+@contextlib.asynccontextmanager
+async def running(*arguments: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """Run the command in the background, its output and errors in one pipe."""
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        await process.communicate()
+
+
+async def output_until(process: asyncio.subprocess.Process, words: str) -> str:
+    """The output up to the line that has ``words``."""
+    assert process.stdout is not None
+    text = ""
+    async with asyncio.timeout(20):
+        while words not in text:
+            line = await process.stdout.readline()
+            assert line, f"ended before it said {words!r}: {text}"
+            text += line.decode()
+    return text
+
+
+@pytest.mark.parametrize("arguments", [[], ["run"], ["validate"], ["envs"]])
+async def test_help_says_what_each_command_is_for(arguments: list[str]) -> None:
+    status, output, _ = await finished(*arguments, "--help")
+    assert status == 0
+    assert "Usage: pluriverse-server" in output
+    if arguments == ["run"]:
+        for option in ("--vnc-port", "--rewarder-port", "--display-backend", "--idle-timeout", "PLURIVERSE_PASSWORD"):
+            assert option in output
+
+
+async def test_validate_accepts_gym_core_and_counts_its_environments() -> None:
+    status, output, _ = await finished("validate", str(GYM_CORE))
+    assert status == 0
+    assert re.search(r"valid: runtime gym-core \d+\.\d+\.\d+, \d{4} environments", output)
+
+
+async def test_validate_names_file_key_and_expectation(tmp_path: Path) -> None:
+    manifest = (GYM_CORE / "runtime.toml").read_text().replace("fps = 60", 'fps = "fast"\nspeed = 3')
+    (tmp_path / "runtime.toml").write_text(manifest)
+    status, _, errors = await finished("validate", str(tmp_path))
+    assert status == 2
+    assert re.search(r"runtime\.toml: runtime\.fps: .*number.*'fast'", errors)
+    assert re.search(r"runtime\.toml: runtime\.speed: unknown key", errors)
+
+
+async def test_envs_lists_an_id_a_line_or_all_that_is_known_as_json() -> None:
+    status, output, _ = await finished("envs", str(GYM_CORE))
+    ids = output.split()
+    assert status == 0
+    assert "gym-core.PongDeterministic-v3" in ids
+    status, output, _ = await finished("envs", "--json", str(GYM_CORE))
+    assert [entry["id"] for entry in json.loads(output)] == ids
+
+
+async def test_missing_runtime_is_told_with_what_was_expected(tmp_path: Path) -> None:
+    status, _, errors = await finished("run", str(tmp_path / "nothing"))
+    assert status == 2
+    assert "runtime.toml: no such file" in errors
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--vnc-port", "70000"], "70000, expected 1 to 65535"),
+        (["--vnc-port", "7000", "--rewarder-port", "7000"], "both 7000"),
+        (["--password", "with:colon"], "without a colon"),
+        (["--idle-timeout", "-1"], "idle time limit"),
+    ],
+)
+async def test_impossible_setting_is_refused_before_anything_starts(options: list[str], complaint: str) -> None:
+    status, _, errors = await finished("run", str(GYM_CORE), *options)
+    assert status == 2
+    assert complaint in errors
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+async def test_signal_ends_it_in_good_order_and_leaves_nothing(tmp_path: Path, signum: signal.Signals) -> None:
+    leftovers = Leftovers()
+    toy = await Toy.make(tmp_path)
+    port, vnc_port = free_port(), free_port()
+    async with running("run", str(tmp_path), "--vnc-port", str(vnc_port), "--rewarder-port", str(port)) as process:
+        said = await output_until(process, "Ctrl-C")
+        found = re.search(r"password +(\S+)", said)
+        assert found
+        password = found[1]
+        assert len(password) == 8
+        assert f"vnc://127.0.0.1:{vnc_port}" in said
+        assert f"http://127.0.0.1:{port}/viewer/?password={password}" in said
+        async with connected(port, password) as agent:
+            await agent.assert_alive()
+            process.send_signal(signum)
+            assert await agent.hear_end() == 1000
+        assert await asyncio.wait_for(process.wait(), 2.0) == 0
+    await toy.close()
+    leftovers.assert_none()
+
+
+async def test_killed_daemon_takes_its_children_with_it(tmp_path: Path) -> None:
+    toy = await Toy.make(tmp_path)
+    before = {pid for pid, _ in Leftovers.descendants()}
+    ports = ("--vnc-port", str(free_port()), "--rewarder-port", str(free_port()))
+    async with running("run", str(tmp_path), *ports) as process:
+        await output_until(process, "Ctrl-C")
+        program = await toy.process()
+        children = {pid for pid, _ in Leftovers.descendants()} - before
+        assert program.pid in children
+        process.kill()
+        await process.wait()
+    await eventually(lambda: not any(psutil.pid_exists(pid) for pid in children))
+    await toy.close()
+
+
+async def test_program_that_keeps_dying_is_told_with_how_and_exits_non_zero(tmp_path: Path) -> None:
+    toy = await Toy.make(tmp_path)
+    (tmp_path / "program.py").write_text("import sys; print('no game here'); sys.exit(3)")
+    ports = ("--vnc-port", str(free_port()), "--rewarder-port", str(free_port()))
+    status, _, errors = await finished("run", str(tmp_path), *ports)
+    await toy.close()
+    assert status == 1
+    assert "giving up" in errors
+    assert "program exit status 3" in errors
+    assert "no game here" in errors

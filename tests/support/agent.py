@@ -1,0 +1,117 @@
+"""A v0 agent for tests: sends what it is told, keeps all that it hears."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import time
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from pluriverse_protocol import decode_from_server
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+DEADLINE_S = 20.0
+
+Message = dict[str, Any]
+
+
+class Agent:
+    """One connection to a remote's rewarder port."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.heard: list[Message] = []
+        self._next_message_id = 0
+
+    async def send(self, method: str, body: Message, *, episode_id: str | None = None, **headers: Any) -> Any:
+        """Send a message; returns its ``message_id``."""
+        message_id = self._next_message_id
+        self._next_message_id += 1
+        all_headers: Message = {"message_id": message_id, "sent_at": time.time(), **headers}
+        if episode_id is not None:
+            all_headers["episode_id"] = episode_id
+        await self.socket.send(json.dumps({"method": method, "headers": all_headers, "body": body}))
+        return all_headers["message_id"]
+
+    async def reset(self, env_id: str, *, leaving: str = "0", **body: Any) -> Any:
+        """Ask for an episode."""
+        return await self.send("v0.env.reset", {"env_id": env_id, **body}, episode_id=leaving)
+
+    async def press(self, *keysyms: int) -> None:
+        """Keys down and up."""
+        events = [["KeyEvent", keysym, down] for down in (True, False) for keysym in keysyms]
+        await self.send("v0.agent.action", {"action": events})
+
+    async def hear(self) -> Message:
+        """The next message; every one must be what the codec takes for a server's."""
+        text = await asyncio.wait_for(self.socket.recv(), DEADLINE_S)
+        decode_from_server(text)
+        message = json.loads(text)
+        self.heard.append(message)
+        return message
+
+    async def hear_until(self, condition: Callable[[Message], bool]) -> Message:
+        """Hear messages until one that fits; returns that one."""
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                message = await self.hear()
+                if condition(message):
+                    return message
+
+    async def hear_method(self, method: str, **body: Any) -> Message:
+        """The next message of ``method`` whose body has these values."""
+        return await self.hear_until(
+            lambda message: message["method"] == method and body.items() <= message["body"].items()
+        )
+
+    async def hear_reply(self, message_id: Any) -> Message:
+        """The reply to the request with ``message_id``."""
+        return await self.hear_until(lambda message: message["headers"].get("parent_message_id") == message_id)
+
+    async def hear_end(self) -> int | None:
+        """Everything until the server hangs up; returns the close code."""
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                while True:
+                    await self.hear()
+        except ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else None
+
+    async def assert_alive(self) -> None:
+        """Ping, and be answered."""
+        reply = await self.hear_reply(await self.send("v0.control.ping", {}))
+        assert reply["method"] == "v0.reply.control.ping"
+
+    def methods(self) -> list[str]:
+        """The methods of all that was heard."""
+        return [message["method"] for message in self.heard]
+
+
+def credentials(password: str) -> str:
+    """The Authorization header as old agents send it: the password in the username field."""
+    return "Basic " + base64.b64encode(f"{password}:".encode()).decode()
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    port: int, password: str | None, *, observer: bool = False, path: str = "/", **options: Any
+) -> AsyncGenerator[Agent]:
+    """An agent on 127.0.0.1:``port``, hung up at the end."""
+    headers: dict[str, str] = {}
+    if password is not None:
+        headers["Authorization"] = credentials(password)
+    if observer:
+        headers["openai-observer"] = "true"
+    async with connect(
+        f"ws://127.0.0.1:{port}{path}",
+        additional_headers=headers,
+        max_size=None,
+        compression=None,
+        close_timeout=1,
+        **options,
+    ) as socket:
+        yield Agent(socket)

@@ -1,0 +1,52 @@
+"""What a test left behind: processes, X lock files and sockets, private folders."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import psutil
+
+
+class Leftovers:
+    """Remembers what there was when it was made."""
+
+    def __init__(self) -> None:
+        self._before = self._now()
+
+    def assert_none(self) -> None:
+        """Fail with what there is now and wasn't then."""
+        left = self._now() - self._before
+        assert not left, f"left behind: {sorted(left)}"
+
+    @staticmethod
+    def descendants() -> list[tuple[int, str]]:
+        """The living processes that this one started, directly or not: id and program."""
+        found: list[tuple[int, str]] = []
+        for child in psutil.Process().children(recursive=True):
+            try:
+                if child.status() != psutil.STATUS_ZOMBIE:
+                    found.append((child.pid, child.name()))
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    @classmethod
+    def _now(cls) -> set[str]:
+        processes = {f"process {pid} {name}" for pid, name in cls.descendants()}
+        mine = {path for path in Path(tempfile.gettempdir()).glob("pluriverse-*") if path.stat().st_uid == os.getuid()}
+        return processes | {str(path) for path in mine} | cls._displays()
+
+    @staticmethod
+    def _displays() -> set[str]:
+        """The lock files of X servers that aren't there any more. Those of others' servers come and go."""
+        dead: set[str] = set()
+        for lock in Path("/tmp").glob(".X*-lock"):  # noqa: S108 - X servers have no other place for them
+            try:
+                pid = int(lock.read_text())
+            except (OSError, ValueError):
+                continue
+            if not psutil.pid_exists(pid):
+                dead.add(str(lock))
+        return dead

@@ -1,0 +1,202 @@
+"""gym-core remotes to test against from end to end: as processes of this machine, or in a container."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import docker
+import docker.errors
+import psutil
+from docker.models.containers import Container
+from support.served import free_port
+
+ROOT = Path(__file__).parents[2]
+IMAGE = "pluriverse/gym-core"
+PASSWORD = "e2e-pass"
+START_DEADLINE_S = 60.0
+
+# What the README promises that a remote can be run with.
+HARDENED: dict[str, Any] = {
+    "read_only": True,
+    "tmpfs": {"/tmp": ""},  # noqa: S108 - in the container
+    "cap_drop": ["ALL"],
+    "security_opt": ["no-new-privileges:true"],
+}
+
+# Finds the processes of a container by program, without the tools that a slim image lacks.
+KILL = """
+import os, pathlib, signal, sys
+pids = [p.parent.name for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if sys.argv[1].encode() in p.read_bytes()]
+[os.kill(int(pid), signal.SIGKILL) for pid in pids if int(pid) not in (1, os.getpid())]
+"""
+
+
+class RemoteUnderTest(Protocol):
+    """A remote that is up."""
+
+    port: int
+    vnc_port: int
+    password: str
+
+    def kill(self, program: str) -> None:
+        """SIGKILL to its process whose command line has ``program``."""
+        ...
+
+    def stop(self) -> int:
+        """End it with the signal that its user would send; returns its exit status."""
+        ...
+
+
+@dataclass
+class MachineRemote:
+    """Processes of this machine."""
+
+    port: int
+    vnc_port: int
+    password: str
+    process: subprocess.Popen[str]
+
+    def kill(self, program: str) -> None:
+        for child in psutil.Process(self.process.pid).children(recursive=True):
+            if any(program in word for word in child.cmdline()):
+                child.kill()
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(10)
+
+
+@dataclass
+class ContainerRemote:
+    """A container."""
+
+    port: int
+    vnc_port: int
+    password: str
+    container: Container
+
+    def kill(self, program: str) -> None:
+        status, output = self.container.exec_run(["python3", "-c", KILL, program])
+        assert status == 0, output
+
+    def stop(self) -> int:
+        self.container.stop(timeout=10)
+        return int(self.container.wait()["StatusCode"])
+
+
+@contextlib.contextmanager
+def on_machine(*options: str) -> Generator[MachineRemote]:
+    """Run gym-core with the command, until the end of the context."""
+    port, vnc_port = free_port(), free_port()
+    command = [sys.executable, "-m", "pluriverse_server", "run", str(ROOT / "runtimes/gym-core")]
+    ports = ["--vnc-port", str(vnc_port), "--rewarder-port", str(port)]
+    with started([*command, *ports, "--password", PASSWORD, *options]) as (process, _):
+        yield MachineRemote(port, vnc_port, PASSWORD, process)
+
+
+@contextlib.contextmanager
+def started(command: list[str], env: dict[str, str] | None = None) -> Generator[tuple[subprocess.Popen[str], str]]:
+    """Run a command that runs a remote; the context begins when it has said how to connect, with what it said."""
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    said: list[str] = []
+    greeted = threading.Event()
+
+    def listen(lines: Any) -> None:
+        for line in lines:
+            said.append(line)
+            if "Ctrl-C" in line:
+                greeted.set()
+        greeted.set()
+
+    listener = threading.Thread(target=listen, args=(process.stdout,), daemon=True)
+    listener.start()
+    try:
+        assert greeted.wait(START_DEADLINE_S), "".join(said)
+        assert process.poll() is None, "".join(said)
+        yield process, "".join(said)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(10)
+        listener.join(5)
+        process.stdout.close()
+
+
+@contextlib.contextmanager
+def in_container(env_id: str = "") -> Generator[ContainerRemote]:
+    """Run gym-core's image, hardened, until the end of the context."""
+    client = docker.from_env()
+    options: dict[str, Any] = {
+        "name": f"pluriverse-test-{uuid.uuid4().hex[:8]}",
+        "environment": {"PLURIVERSE_PASSWORD": PASSWORD, "PLURIVERSE_ENV": env_id},
+        "ports": {"5900/tcp": ("127.0.0.1", None), "15900/tcp": ("127.0.0.1", None)},
+    }
+    container = client.containers.run(IMAGE, detach=True, **options, **HARDENED)
+    try:
+        port, vnc_port = published(container, 15900), published(container, 5900)
+        wait_for_greeting(container)
+        yield ContainerRemote(port, vnc_port, PASSWORD, container)
+    finally:
+        container.remove(force=True, v=True)
+        client.close()
+
+
+def published(container: Container, port: int) -> int:
+    """The port of this machine that a container's port is published on."""
+    container.reload()
+    bindings = container.ports[f"{port}/tcp"]
+    assert bindings, f"port {port} is not published"
+    return int(bindings[0]["HostPort"])
+
+
+def wait_for_greeting(container: Container) -> str:
+    """Wait until the remote in a container has said how to connect; returns what it said."""
+    deadline = time.monotonic() + START_DEADLINE_S
+    while time.monotonic() < deadline:
+        said = container.logs().decode()
+        if "Ctrl-C" in said:
+            return said
+        container.reload()
+        assert container.status in ("created", "running"), said
+        time.sleep(0.02)
+    raise TimeoutError(container.logs().decode())
+
+
+def engine_has_image() -> bool:
+    """Whether a Docker engine answers and has the image."""
+    try:
+        client = docker.from_env()
+        client.images.get(IMAGE)
+    except docker.errors.DockerException:
+        return False
+    client.close()
+    return True
+
+
+def find(pattern: str, text: str) -> str:
+    """The first group of the first match."""
+    match = re.search(pattern, text)
+    assert match, text
+    return match[1]

@@ -1,0 +1,73 @@
+"""The daemon without a screen: real sockets, a real program (``support.toy``), and the episode machine between them."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pluriverse_server.conductor import Conductor
+from pluriverse_server.daemon.http import Views, listen, make_app
+from pluriverse_server.manifest import load
+from pluriverse_server.programs.catalogue import load_catalogue
+from pluriverse_server.settings import Settings
+from support.agent import Agent, connected
+from support.toy import Process, Toy
+from support.waiting import eventually
+
+PASSWORD = "secret12"
+
+
+@dataclass(frozen=True)
+class Served:
+    """A daemon that listens, and the program behind it."""
+
+    toy: Toy
+    conductor: Conductor
+    port: int
+
+    def agent(self, **options: Any) -> contextlib.AbstractAsyncContextManager[Agent]:
+        """Connect with the right password."""
+        return connected(self.port, PASSWORD, **options)
+
+    async def running(self) -> Process:
+        """The program, its first episode running."""
+        process = await self.toy.process()
+        await process.begin()
+        await eventually(lambda: self.conductor.status()["env_state"] == "running")
+        return process
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    directory: Path, *, toy_options: dict[str, Any] | None = None, **settings: Any
+) -> AsyncGenerator[Served]:
+    """Serve the toy runtime from ``directory``."""
+    toy = await Toy.make(directory, **(toy_options or {}))
+    manifest = load(directory)
+    catalogue = await load_catalogue(directory, manifest)
+    conductor = Conductor(
+        Settings(directory, password=PASSWORD, **settings), manifest, catalogue, directory, lambda: None
+    )
+    views = Views(conductor.status, conductor.render_metrics, lambda: ("127.0.0.1", 1))
+    app, _ = make_app(conductor.hub, PASSWORD, views)
+    port = free_port()
+    await conductor.start(manifest.runtime.default_env)
+    conductor.program.put_on({})
+    runner = await listen(app, "127.0.0.1", port)
+    try:
+        yield Served(toy, conductor, port)
+    finally:
+        await conductor.stop("the test is over")
+        await runner.cleanup()
+        await toy.close()

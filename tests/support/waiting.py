@@ -1,0 +1,20 @@
+"""Waiting for what has no event of its own: by looking, often, and with a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+DEADLINE_S = 20.0
+LOOK_S = 0.005
+
+
+async def eventually(condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
+    """Return once ``condition`` holds.
+
+    Raises:
+        TimeoutError: it didn't within ``deadline_s`` seconds.
+    """
+    async with asyncio.timeout(deadline_s):
+        while not condition():  # noqa: ASYNC110 - what is looked at belongs to another process or library
+            await asyncio.sleep(LOOK_S)

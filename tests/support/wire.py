@@ -1,0 +1,117 @@
+"""Hypothesis strategies for everything that the two conversations carry."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from hypothesis import strategies as st
+from pluriverse_protocol import Headers, messages, reports
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.limits import (
+    MAX_COORDINATE,
+    MAX_ENV_ID_CHARS,
+    MAX_EPISODE_ID,
+    MAX_FPS,
+    MAX_KEYSYM,
+    MAX_MESSAGE_ID_CHARS,
+    MAX_SEED,
+)
+
+# Exactly what NumPy's and C's doubles have below infinity.
+MAX_FLOAT: Final = math.nextafter(math.inf, 0)
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+texts = st.text(max_size=40)
+env_ids = st.text(min_size=1, max_size=MAX_ENV_ID_CHARS)
+fps = st.floats(min_value=0, exclude_min=True, max_value=MAX_FPS)
+seeds = st.integers(0, MAX_SEED)
+counts = st.integers(0, 2**63 - 1)
+message_ids = st.integers(-(2**63) + 1, 2**63 - 1) | st.text(max_size=MAX_MESSAGE_ID_CHARS)
+
+# What Python has for JSON: finite numbers, and no tuples, which would come back as lists.
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | numbers | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=12,
+)
+json_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(texts, json_values, max_size=4)
+
+key_events = st.builds(KeyEvent, st.integers(0, MAX_KEYSYM), st.booleans())
+coordinates = st.integers(0, MAX_COORDINATE)
+pointer_events = st.builds(PointerEvent, coordinates, coordinates, st.integers(0, 255))
+joystick_names = st.from_regex(r"\AJoystick[A-Za-z0-9]{1,32}Event\Z")
+joystick_events = st.builds(JoystickEvent, joystick_names, numbers)
+events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, joystick_events)
+
+
+def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+headers = st.builds(
+    Headers,
+    message_id=message_ids,
+    sent_at=numbers,
+    episode_id=_maybe(st.integers(0, MAX_EPISODE_ID)),
+    parent_message_id=_maybe(message_ids),
+    parent_runtime=_maybe(numbers),
+    received_at=_maybe(numbers),
+)
+server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
+    st.builds(
+        messages.Describe,
+        env_id=env_ids,
+        env_state=st.sampled_from(["resetting", "running"]),
+        fps=fps,
+        runtime=_maybe(texts),
+        runtime_version=_maybe(texts),
+        width=_maybe(counts),
+        height=_maybe(counts),
+        clock=_maybe(texts),
+        capabilities=_maybe(st.lists(texts, max_size=3).map(tuple)),
+        metadata_encoding=_maybe(json_values),
+    ),
+    st.builds(
+        messages.Reward,
+        reward=numbers,
+        done=st.booleans(),
+        info=json_objects,
+        terminated=_maybe(st.booleans()),
+        truncated=_maybe(st.booleans()),
+        frame_at=_maybe(numbers),
+    ),
+    st.builds(messages.Text, texts),
+    st.builds(messages.Observation, json_values),
+    st.builds(messages.Close, texts),
+    st.builds(messages.ErrorReply, texts),
+    st.just(messages.ResetReply()),
+    st.just(messages.PingReply()),
+)
+agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
+    st.builds(messages.Reset, env_id=env_ids, seed=_maybe(seeds), fps=_maybe(fps)),
+    st.just(messages.Ping()),
+    st.builds(messages.Action, action=st.lists(events, max_size=8).map(tuple), env_id=_maybe(env_ids)),
+)
+program_reports: st.SearchStrategy[reports.Report] = st.one_of(
+    st.builds(reports.Ready, episode=counts, fps=_maybe(fps), joystick=st.booleans()),
+    st.builds(reports.Reward, episode=counts, reward=numbers, at=_maybe(numbers)),
+    st.builds(
+        reports.Done,
+        episode=counts,
+        reward=numbers,
+        terminated=st.booleans(),
+        truncated=st.booleans(),
+        reason=texts,
+        at=_maybe(numbers),
+    ),
+    st.builds(reports.Text, episode=counts, text=texts),
+    st.builds(reports.Observation, episode=counts, observation=json_values),
+    st.builds(reports.Frame, episode=counts, frames=counts, late_frames=counts, at=_maybe(numbers)),
+)
+program_requests: st.SearchStrategy[reports.Request] = st.one_of(
+    st.builds(reports.Reset, episode=counts, env=texts, seed=seeds, fps=fps),
+    st.just(reports.Stop()),
+    st.builds(reports.Joystick, event=texts, value=numbers),
+    st.builds(reports.Delivered, episode=counts, sent_at=numbers),
+)

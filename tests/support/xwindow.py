@@ -1,0 +1,116 @@
+"""A window that covers an X screen, has the keyboard, and tells what reaches it: a program to test screens with."""
+
+from __future__ import annotations
+
+import select
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+from pluriverse_server.display.connection import open_display
+from Xlib import XK, X
+from Xlib.protocol import rq
+
+_T = TypeVar("_T")
+
+SILENCE_S: Final = 10.0
+
+EVENTS: Final = (
+    X.ExposureMask
+    | X.KeyPressMask
+    | X.KeyReleaseMask
+    | X.ButtonPressMask
+    | X.ButtonReleaseMask
+    | X.PointerMotionMask
+    | X.FocusChangeMask
+)
+
+
+class Window:
+    """Black at first. Takes the cookie from ``xauthority``."""
+
+    def __init__(self, display: str, xauthority: Path) -> None:
+        self.connection = open_display(display, xauthority)
+        screen = self.connection.screen()
+        self._window: Any = screen.root.create_window(
+            0,
+            0,
+            screen.width_in_pixels,
+            screen.height_in_pixels,
+            0,
+            screen.root_depth,
+            background_pixel=0,
+            override_redirect=True,
+            event_mask=EVENTS,
+        )
+        self._window.map()
+        self.event(X.Expose)
+        self._window.set_input_focus(X.RevertToParent, X.CurrentTime)
+        self.event(X.FocusIn)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.display.socket.close()
+
+    def fill(self, x: int, y: int, width: int, height: int, rgb: tuple[int, int, int]) -> None:
+        """Paint a rectangle."""
+        red, green, blue = rgb
+        context = self._window.create_gc(foreground=red << 16 | green << 8 | blue)
+        self._window.fill_rectangle(context, x, y, width, height)
+        context.free()
+        self.connection.sync()
+
+    def event(self, *kinds: int, timeout_s: float = SILENCE_S) -> Any:
+        """The next event of one of these kinds; others before it are dropped.
+
+        Raises:
+            TimeoutError: none came.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            while self.connection.pending_events():
+                event: rq.Event = self.connection.next_event()
+                if event.type == X.MappingNotify:
+                    self.connection.refresh_keyboard_mapping(event)
+                if event.type in kinds:
+                    return event
+            if not select.select([self.connection.fileno()], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise TimeoutError(f"no event of kinds {kinds} within {timeout_s} s")
+
+    def typed(self) -> int:
+        """The keysym that the next key press means, with Shift as it was; presses of Shift itself are passed over."""
+        while True:
+            event = self.event(X.KeyPress)
+            keysym = self.connection.keycode_to_keysym(event.detail, bool(event.state & X.ShiftMask))
+            if keysym not in (XK.XK_Shift_L, XK.XK_Shift_R):
+                return keysym
+
+    def held(self) -> set[int]:
+        """The keycodes that are down."""
+        keymap = bytes(self.connection.query_keymap())
+        return {8 * index + bit for index, octet in enumerate(keymap) for bit in range(8) if octet >> bit & 1}
+
+    def wait_for_held(self, count: int) -> set[int]:
+        """The keycodes that are down, as soon as they are so many: X serves its clients in any order."""
+        return self._ask_until(self.held, lambda held: len(held) == count)
+
+    def wait_for_pointer(self, x: int, y: int) -> None:
+        """Return once the pointer is at (x, y)."""
+        self._ask_until(self._pointer, lambda place: place == (x, y))
+
+    def _pointer(self) -> tuple[int, int]:
+        answer = self.connection.screen().root.query_pointer()
+        return answer.root_x, answer.root_y
+
+    def _ask_until(self, question: Callable[[], _T], good: Callable[[_T], bool]) -> _T:
+        deadline = time.monotonic() + SILENCE_S
+        while not good(answer := question()):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"still {answer} after {SILENCE_S} s")
+        return answer
