@@ -1,0 +1,67 @@
+# One image a runtime, each a leaf on the same layers:
+#
+#   base ── desktop ── server ── runtime        docker build --build-arg RUNTIME=gym-core .
+#     └──── build ·······┘ (only what it installed is copied)
+ARG BASE=debian:trixie-slim
+
+# ── base: Python, an init, and the user that everything runs as ───────────────────────────────────────────────────────
+FROM ${BASE} AS base
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends python3 tini \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --uid 1000 --create-home --shell /usr/sbin/nologin pluriverse
+ENV PYTHONUNBUFFERED=1 PATH=/opt/pluriverse/bin:$PATH
+
+# ── desktop: the screen and its VNC servers ───────────────────────────────────────────────────────────────────────────
+FROM base AS desktop
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends \
+      libx11-6 libxext6 libxi6 tigervnc-scraping-server tigervnc-standalone-server tigervnc-tools xvfb \
+ && rm -rf /var/lib/apt/lists/*
+
+# ── build: what installs Python packages and fetches the viewer's; nothing of it but its results is shipped ───────────
+FROM base AS build
+RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && rm -rf /var/lib/apt/lists/*
+COPY requirements.lock pyproject.toml /src/
+RUN python3 -m venv /opt/tools \
+ && /opt/tools/bin/pip install -q --disable-pip-version-check "uv==$(sed -n 's/^uv==\([^ ]*\).*/\1/p' /src/requirements.lock)" \
+ && cd /src && /opt/tools/bin/uv pip install -q --python /opt/tools/bin/python -c requirements.lock --group assets
+RUN python3 -m venv --without-pip /opt/pluriverse
+COPY package.json package-lock.json /src/
+COPY tools /src/tools
+RUN /opt/tools/bin/python /src/tools/vendor_assets.py
+COPY protocol /src/protocol
+COPY server /src/server
+# --no-sources: workspace members would be installed as links into /src, which isn't shipped.
+RUN cd /src && /opt/tools/bin/uv pip install -q --python /opt/pluriverse/bin/python --compile-bytecode --no-sources \
+      -c requirements.lock -b requirements.lock ./protocol ./server
+
+# ── server: the daemon ────────────────────────────────────────────────────────────────────────────────────────────────
+FROM desktop AS server
+COPY --from=build /opt/pluriverse /opt/pluriverse
+ENV HOME=/tmp \
+    PLURIVERSE_HOST=0.0.0.0 \
+    PLURIVERSE_RUNTIME=/runtime
+EXPOSE 5900 15900
+STOPSIGNAL SIGTERM
+# Ready means that an environment runs. Bash asks, since starting Python each time would cost more than the daemon does.
+HEALTHCHECK --interval=3s --timeout=3s --start-period=30s --retries=5 \
+  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/${PLURIVERSE_REWARDER_PORT:-15900} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
+ENTRYPOINT ["tini", "--", "pluriverse-server"]
+CMD ["run"]
+
+# ── runtime: the program, and what only it needs ──────────────────────────────────────────────────────────────────────
+FROM server AS runtime
+ARG RUNTIME=gym-core
+ARG VERSION=0.1.0
+RUN --mount=from=build,source=/opt/tools,target=/opt/tools --mount=from=build,source=/src,target=/src \
+    cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
+      -c requirements.lock --group "$RUNTIME"
+COPY runtimes/${RUNTIME} /runtime
+RUN /opt/pluriverse/bin/python -m compileall -q /runtime
+LABEL org.opencontainers.image.title="pluriverse/${RUNTIME}" \
+      org.opencontainers.image.description="A real-time reinforcement-learning environment: VNC on 5900, the v0 rewarder protocol on 15900" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.licenses="MIT"
+USER pluriverse
+WORKDIR /runtime

@@ -1,0 +1,82 @@
+# pluriverse. `make` alone lists what there is to make.
+
+RUNTIME ?= gym-core
+ENV ?=
+VNC_PORT ?= 5900
+REWARDER_PORT ?= 15900
+PASSWORD ?=
+DISPLAY_BACKEND ?= xvfb
+N ?= 2
+TESTS ?= tests
+
+PY := .venv/bin/python
+IMAGE := pluriverse/$(RUNTIME)
+# The registries that image builds reach are the host's: a bridge network may have no name resolution.
+DOCKER_BUILD := DOCKER_BUILDKIT=1 docker build --network=host
+export PLURIVERSE_ENV := $(ENV)
+export PLURIVERSE_PASSWORD := $(PASSWORD)
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup setup-dev assets test lint format bench image up down docs lock clean
+
+help:  ## List what there is to make
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '%s\n' '' 'Variables, with their defaults:' \
+	  '  RUNTIME=gym-core  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
+	  '  N=2 (remotes of make up)  TESTS=tests (what make test runs)  PYTHON=… (3.11 or newer)'
+
+run: setup  ## Run a remote on this machine, without Docker, until Ctrl-C
+	@exec .venv/bin/pluriverse-server run runtimes/$(RUNTIME) \
+	  --vnc-port $(VNC_PORT) --rewarder-port $(REWARDER_PORT) --display-backend $(DISPLAY_BACKEND)
+
+setup:  # All that make run needs
+	@tools/setup run $(RUNTIME)
+
+setup-dev:  # All that tests, lint and bench need
+	@tools/setup dev
+
+assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
+	@tools/setup run $(RUNTIME)
+
+test: setup-dev  ## Run all tests; those in containers too where a Docker engine answers
+	@if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory image; fi
+	$(PY) -m pytest $(TESTS)
+
+lint: setup-dev  ## Check style, types, layers and generated documentation
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/pyright
+	.venv/bin/lint-imports
+	@cp docs/protocol.md .venv/protocol.md.before && $(PY) docs/generate.py && \
+	  cmp -s docs/protocol.md .venv/protocol.md.before || { echo 'docs/protocol.md was out of date; commit it'; exit 1; }
+
+format: setup-dev  ## Let ruff mend what it can
+	.venv/bin/ruff check --fix
+	.venv/bin/ruff format
+
+bench: setup-dev  ## Measure every speed that the README claims; writes bench/results.json
+	$(PY) bench/run.py
+
+image:  ## Build the image pluriverse/$RUNTIME
+	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }
+	$(DOCKER_BUILD) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) .
+
+up: image  ## Start N remotes in containers with compose, and say where they are
+	docker compose up --detach --wait --scale remote=$(N)
+	@docker compose ps --format 'table {{.Name}}\t{{.Status}}\t{{.Ports}}'
+	@docker compose logs --no-log-prefix remote | grep -E '^ +(password)' || true
+
+down:  ## Stop and remove them
+	docker compose down --timeout 5
+
+docs: setup-dev  ## Make the generated parts of docs/ anew
+	$(PY) docs/generate.py
+
+lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
+	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
+	  --no-emit-package pluriverse-protocol --no-emit-package pluriverse-server \
+	  protocol/pyproject.toml server/pyproject.toml \
+	  $(foreach group,gym-core build assets test lint,--group pyproject.toml:$(group)) -o requirements.lock
+
+clean:  ## Remove what was built or cached here
+	rm -rf .venv node_modules dist .pytest_cache .ruff_cache .hypothesis server/src/pluriverse_server/viewer/static/vendor

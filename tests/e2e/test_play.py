@@ -1,0 +1,170 @@
+"""gym-core played over VNC and the rewarder protocol, on the machine and in a container."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from pluriverse_protocol import metadata
+from support.agent import connected
+from support.remotes import RemoteUnderTest
+from support.rfb import AuthenticationFailed, RfbClient, RfbError
+from support.waiting import eventually
+
+LEFT, RIGHT, PROBE = 0xFF51, 0xFF53, 0xBEEF1
+BLOCK = (960, 16)
+
+
+def viewer(remote: RemoteUnderTest) -> RfbClient:
+    return RfbClient("127.0.0.1", remote.vnc_port, remote.password)
+
+
+def painted(screen: RfbClient) -> metadata.Metadata | None:
+    """What the metadata block on the screen says."""
+    x, y = BLOCK
+    rows = screen.framebuffer[y : y + metadata.HEIGHT, x : x + metadata.WIDTH, 2::-1]
+    return metadata.decode(rows[0].tobytes(), rows[1].tobytes())
+
+
+def clock(screen: RfbClient) -> int:
+    block = painted(screen)
+    return block.clock if block is not None else 0
+
+
+def picture(screen: RfbClient) -> bytes:
+    return screen.framebuffer[:210, :160, :3].tobytes()
+
+
+async def test_pong_plays_on_the_screen_and_rewards_are_reported(remote: RemoteUnderTest) -> None:
+    with viewer(remote) as screen:
+        screen.wait_until(lambda: painted(screen) is not None)
+        first, first_picture = clock(screen), picture(screen)
+        screen.wait_until(lambda: clock(screen) > first + 100 and picture(screen) != first_picture)
+        assert abs(clock(screen) / 1000 - time.time()) < 5
+    async with connected(remote.port, remote.password) as agent:
+        described = await agent.hear()
+        assert described["body"]["env_id"] == "gym-core.PongDeterministic-v3"
+        assert described["body"]["fps"] == 60.0
+        reward = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] != 0)
+        assert reward["body"]["reward"] in (-1.0, 1.0)
+        assert abs(reward["body"]["frame_at"] - reward["headers"]["sent_at"]) < 1
+
+
+async def test_reset_changes_the_game_on_the_screen(remote: RemoteUnderTest) -> None:
+    async with connected(remote.port, remote.password) as agent:
+        await agent.hear()
+        with viewer(remote) as screen:
+            screen.wait_until(lambda: painted(screen) is not None)
+            pong = picture(screen)
+            reply = await agent.hear_reply(await agent.reset("gym-core.BreakoutNoFrameskip-v3", seed=1))
+            assert reply["method"] == "v0.reply.env.reset"
+            described = await agent.hear_method("v0.env.describe", env_state="running")
+            assert described["body"]["env_id"] == "gym-core.BreakoutNoFrameskip-v3"
+            assert described["headers"]["episode_id"] == reply["headers"]["episode_id"]
+            # Breakout's wall has colours that Pong lacks.
+            screen.wait_until(lambda: len(np.unique(screen.framebuffer[57:93, 8:152, :3].reshape(-1, 3), axis=0)) >= 6)
+            assert picture(screen) != pong
+
+
+async def test_probe_is_painted_with_the_time_at_which_it_came(remote: RemoteUnderTest) -> None:
+    with viewer(remote) as screen:
+        screen.wait_until(lambda: painted(screen) is not None)
+        before = clock(screen)
+        screen.press(PROBE)
+        screen.wait_until(lambda: (painted(screen) or metadata.Metadata(0, 0)).probe >= before)
+
+
+@pytest.mark.parametrize("way", ["vnc", "rewarder"])
+async def test_keys_steer_the_game_by_either_way_in(remote: RemoteUnderTest, way: str) -> None:
+    async with connected(remote.port, remote.password) as agent:
+        await agent.reset("gym-core.CartPoleLowD-v0", seed=3)
+        await agent.hear_method("v0.env.describe", env_id="gym-core.CartPoleLowD-v0", env_state="running")
+        # Without a key the cart is pushed to the right; with Left held, to the left.
+        right = await agent.hear_method("v0.env.observation")
+        later = await agent.hear_method("v0.env.observation")
+        assert later["body"]["observation"][1] != right["body"]["observation"][1]
+        with viewer(remote) as screen:
+            if way == "vnc":
+                screen.key(LEFT, True)
+            else:
+                await agent.send("v0.agent.action", {"action": [["KeyEvent", LEFT, True]]})
+            velocities: list[float] = []
+
+            def pushed_left() -> bool:
+                return len(velocities) > 3 and velocities[-1] < velocities[-2] < velocities[-3]
+
+            while not pushed_left():
+                message = await agent.hear_method("v0.env.observation")
+                velocities.append(message["body"]["observation"][1])
+
+
+async def test_two_viewers_see_the_same_and_a_wrong_password_sees_nothing(remote: RemoteUnderTest) -> None:
+    with viewer(remote) as first, viewer(remote) as second:
+        for screen in (first, second):
+            screen.wait_until(lambda screen=screen: painted(screen) is not None)
+    with pytest.raises(AuthenticationFailed):
+        RfbClient("127.0.0.1", remote.vnc_port, "wrong")
+
+
+async def test_agent_with_the_wrong_password_is_told_why(remote: RemoteUnderTest) -> None:
+    async with connected(remote.port, "wrong") as agent:
+        await agent.hear_end()
+        assert [message["method"] for message in agent.heard] == ["v0.connection.close"]
+
+
+async def test_killed_program_truncates_its_episode_and_the_next_begins(remote: RemoteUnderTest) -> None:
+    async with connected(remote.port, remote.password) as agent:
+        await agent.hear_method("v0.env.reward")
+        remote.kill("main.py")
+        last = await agent.hear_method("v0.env.reward", done=True)
+        assert last["body"]["truncated"] is True
+        assert "SIGKILL" in last["body"]["info"]["reason"]
+        following = str(int(last["headers"]["episode_id"]) + 1)
+        for state in ("resetting", "running"):
+            described = await agent.hear_method("v0.env.describe")
+            assert (described["body"]["env_state"], described["headers"]["episode_id"]) == (state, following)
+
+
+@pytest.mark.parametrize("server", ["Xvfb", "X0tigervnc"])
+async def test_killed_server_of_the_screen_is_replaced(remote: RemoteUnderTest, server: str) -> None:
+    async with connected(remote.port, remote.password) as agent:
+        await agent.hear_method("v0.env.reward")
+        remote.kill(server)
+        if server == "Xvfb":
+            await agent.hear_method("v0.env.reward", done=True)
+            await agent.hear_method("v0.env.describe", env_state="running")
+        await eventually(lambda: sees_the_block(remote))
+        await agent.assert_alive()
+
+
+def sees_the_block(remote: RemoteUnderTest) -> bool:
+    try:
+        with viewer(remote) as screen:
+            screen.wait_until(lambda: painted(screen) is not None)
+            return True
+    except (OSError, RfbError):
+        return False
+
+
+async def test_stopped_remote_tells_its_agents_and_ends_with_status_0(remote: RemoteUnderTest) -> None:
+    async with connected(remote.port, remote.password) as agent:
+        await agent.assert_alive()
+        began = time.monotonic()
+        assert remote.stop() == 0
+        assert time.monotonic() - began < 10  # what a user waits before a kill; not a measure of speed
+        assert await agent.hear_end() == 1000
+        assert agent.heard[-1]["method"] == "v0.connection.close"
+
+
+async def test_thousands_of_connections_do_not_keep_the_agent_from_playing(remote: RemoteUnderTest) -> None:
+    import asyncio
+
+    async with connected(remote.port, remote.password) as agent:
+        await agent.assert_alive()
+        crowd = [await asyncio.open_connection("127.0.0.1", remote.port) for _ in range(2000)]
+        await agent.assert_alive()
+        await agent.hear_method("v0.env.reward")
+        for _, writer in crowd:
+            writer.close()
+        await agent.assert_alive()
