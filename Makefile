@@ -74,9 +74,9 @@ docs: setup-dev  ## Make the generated parts of docs/ anew
 
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
-	  --no-emit-package pluriverse-protocol --no-emit-package pluriverse-server \
-	  protocol/pyproject.toml server/pyproject.toml \
-	  $(foreach group,gym-core build assets test lint,--group pyproject.toml:$(group)) -o requirements.lock
+	  $(foreach name,pluriverse pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
+	  protocol/pyproject.toml server/pyproject.toml client/pyproject.toml \
+	  $(foreach group,gym-core build assets test bench lint,--group pyproject.toml:$(group)) -o requirements.lock
 
 clean:  ## Remove what was built or cached here
 	rm -rf .venv node_modules dist .pytest_cache .ruff_cache .hypothesis server/src/pluriverse_server/viewer/static/vendor

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from support.agent import connected
 from support.leftovers import Leftovers
-from support.served import free_port
+from support.ports import free_port
 from support.toy import Toy
 from support.waiting import eventually
 

@@ -20,8 +20,9 @@ from pluriverse_server.remote import GaveUp, Remote
 from pluriverse_server.settings import DisplayBackend, Settings
 from support.agent import Agent, connected
 from support.leftovers import Leftovers
+from support.ports import free_port
 from support.rfb import RfbClient, RfbError
-from support.served import PASSWORD, free_port
+from support.served import PASSWORD
 from support.toy import Process, Toy
 from support.waiting import eventually
 

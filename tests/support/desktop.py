@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import subprocess
 import tempfile
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from pluriverse_server.process import ChildProcess
+from support.ports import free_port
 from Xlib import X
 from Xlib.display import Display
 
@@ -147,10 +147,3 @@ def _read_line(descriptor: int) -> bytes:
     while not line.endswith(b"\n") and (data := os.read(descriptor, 16)):
         line += data
     return line
-
-
-def free_port() -> int:
-    """A TCP port that nobody listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

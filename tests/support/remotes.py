@@ -20,7 +20,7 @@ import docker
 import docker.errors
 import psutil
 from docker.models.containers import Container
-from support.served import free_port
+from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 IMAGE = "pluriverse/gym-core"

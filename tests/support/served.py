@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pluriverse_server.manifest import load
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.settings import Settings
 from support.agent import Agent, connected
+from support.ports import free_port
 from support.toy import Process, Toy
 from support.waiting import eventually
 
@@ -39,13 +39,6 @@ class Served:
         await process.begin()
         await eventually(lambda: self.conductor.status()["env_state"] == "running")
         return process
-
-
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextlib.asynccontextmanager

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aiohttp import web
 from pluriverse_server.viewer import ViewerHub, add_viewer
-from support.desktop import free_port
+from support.ports import free_port
 
 PASSWORD: Final = "sesame"
 

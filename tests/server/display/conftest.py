@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen
+from support.ports import free_port
 from support.xwindow import Window
 
 
-@pytest.fixture
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+@pytest.fixture(name="free_port")
+def _free_port() -> int:
+    return free_port()
 
 
 @pytest.fixture(params=["xvfb", "xvnc"])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from pluriverse_server.process import ChildProcess, StartError, executable
+from pluriverse_server.ports import require_free
+from pluriverse_server.process import ChildProcess, StartError, child_environment, executable
 
 from . import vnc
 from .connection import write_cookie
@@ -147,7 +146,7 @@ class Screen(ABC):
                 return Healed.EVERYTHING
             try:
                 await self._vnc.stop()
-                vnc.check_port(self.options.vnc_host, self.options.vnc_port)
+                require_free("VNC", self.options.vnc_host, self.options.vnc_port, "--vnc-port")
                 await self._start_vnc()
             except BaseException:
                 await self._stop()
@@ -164,7 +163,7 @@ class Screen(ABC):
 
     async def _start(self) -> None:
         options = self.options
-        vnc.check_port(options.vnc_host, options.vnc_port)
+        require_free("VNC", options.vnc_host, options.vnc_port, "--vnc-port")
         options.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             # The server reads the cookie anew for each client; were the file missing, it would let every local one in.
@@ -172,7 +171,7 @@ class Screen(ABC):
             if self._password_file is not None and options.password is not None:
                 await vnc.write_password_file(self._password_file, options.password)
             command = await self._x_command()
-            self._x = await XServer.start(command, xauthority=self.xauthority, env=_server_environment({}))
+            self._x = await XServer.start(command, xauthority=self.xauthority, env=child_environment({}))
             await self._map_probes(self._x)
             await self._start_vnc()
         except BaseException:
@@ -232,7 +231,7 @@ class XvfbScreen(Screen):
         # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         command = [program, f"-display={self.display}", *await self._vnc_arguments(program)]
-        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=_server_environment(self.environment))
+        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=child_environment(self.environment))
         await vnc.wait_for_banner(self._vnc, self.options.vnc_port)
 
 
@@ -255,9 +254,3 @@ BACKENDS: Final[dict[Backend, type[Screen]]] = {"xvfb": XvfbScreen, "xvnc": Xvnc
 def make_screen(options: ScreenOptions) -> Screen:
     """The screen of the backend that the options name; not started yet."""
     return BACKENDS[options.backend](options)
-
-
-def _server_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    # The password is in this process' environment; the servers have no use for it.
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLURIVERSE_")}
-    return {**inherited, **extra}

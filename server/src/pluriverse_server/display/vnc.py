@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import re
-import socket
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
@@ -78,25 +76,6 @@ async def write_password_file(path: Path, password: str) -> None:
     if process.returncode != 0 or not output:
         raise StartError(f"{program} -f failed: {complaint.decode(errors='replace').strip()}")
     write_private_file(path, output)
-
-
-def check_port(host: str, port: int) -> None:
-    """See whether the port is free. A VNC server that couldn't have it would die only after its neighbour answered us.
-
-    Raises:
-        StartError: it isn't; says how to find out whose it is.
-    """
-    with socket.socket() as probe:
-        # As the servers do: connections that linger from an earlier one are no obstacle.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise StartError(
-                    f"VNC port {port} is taken by another program; see which with: ss -ltnp 'sport = :{port}'"
-                ) from error
-            raise StartError(f"VNC can't listen on {host}:{port}: {error.strerror}") from error
 
 
 async def wait_for_banner(child: ChildProcess, port: int) -> None:

@@ -1,0 +1,80 @@
+"""The image: what it promises about itself, and what docker does with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+
+import docker
+import pytest
+from docker import DockerClient
+from support.agent import connected
+from support.remotes import HARDENED, IMAGE, engine_has_image, find, in_container, wait_for_greeting
+
+pytestmark = [
+    pytest.mark.container,
+    pytest.mark.skipif(not engine_has_image(), reason="no Docker engine answers, or it has no image: make image"),
+]
+
+
+@pytest.fixture
+def engine() -> Generator[DockerClient]:
+    client = docker.from_env()
+    yield client
+    client.close()
+
+
+def test_image_says_what_it_is(engine: DockerClient) -> None:
+    attributes = engine.images.get(IMAGE).attrs
+    config = attributes["Config"]
+    assert config["User"] == "pluriverse"
+    assert config["StopSignal"] == "SIGTERM"
+    assert set(config["ExposedPorts"]) == {"5900/tcp", "15900/tcp"}
+    assert config["Entrypoint"][0] == "tini"
+    labels = config["Labels"]
+    assert labels["org.opencontainers.image.title"] == IMAGE
+    assert labels["org.opencontainers.image.licenses"] == "MIT"
+    assert labels["org.opencontainers.image.version"]
+
+
+def test_remote_becomes_healthy_by_itself() -> None:
+    with in_container() as remote:
+        deadline = time.monotonic() + 30
+        while remote.container.attrs["State"]["Health"]["Status"] != "healthy":
+            assert time.monotonic() < deadline, remote.container.attrs["State"]["Health"]
+            time.sleep(0.2)
+            remote.container.reload()
+
+
+def test_nothing_runs_as_root() -> None:
+    with in_container() as remote:
+        listed = remote.container.top(ps_args="-eo pid,uid,args")
+        assert listed["Processes"]
+        assert {row[1] for row in listed["Processes"]} == {"1000"}
+
+
+def test_remote_without_a_password_makes_one_and_says_it(engine: DockerClient) -> None:
+    container = engine.containers.run(IMAGE, detach=True, **HARDENED)
+    try:
+        assert len(find(r"password +(\S+)", wait_for_greeting(container))) == 8
+    finally:
+        container.remove(force=True)
+
+
+@pytest.mark.parametrize("command", [["envs", "/runtime"], ["validate", "/runtime"], ["run", "--help"]])
+def test_command_works_in_the_image_as_outside(engine: DockerClient, command: list[str]) -> None:
+    output = str(engine.containers.run(IMAGE, command, remove=True, **HARDENED))
+    assert {"envs": "gym-core.Pong-v0", "validate": "valid", "run": "--vnc-port"}[command[0]] in output
+
+
+async def test_container_whose_program_keeps_dying_exits_non_zero_and_says_so() -> None:
+    with in_container() as remote:
+        async with connected(remote.port, remote.password) as agent:
+            for _ in range(4):
+                await agent.hear_method("v0.env.describe", env_state="running")
+                remote.kill("main.py")
+            await agent.hear_method("v0.env.describe", env_state="running")
+            remote.kill("main.py")
+            await agent.hear_end()
+        assert remote.container.wait(timeout=10)["StatusCode"] == 1
+        assert "giving up" in remote.container.logs().decode()

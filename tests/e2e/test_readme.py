@@ -1,0 +1,115 @@
+"""What the documentation tells people to type, typed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.agent import connected
+from support.leftovers import Leftovers
+from support.ports import free_port
+from support.remotes import ROOT, RemoteUnderTest, engine_has_image, find, on_machine, started
+from support.rfb import RfbClient
+from support.waiting import eventually
+
+README = (ROOT / "README.md").read_text()
+
+
+def test_readme_shows_the_very_script_that_docs_has() -> None:
+    shown = README.split("```python\n")[1].split("```")[0]
+    assert (ROOT / "docs/talk.py").read_text().endswith(shown)
+
+
+def test_readmes_links_lead_somewhere() -> None:
+    for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "bench/README.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+async def test_make_run_says_how_to_connect_and_ctrl_c_leaves_nothing() -> None:
+    leftovers = Leftovers()
+    port, vnc_port = free_port(), free_port()
+    command = ["make", "run", f"VNC_PORT={vnc_port}", f"REWARDER_PORT={port}", "ENV=gym-core.BreakoutDeterministic-v3"]
+    with started(command) as (process, said):
+        password = find(r"password +(\S+)", said)
+        assert f"http://127.0.0.1:{port}/viewer/?password={password}" in said
+        async with connected(port, password) as agent:
+            described = await agent.hear_method("v0.env.describe", env_state="running")
+            assert described["body"]["env_id"] == "gym-core.BreakoutDeterministic-v3"
+            with RfbClient("127.0.0.1", vnc_port, password) as screen:
+                assert screen.update()
+            os.killpg(process.pid, signal.SIGINT)
+            assert await agent.hear_end() == 1000
+        process.wait(10)
+    leftovers.assert_none()
+
+
+def test_readmes_script_resets_to_another_game_and_prints_what_it_hears() -> None:
+    with on_machine() as remote:
+        assert heard_by_the_script(remote)
+
+
+@pytest.mark.container
+@pytest.mark.skipif(not engine_has_image(), reason="no Docker engine answers, or it has no image: make image")
+def test_make_up_starts_remotes_and_make_down_removes_them() -> None:
+    project = f"pluriverse-test-{os.getpid()}"
+    environment = {**os.environ, "COMPOSE_PROJECT_NAME": project, "PLURIVERSE_PASSWORD": "composed"}
+    compose = ["docker", "compose", "--project-name", project]
+    up = [*compose, "up", "--detach", "--wait", "--scale", "remote=2"]
+    try:
+        subprocess.run(up, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=120)
+        listed = subprocess.run(
+            [*compose, "ps", "--format", "json"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+        ).stdout
+        ports = re.findall(r'"PublishedPort":\s*(159\d\d)', listed)
+        assert len(set(ports)) == 2
+        assert listed.count('"Health":"healthy"') == 2
+    finally:
+        subprocess.run([*compose, "down", "--timeout", "5"], cwd=ROOT, env=environment, check=True, capture_output=True)
+    left = subprocess.run(
+        [*compose, "ps", "--all", "--quiet"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    )
+    assert left.stdout == ""
+
+
+def heard_by_the_script(remote: RemoteUnderTest) -> str:
+    """What the script prints until Breakout runs."""
+    command = [sys.executable, "docs/talk.py", remote.password, f"ws://127.0.0.1:{remote.port}"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    )
+    assert process.stdout is not None
+    heard = ""
+    deadline = time.monotonic() + 20
+    try:
+        for line in process.stdout:
+            heard += line
+            if "BreakoutDeterministic" in line and "running" in line:
+                return heard
+            assert time.monotonic() < deadline, heard
+    finally:
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()
+    raise AssertionError(heard)
+
+
+async def test_runtime_of_the_documentation_runs_as_it_stands(tmp_path: Path) -> None:
+    text = (ROOT / "docs/runtimes.md").read_text()
+    example = text.split("<!-- begin example -->")[1].split("<!-- end example -->")[0]
+    for language, name in (("python", "game.py"), ("toml", "runtime.toml")):
+        (tmp_path / name).write_text(example.split(f"```{language}\n")[1].split("```")[0])
+    port = free_port()
+    command = [sys.executable, "-m", "pluriverse_server", "run", str(tmp_path), "--password", "guess"]
+    with started([*command, "--vnc-port", str(free_port()), "--rewarder-port", str(port)]):
+        async with connected(port, "guess") as agent:
+            await agent.reset("guess.Parity-v0", seed=4, leaving="999999")
+            last = await agent.hear_method("v0.env.reward", done=True, reward=1.0)
+            assert last["body"]["info"]["reason"] == "guessed"
+            await eventually(lambda: "v0.env.text" in agent.methods())
