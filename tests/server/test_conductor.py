@@ -309,3 +309,12 @@ async def test_agent_that_comes_late_hears_the_running_state_first(tmp_path: Pat
         await eventually(lambda: served.conductor.status()["episode_reward"] == 5.0)
         async with served.agent() as agent:
             assert told(await agent.hear()) == ("describe", "running", "1")
+
+
+async def test_part_of_the_screen_that_an_episode_draws_on_is_described_while_it_runs(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.toy.process()
+        reset = await process.request_reset()
+        process.report(Ready(reset.episode, picture=(0, 0, 160, 210)))
+        assert "picture" not in (await agent.hear())["body"]
+        assert (await agent.hear_method("v0.env.describe", env_state="running"))["body"]["picture"] == [0, 0, 160, 210]

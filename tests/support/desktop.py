@@ -131,6 +131,11 @@ class Desktop:
                 pressed.append(("button", event.detail))
         return pressed
 
+    def pointer(self) -> tuple[int, int]:
+        """Where the pointer is."""
+        at = self._display.screen().root.query_pointer()
+        return at.root_x, at.root_y
+
     async def wait_for_inputs(self, wanted: list[tuple[str, int]], timeout_s: float = 10.0) -> None:
         """Return once exactly these were pressed, in this order."""
         deadline = time.monotonic() + timeout_s

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final, cast
 
 from . import events
 from .limits import (
+    MAX_COORDINATE,
     MAX_ENV_ID_CHARS,
     MAX_EPISODE_ID,
     MAX_EVENTS_PER_ACTION,
@@ -114,6 +115,18 @@ def _read_names(value: Any) -> tuple[str, ...]:
     return tuple(items)
 
 
+def _read_box(value: Any) -> tuple[int, int, int, int]:
+    _expect(isinstance(value, list | tuple))
+    x, y, width, height = _expect_four(cast("list[Any]", value))
+    _expect(width > 0 and height > 0)
+    return x, y, width, height
+
+
+def _expect_four(values: list[Any]) -> list[int]:
+    _expect(len(values) == 4 and all(_is_int(item) and 0 <= item <= MAX_COORDINATE for item in values))
+    return values
+
+
 def _read_env_state(value: Any) -> str:
     _expect(value in ("resetting", "running"))
     return value
@@ -148,6 +161,7 @@ Names = Annotated[tuple[str, ...], Kind("list of strings", _read_names, list)]
 Events = Annotated[
     tuple[events.Event, ...], Kind(f"list of at most {MAX_EVENTS_PER_ACTION} events", _read_action, _write_action)
 ]
+Box = Annotated[tuple[int, int, int, int], Kind("list of x, y, width and height in pixels", _read_box, list)]
 Json = Annotated[Any, Kind("any JSON", lambda value: value)]
 
 _NO_DEFAULT: Final = dataclasses.MISSING

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .kinds import (
+    Box,
     Count,
     EnvId,
     EnvState,
@@ -45,7 +46,10 @@ class Headers:
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """The environment and its state: the first message on every connection, and on every change of state."""
+    """The environment and its state: the first message on every connection, and on every change of state.
+
+    ``picture`` is the part of the screen that the environment draws on; all of it where that isn't known.
+    """
 
     env_id: EnvId
     env_state: EnvState
@@ -57,6 +61,7 @@ class Describe:
     clock: String | None = None
     capabilities: Names | None = None
     metadata_encoding: Json | None = None
+    picture: Box | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from .errors import LocalProtocolError, MalformedReport
-from .kinds import Count, Flag, Fps, Json, Number, Seed, String, read_fields, write_fields
+from .kinds import Box, Count, Flag, Fps, Json, Number, Seed, String, read_fields, write_fields
 from .limits import MAX_REPORT_BYTES
 from .strict_json import MAX_DEPTH, dump, parse_object
 
@@ -24,11 +24,13 @@ class Ready:
     """The episode's first frame is on the screen; it runs from now on, at ``fps`` frames a second if that is known.
 
     ``joystick`` asks for the agent's joystick events; without it they are refused on the program's behalf.
+    ``picture`` is the part of the screen that this episode draws on, where that isn't all of it.
     """
 
     episode: Count
     fps: Fps | None = None
     joystick: Flag = False
+    picture: Box | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Episode:
         """Report that the first frame is on the screen; time runs from now on."""
         self._latch.forget_presses()
         self._pacer = Pacer(self._fps, time.monotonic() + 1 / self._fps)
-        reports: list[Report] = [Ready(self._episode, self._fps)]
+        reports: list[Report] = [Ready(self._episode, self._fps, picture=(0, 0, *self._environment.size))]
         text = self._environment.text()
         if text:
             reports.append(Text(self._episode, text))

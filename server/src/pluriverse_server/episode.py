@@ -73,6 +73,7 @@ class Episode:
     environment: Environment
     seed: int
     fps: float
+    picture: tuple[int, int, int, int] | None = None
     started_at: float | None = None
     reward: float = 0.0
     frames: int = 0
@@ -108,7 +109,9 @@ class EpisodeMachine:
         if self.episode is None or self.state.value is None:
             return None
         episode = self.episode
-        return self._describe(messages.Describe(episode.environment.env_id, self.state.value, episode.fps))
+        return self._describe(
+            messages.Describe(episode.environment.env_id, self.state.value, episode.fps, picture=episode.picture)
+        )
 
     def reset(
         self, environment: Environment, *, seed: int | None, fps: float | None, leaving: int, now: float
@@ -137,9 +140,9 @@ class EpisodeMachine:
             self.discarded_reports += 1
             return []
         match report:
-            case reports.Ready(fps=fps):
+            case reports.Ready(fps=fps, picture=picture):
                 if self.state is State.RESETTING:
-                    episode.fps = fps or episode.fps
+                    episode.fps, episode.picture = fps or episode.fps, picture
                 return self._run(Event.READY, now)
             case reports.Reward(reward=reward, at=at):
                 self._note_frame(at)

@@ -76,6 +76,7 @@ class Statistics:
             "reward_total": episode.reward if episode else 0.0,
             "episode_seconds": round(max(0.0, running_for), 3),
             "fps": episode.fps if episode else None,
+            "picture": list(episode.picture) if episode and episode.picture else None,
             "fps_measured": round(rate, 2) if rate is not None else None,
             "frames": episode.frames if episode else 0,
             "late_frames": episode.late_frames if episode else 0,

@@ -202,7 +202,7 @@ def test_an_outcome_ends_the_episode_and_nothing_is_reported_after_it(player: Pl
     ended = player.metadata().clock
     player.wait_for_metadata(lambda seen: seen.clock > ended + 100)
     player.daemon.send(Reset(99, "gym-core.CartPoleSync-v0", 1, NO_FRAMES_FPS))
-    assert player.daemon.next() == Ready(99, NO_FRAMES_FPS)
+    assert player.daemon.next() == Ready(99, NO_FRAMES_FPS, picture=(0, 0, 600, 400))
 
 
 def test_a_time_limit_truncates(player: Player) -> None:

@@ -178,3 +178,22 @@ async def test_whole_page_fits_a_narrow_window(remote: Remote, desktop: Desktop,
         await browser.wait_until(LIVE)
         assert await browser.evaluate("document.documentElement.scrollWidth") == width
         assert await browser.evaluate("document.querySelector('#screen canvas').getBoundingClientRect().width") > 300
+
+
+async def test_zoom_shows_the_environments_part_and_clicks_still_land_where_they_look(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    box = "document.querySelector('.surface').getBoundingClientRect()"
+    size = f"({box}.width / {box}.height)"
+    remote.state["picture"] = [100, 40, 80, 120]
+    await browser.open(remote.url("?password=sesame&control=1"))
+    await browser.wait_until(LIVE)
+    await browser.wait_until(f"Math.abs({size} - 80 / 120) < 0.01")
+    await browser.click(".surface")
+    await desktop.wait_for_inputs([("button", 1)])
+    x, y = desktop.pointer()
+    assert abs(x - 140) <= 1
+    assert abs(y - 100) <= 1
+    await browser.click("#zoom")
+    await browser.wait_until(f"Math.abs({size} - 400 / 300) < 0.01")
+    assert browser.errors == []

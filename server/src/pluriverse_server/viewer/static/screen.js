@@ -15,6 +15,9 @@ const STILL_MS = 3000;
 // What goes wrong is told on the page; noVNC's own log is for its developers.
 initLogging(new URLSearchParams(location.search).has("debug") ? "debug" : "none");
 
+// Enlarged so far, a game's pixels are meant to be seen.
+const SHARP_FROM = 2;
+
 export class Screen {
   /** Where the environment paints its clock, {x, y}; null if nowhere. */
   metadata = null;
@@ -22,6 +25,8 @@ export class Screen {
   offset = null;
 
   #target;
+  #picture = null;
+  #fit = () => {};
   #rfb = null;
   #drawn = [];
   #ages = [];
@@ -31,6 +36,14 @@ export class Screen {
   constructor(target) {
     this.#target = target;
     this.#probe.imageSmoothingEnabled = false;
+    new ResizeObserver(() => this.#fit()).observe(target);
+  }
+
+  /** The part of the remote's screen to show, [x, y, width, height] in its pixels; null for all of it. */
+  set picture(box) {
+    if (String(box) === String(this.#picture)) return;
+    this.#picture = box;
+    this.#fit();
   }
 
   /** Pictures drawn here in the last second. */
@@ -63,7 +76,9 @@ export class Screen {
       const rfb = new RFB(surface, socket, { credentials: { password } });
       const canvas = surface.querySelector("canvas");
       rfb.viewOnly = !control;
-      rfb.scaleViewport = true;
+      // noVNC scales all of the screen or nothing. Whenever it would, what is worth seeing is fitted instead; pointer
+      // positions stay right, since its display keeps the scale itself.
+      this.#fit = rfb._updateScale = () => this.#show(rfb, surface, canvas);
       rfb.showDotCursor = control;
       rfb.background = "transparent";
       rfb.addEventListener("securityfailure", ({ detail }) => (reason = detail.reason || "the VNC password was refused"));
@@ -96,6 +111,20 @@ export class Screen {
   /** Take the keyboard away from the screen. */
   blur() {
     this.#rfb?.blur();
+  }
+
+  #show(rfb, surface, canvas) {
+    const display = rfb._display;
+    const [x, y, width, height] = this.#picture ?? [0, 0, display.width, display.height];
+    if (!width || !height) return;
+    const scale = Math.min(this.#target.clientWidth / width, this.#target.clientHeight / height);
+    surface.style.width = `${Math.floor(width * scale)}px`;
+    surface.style.height = `${Math.floor(height * scale)}px`;
+    display.scale = scale;
+    canvas.style.imageRendering = scale >= SHARP_FROM ? "pixelated" : "";
+    const view = canvas.parentElement;
+    view.style.overflow = "hidden";
+    view.scrollTo(x * scale, y * scale);
   }
 
   #reveal(surface, canvas, control, onPicture) {

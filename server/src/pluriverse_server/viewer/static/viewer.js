@@ -21,6 +21,8 @@ const panel = new Panel();
 const screen = new Screen($("screen"));
 const feed = new Feed((state) => {
   screen.metadata = state.metadata;
+  // Between two episodes the picture is nowhere; what it was a moment ago is the better guess.
+  if (state.env_state === "running") showPicture(state.picture);
   screen.offset = feed.offset;
   panel.show(state);
   panel.live = true;
@@ -145,6 +147,21 @@ $("mode").addEventListener("change", ({ target }) => {
   history.replaceState(null, "", page);
   showMode();
   switching = screen.leave();
+});
+
+let picture = null;
+let zoomed = true;
+
+function showPicture(box) {
+  picture = box;
+  $("zoom").hidden = box === null;
+  $("zoom").setAttribute("aria-pressed", String(zoomed));
+  screen.picture = zoomed ? box : null;
+}
+
+$("zoom").addEventListener("click", () => {
+  zoomed = !zoomed;
+  showPicture(picture);
 });
 
 $("fullscreen").addEventListener("click", () => {
