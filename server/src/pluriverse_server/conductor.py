@@ -112,6 +112,9 @@ class Conductor:
         self.metrics.connections.labels("agent").set(int(self.hub.agent is not None))
         self.metrics.connections.labels("observer").set(self.hub.observers)
         self.metrics.malformed_reports.set(self.program.malformed_reports)
+        self.metrics.discarded_reports.set(self._machine.discarded_reports)
+        self.metrics.merged_rewards.set(self.hub.merged_rewards)
+        self.metrics.dropped_observations.set(self.hub.dropped_observations)
         return self.metrics.render()
 
     # ── what connections ask ────────────────────────────────────────────────────────────────────────────────────────

@@ -35,6 +35,16 @@ class Metrics:
             "pluriverse_malformed_reports", "Lines of the program's that were dropped.", registry=r
         )
 
+        self.discarded_reports = Gauge(
+            "pluriverse_discarded_reports", "Reports of the program's that belonged to no running episode.", registry=r
+        )
+        self.merged_rewards = Gauge(
+            "pluriverse_merged_rewards", "Rewards merged since their reader was slow.", registry=r
+        )
+        self.dropped_observations = Gauge(
+            "pluriverse_dropped_observations", "Observations and texts dropped since their reader was slow.", registry=r
+        )
+
     def render(self) -> bytes:
         """The metrics in Prometheus' text format."""
         return generate_latest(self.registry)
