@@ -56,6 +56,7 @@ format: setup-dev  ## Let ruff mend what it can
 
 bench: setup-dev  ## Measure every speed that the README claims; writes bench/results.json
 	$(PY) bench/run.py
+	$(PY) bench/readme.py
 
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }

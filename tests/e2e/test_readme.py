@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -24,6 +26,11 @@ README = (ROOT / "README.md").read_text()
 def test_readme_shows_the_very_script_that_docs_has() -> None:
     shown = README.split("```python\n")[1].split("```")[0]
     assert (ROOT / "docs/talk.py").read_text().endswith(shown)
+
+
+def test_readmes_figures_are_those_that_were_measured() -> None:
+    fill = runpy.run_path(str(ROOT / "bench/readme.py"))["fill"]
+    assert fill(README, json.loads((ROOT / "bench/results.json").read_text())) == README
 
 
 def test_readmes_links_lead_somewhere() -> None:

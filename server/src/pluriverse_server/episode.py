@@ -247,7 +247,8 @@ class EpisodeMachine:
         episode.reward = add_finite(episode.reward, ending.reward)
         self._note_frame(ending.at)
         last = self._reward_message(ending.reward, now, ending)
-        seconds = now - episode.started_at if episode.started_at is not None else 0.0
+        # A clock that was set back makes no episode shorter than nothing.
+        seconds = max(0.0, now - episode.started_at) if episode.started_at is not None else 0.0
         finished = Finished(
             episode.episode_id, episode.environment.env_id, episode.reward, seconds, ending.terminated, ending.reason
         )

@@ -15,6 +15,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from pluriverse_server.manifest import FILE_NAME, EnvTable, Manifest, ManifestError, describe
+from pluriverse_server.process import child_environment
 
 # A thousand environments print 100 KB; this is some thousand times that.
 MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
@@ -76,6 +77,7 @@ async def _run(directory: Path, command: list[str], timeout_s: float) -> bytes:
         process = await asyncio.create_subprocess_exec(
             *python_command(command),
             cwd=directory,
+            env=child_environment({}),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -200,9 +200,13 @@ class Program:
         self._clear_deadline()
         if process is not None:
             self._socket.send(reports.Stop())
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), STOP_S if self._socket.connected else 0)
-            await process.stop()
+            try:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), STOP_S if self._socket.connected else 0)
+                await process.stop()
+            finally:
+                # Also where this is cancelled: nobody remembers the process any more.
+                process.kill()
         self._socket.hang_up()
 
     # ── what the program says ───────────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,154 @@
+"""The screens that are compared: ours on both backends, and TigerVNC's two servers as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+from pluriverse_server.display import Backend, ScreenOptions, make_screen
+from support.ports import free_port
+
+BENCH: Final = Path(__file__).parent
+WIDTH: Final = 1024
+HEIGHT: Final = 768
+GEOMETRY: Final = f"{WIDTH}x{HEIGHT}"
+
+START_DEADLINE_S: Final = 20.0
+
+# How often a server that starts is knocked at.
+KNOCK_S: Final = 0.005
+
+STOP_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Desktop:
+    """A screen with its VNC port; ``environment`` is what a program needs in order to draw on it."""
+
+    vnc_port: int
+    environment: dict[str, str]
+    servers: list[psutil.Process]
+
+
+def python_environment(extra: dict[str, str] | None = None) -> dict[str, str]:
+    """The environment of a Python child that imports the tests' helpers and the other modules here."""
+    return {**os.environ, **(extra or {}), "PYTHONPATH": f"{BENCH.parent / 'tests'}:{BENCH}"}
+
+
+@contextmanager
+def ours(backend: Backend) -> Generator[Desktop]:
+    """A screen as our remotes have it, without a password."""
+    with asyncio.Runner() as runner, tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        options = ScreenOptions(WIDTH, HEIGHT, free_port(), "127.0.0.1", None, backend, Path(folder), "bench")
+        screen = make_screen(options)
+        runner.run(screen.start())
+        try:
+            servers = [psutil.Process(pid) for pid in screen.pids.values()]
+            yield Desktop(options.vnc_port, screen.environment, servers)
+        finally:
+            runner.run(screen.stop())
+
+
+@contextmanager
+def plain_x0() -> Generator[Desktop]:
+    """Xvfb, and X0tigervnc with its own defaults."""
+    port = free_port()
+    with ExitStack() as stack:
+        xvfb, display = stack.enter_context(_x_server(["Xvfb", "-screen", "0", f"{GEOMETRY}x24"]))
+        command = ["X0tigervnc", "-display", display, "-rfbport", str(port), "-localhost", "-SecurityTypes", "None"]
+        vnc = stack.enter_context(running(command))
+        _wait_for_port(port, vnc)
+        yield Desktop(port, {"DISPLAY": display}, [psutil.Process(xvfb.pid), psutil.Process(vnc.pid)])
+
+
+@contextmanager
+def plain_xvnc() -> Generator[Desktop]:
+    """Xtigervnc with its own defaults."""
+    port = free_port()
+    command = ["Xtigervnc", "-geometry", GEOMETRY, "-depth", "24", "-rfbport", str(port), "-localhost"]
+    with _x_server([*command, "-SecurityTypes", "None"]) as (server, display):
+        _wait_for_port(port, server)
+        yield Desktop(port, {"DISPLAY": display}, [psutil.Process(server.pid)])
+
+
+@contextmanager
+def running(command: list[str], env: dict[str, str] | None = None) -> Generator[subprocess.Popen[bytes]]:
+    """A child that is ended and reaped with the context."""
+    process = subprocess.Popen(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def program_on(desktop: Desktop, script: str, *arguments: str) -> Generator[psutil.Process]:
+    """One of the programs here on a screen; the context begins when it has printed a line: it has drawn."""
+    process = subprocess.Popen(
+        [sys.executable, str(BENCH / script), *arguments],
+        env=python_environment(desktop.environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        if not process.stdout.readline():
+            raise OSError(f"{script} ended with status {process.wait()} before it drew anything")
+        yield psutil.Process(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@contextmanager
+def _x_server(command: list[str]) -> Generator[tuple[subprocess.Popen[bytes], str]]:
+    reads, writes = os.pipe()
+    with os.fdopen(reads) as answer:
+        process = subprocess.Popen(
+            [*command, "-displayfd", str(writes), "-nolisten", "tcp"],
+            pass_fds=(writes,),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(writes)
+        try:
+            number = answer.readline().strip()
+            if not number:
+                raise OSError(f"{command[0]} ended with status {process.wait()}")
+            yield process, f":{number}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _wait_for_port(port: int, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_DEADLINE_S
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(KNOCK_S)
+        else:
+            return
+    raise OSError(f"nothing listens on port {port}")

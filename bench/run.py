@@ -1,0 +1,104 @@
+"""Measures every speed that the README claims, beside a plain alternative; see bench/README.md."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Final
+
+import psutil
+import typer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import footprint
+import latency
+import pacing
+import ping
+import reset
+import start
+from pluriverse_server.process import StartError
+from report import (
+    STOLEN,
+    Effort,
+    Figures,
+    Measurement,
+    medians,
+    print_table,
+    processor_ticks,
+    stolen_percent,
+    write_json,
+)
+from support.rfb import RfbError
+from websockets.exceptions import WebSocketException
+
+MEASUREMENTS: Final[tuple[Measurement, ...]] = (
+    latency.MEASUREMENT,
+    ping.MEASUREMENT,
+    reset.MEASUREMENT,
+    start.MEASUREMENT,
+    footprint.MEASUREMENT,
+    pacing.MEASUREMENT,
+)
+
+NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)
+
+# What a server that won't start, a client that is hung up on, or a missing program raise.
+FAILURES: Final = (
+    AssertionError,
+    OSError,
+    RfbError,
+    StartError,
+    WebSocketException,
+    psutil.Error,
+    subprocess.SubprocessError,
+)
+
+RESULTS: Final = Path(__file__).with_name("results.json")
+
+
+def main(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help=f"Measure just {', '.join(NAMES)}; may be given several times."),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How often each is measured; medians are shown.")] = 3,
+    quick: Annotated[bool, typer.Option(help="Measure for a third of the time: to see that it works.")] = False,
+    output: Annotated[Path, typer.Option(help="Where the figures are written.")] = RESULTS,
+) -> None:
+    """Measure, print a table and write the figures. Exit status 1 if something could not be run; slowness is none."""
+    if unknown := set(only or ()) - set(NAMES):
+        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: choose of {', '.join(NAMES)}", param_hint="--only")
+    # Told not to keep bytecode, Python would compile all of it at each start of a remote.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    wanted = [measurement for measurement in MEASUREMENTS if not only or measurement.name in only]
+    effort = Effort(quick)
+    figures: dict[str, list[Figures]] = {measurement.name: [] for measurement in wanted}
+    failed = False
+    for number in range(runs):
+        for measurement in wanted:
+            began, ticks_before = time.monotonic(), processor_ticks()
+            try:
+                taken = measurement.run(effort)
+            except FAILURES as error:
+                failed = True
+                typer.echo(f"{measurement.name} could not be measured: {type(error).__name__}: {error}", err=True)
+            else:
+                taken[STOLEN] = stolen_percent(ticks_before, processor_ticks())
+                figures[measurement.name].append(taken)
+                seconds = time.monotonic() - began
+                typer.echo(
+                    f"run {number + 1} of {runs}: {measurement.name} took {seconds:.0f} s; "
+                    f"other machines took {taken[STOLEN]:.1f} % of the processors meanwhile",
+                    err=True,
+                )
+    print_table(wanted, {name: medians(of_all_runs) for name, of_all_runs in figures.items()})
+    write_json(output, wanted, figures, effort)
+    raise typer.Exit(int(failed))
+
+
+if __name__ == "__main__":
+    typer.run(main)

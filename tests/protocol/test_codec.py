@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse_protocol import (
+    BadBody,
+    Envelope,
+    Headers,
+    LocalProtocolError,
+    MalformedEnvelope,
+    MessageId,
+    RemoteProtocolError,
+    UnknownMethod,
+    decode_from_agent,
+    decode_from_server,
+    encode,
+)
+from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
+from pluriverse_protocol.messages import (
+    AGENT_METHODS,
+    Action,
+    AgentMessage,
+    Describe,
+    Observation,
+    Ping,
+    Reset,
+    Reward,
+    ServerMessage,
+)
+from support.wire import agent_messages, headers, json_objects, json_values, message_ids, server_messages
+
+
+def frame(method: Any = "v0.control.ping", body: Any = None, **changed: Any) -> str:
+    """A frame whose headers fit unless ``changed`` says otherwise."""
+    return json.dumps(
+        {
+            "method": method,
+            "headers": {"message_id": 1, "sent_at": 1.5, **changed},
+            "body": {} if body is None else body,
+        }
+    )
+
+
+def refused(data: str | bytes) -> RemoteProtocolError:
+    """How an agent's frame is refused."""
+    with pytest.raises(RemoteProtocolError) as error:
+        decode_from_agent(data)
+    return error.value
+
+
+@given(server_messages, headers)
+def test_each_message_of_a_server_comes_back_as_it_was_sent(message: ServerMessage, header: Headers) -> None:
+    text = encode(message, header)
+    assert "\n" not in text
+    assert decode_from_server(text) == Envelope(message, header)
+    assert decode_from_server(text.encode()) == Envelope(message, header)
+
+
+@given(agent_messages, headers)
+def test_each_message_of_an_agent_comes_back_as_it_was_sent(message: AgentMessage, header: Headers) -> None:
+    text = encode(message, header)
+    if isinstance(message, Reset) and header.episode_id is None:
+        assert isinstance(refused(text), BadBody)
+        return
+    envelope = decode_from_agent(text)
+    assert envelope == Envelope(message, header)
+    assert type(envelope.headers.message_id) is type(header.message_id)
+
+
+@given(server_messages, headers)
+def test_what_servers_send_agents_may_not(message: ServerMessage, header: Headers) -> None:
+    text = encode(message, header)
+    if len(text) <= MAX_MESSAGE_BYTES:
+        error = refused(text)
+        assert isinstance(error, UnknownMethod)
+        assert error.message_id == header.message_id
+
+
+def test_episode_ids_are_decimal_strings_on_the_wire_since_old_agents_parse_them() -> None:
+    document = json.loads(encode(Describe("a", "running", 60.0), Headers("m", 1.0, episode_id=12)))
+    assert document["headers"]["episode_id"] == "12"
+
+
+@pytest.mark.parametrize("episode_id", ["3", 3])
+def test_episode_ids_are_read_from_strings_and_integers(episode_id: str | int) -> None:
+    assert decode_from_agent(frame(episode_id=episode_id)).headers.episode_id == 3
+
+
+@given(message_ids, json_objects, json_objects)
+def test_keys_that_are_not_known_are_ignored_everywhere(
+    message_id: MessageId, more: dict[str, Any], beside: dict[str, Any]
+) -> None:
+    document = {
+        **beside,
+        "method": "v0.control.ping",
+        "headers": {**{f"x-{key}": value for key, value in more.items()}, "message_id": message_id, "sent_at": 0},
+        "body": more,
+    }
+    assert decode_from_agent(json.dumps(document)) == Envelope(Ping(), Headers(message_id, 0.0))
+
+
+# ── what is wrong, and how it is told apart ─────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        b"\xff",
+        b"\xed\xa0\x80",
+        "{}",
+        '{"method": "v0.control.ping", "body": {}}',
+        '{"method": "v0.control.ping", "headers": [], "body": {}}',
+        '{"method": "v0.control.ping", "headers": null, "body": {}}',
+        '{"method": "v0.control.ping", "headers": {"sent_at": NaN}, "body": {}}',
+        '{"method": "v0.control.ping", "headers": {"message_id": 1e999}, "body": {}}',
+    ],
+)
+def test_a_frame_without_readable_headers_is_malformed_and_names_no_message(data: str | bytes) -> None:
+    error = refused(data)
+    assert isinstance(error, MalformedEnvelope)
+    assert error.message_id is None
+
+
+@pytest.mark.parametrize("message_id", [0, 7, -1, "0", "a", ""])
+@pytest.mark.parametrize(
+    ("method", "body", "changed", "expected"),
+    [
+        (None, {}, {}, MalformedEnvelope),
+        (1, {}, {}, MalformedEnvelope),
+        (["v0.control.ping"], {}, {}, MalformedEnvelope),
+        ("v0.control.ping", [], {}, MalformedEnvelope),
+        ("v0.control.ping", "", {}, MalformedEnvelope),
+        ("v0.control.ping", {}, {"sent_at": None}, MalformedEnvelope),
+        ("v0.control.ping", {}, {"sent_at": "1"}, MalformedEnvelope),
+        ("v0.control.ping", {}, {"sent_at": True}, MalformedEnvelope),
+        ("v0.control.ping", {}, {"episode_id": "-1"}, MalformedEnvelope),
+        ("v0.control.ping", {}, {"parent_message_id": 1.5}, MalformedEnvelope),
+        ("v0.env.reward", {}, {}, UnknownMethod),
+        ("", {}, {}, UnknownMethod),
+        ("v0.env.reset", {"env_id": "a"}, {}, BadBody),
+        ("v0.env.reset", {}, {"episode_id": "0"}, BadBody),
+        ("v0.env.reset", {"env_id": None}, {"episode_id": "0"}, BadBody),
+        ("v0.env.reset", {"env_id": "a", "seed": -1}, {"episode_id": "0"}, BadBody),
+        ("v0.env.reset", {"env_id": "a", "seed": True}, {"episode_id": "0"}, BadBody),
+        ("v0.env.reset", {"env_id": "a", "seed": 2**63}, {"episode_id": "0"}, BadBody),
+        ("v0.env.reset", {"env_id": "a", "fps": 0}, {"episode_id": "0"}, BadBody),
+        ("v0.agent.action", {}, {}, BadBody),
+        ("v0.agent.action", {"action": None}, {}, BadBody),
+        ("v0.agent.action", {"action": [["KeyEvent", 1]]}, {}, BadBody),
+    ],
+)
+def test_each_mistake_is_of_its_kind_and_names_the_message_that_made_it(
+    message_id: MessageId, method: Any, body: Any, changed: dict[str, Any], expected: type[RemoteProtocolError]
+) -> None:
+    document = {"method": method, "headers": {"message_id": message_id, "sent_at": 1, **changed}, "body": body}
+    error = refused(json.dumps(document))
+    assert type(error) is expected
+    assert error.message_id == message_id
+    assert type(error.message_id) is type(message_id)
+
+
+@pytest.mark.parametrize("message_id", [None, True, 1.5, [], {}, 2**63, 10**400, "x" * 257])
+def test_a_message_id_that_cannot_be_echoed_is_not(message_id: Any) -> None:
+    error = refused(frame(message_id=message_id))
+    assert isinstance(error, MalformedEnvelope)
+    assert error.message_id is None
+    assert "message_id" in str(error)
+
+
+def test_a_message_id_must_be_there() -> None:
+    error = refused('{"method": "v0.control.ping", "headers": {"sent_at": 1}, "body": {}}')
+    assert isinstance(error, MalformedEnvelope)
+    assert str(error) == "header 'message_id' is missing, expected integer, or string of at most 256"
+
+
+def test_an_unknown_method_is_told_which_there_are() -> None:
+    complaint = str(refused(frame("v0.env." + "x" * 10_000)))
+    assert all(method in complaint for method in AGENT_METHODS)
+    assert len(complaint) < 400
+
+
+@given(st.binary() | st.text() | json_values.map(json.dumps))
+def test_anything_at_all_is_decoded_or_a_remote_protocol_error(data: str | bytes) -> None:
+    for decode in (decode_from_agent, decode_from_server):
+        with pytest.raises(RemoteProtocolError):
+            decode(data)
+
+
+# ── limits ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_size_of_an_agents_message_is_limited_at_exactly_the_limit() -> None:
+    padding = " " * (MAX_MESSAGE_BYTES - len(frame()))
+    assert decode_from_agent(frame() + padding)
+    assert decode_from_agent((frame() + padding).encode())
+    error = refused(frame() + padding + " ")
+    assert isinstance(error, MalformedEnvelope)
+    assert str(MAX_MESSAGE_BYTES) in str(error)
+
+
+def test_a_server_may_send_large_observations() -> None:
+    observation = list(range(MAX_MESSAGE_BYTES))
+    assert decode_from_server(encode(Observation(observation), Headers(0, 1.0))).message == Observation(observation)
+
+
+@pytest.mark.parametrize("depth", [60, 100, 500, 900, 950, 980, 990, 1000, 30_000])
+@pytest.mark.parametrize("template", ['{"action": %s}', '{"action": [%s]}', '{"action": [["KeyEvent", %s]]}', "%s"])
+def test_deep_nesting_anywhere_is_a_remote_protocol_error(template: str, depth: int) -> None:
+    body = template % ("[" * depth + "]" * depth)
+    refused('{"method": "v0.agent.action", "headers": {"message_id": 1, "sent_at": 1}, "body": ' + body + "}")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 10**400])
+def test_numbers_that_json_lacks_are_our_own_bug(value: float) -> None:
+    with pytest.raises(LocalProtocolError, match=r"v0\.env\.reward can't be sent"):
+        encode(Reward(value, done=False), Headers(0, 1.0))
+    with pytest.raises(LocalProtocolError, match="'sent_at'"):
+        encode(Ping(), Headers(0, value))
+
+
+@pytest.mark.parametrize("observation", [math.nan, [math.inf], {"a": object()}, b"bytes"])
+def test_observations_that_json_lacks_are_our_own_bug(observation: object) -> None:
+    with pytest.raises(LocalProtocolError, match=r"v0\.env\.observation can't be sent"):
+        encode(Observation(observation), Headers(0, 1.0))
+
+
+def test_messages_over_our_own_limits_are_our_own_bug() -> None:
+    with pytest.raises(LocalProtocolError, match="'env_id'"):
+        encode(Reset(""), Headers(0, 1.0, episode_id=0))
+    with pytest.raises(LocalProtocolError, match="'episode_id'"):
+        encode(Reset("a"), Headers(0, 1.0, episode_id=-1))
+
+
+def test_an_infinite_literal_in_an_observation_is_refused_on_its_way_in() -> None:
+    text = encode(Observation(0), Headers(0, 1.0)).replace('"observation":0', '"observation":[1e999]')
+    with pytest.raises(MalformedEnvelope):
+        decode_from_server(text)
+
+
+def test_lone_surrogates_are_carried_as_escapes() -> None:
+    text = encode(Reset("\ud800"), Headers("\udfff", 1.0, episode_id=0))
+    assert text.isascii()
+    envelope = decode_from_agent(text)
+    assert envelope == Envelope(Reset("\ud800"), Headers("\udfff", 1.0, episode_id=0))
+
+
+# ── old agents, literally ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_reset_of_an_old_agent_is_read() -> None:
+    data = (
+        '{"body": {"seed": null, "env_id": "gym-core.PongDeterministic-v3", "fps": 60}, "method": "v0.env.reset", '
+        '"headers": {"episode_id": "0", "message_id": 0, "sent_at": 1480546560.263108}}'
+    )
+    assert decode_from_agent(data) == Envelope(
+        Reset("gym-core.PongDeterministic-v3", seed=None, fps=60.0),
+        Headers(message_id=0, sent_at=1480546560.263108, episode_id=0),
+    )
+
+
+def test_ping_of_an_old_agent_is_read() -> None:
+    data = '{"method": "v0.control.ping", "headers": {"message_id": 3, "sent_at": 1480546561.5}, "body": {}}'
+    assert decode_from_agent(data) == Envelope(Ping(), Headers(message_id=3, sent_at=1480546561.5))
+
+
+def test_action_of_an_old_agent_is_read() -> None:
+    data = (
+        '{"method": "v0.agent.action", "body": {"env_id": "flashgames.NeonRace2-v0", "action": '
+        '[["KeyEvent", 65361, true], ["PointerEvent", 15, 20, 1], '
+        '["JoystickAxisXEvent", 0.25], ["JoystickAxisZEvent", 1]]}, '
+        '"headers": {"message_id": "d1e3", "sent_at": 1480546562, "episode_id": "2"}}'
+    )
+    envelope = decode_from_agent(data)
+    assert envelope.headers == Headers(message_id="d1e3", sent_at=1480546562.0, episode_id=2)
+    assert isinstance(envelope.message, Action)
+    assert envelope.message.env_id == "flashgames.NeonRace2-v0"
+    assert len(envelope.message.action) == 4
+
+
+def test_describe_is_what_old_agents_expect() -> None:
+    text = encode(Describe("gym-core.Pong-v3", "resetting", 60.0), Headers(0, 1.5, episode_id=1))
+    assert json.loads(text) == {
+        "method": "v0.env.describe",
+        "headers": {"message_id": 0, "sent_at": 1.5, "episode_id": "1"},
+        "body": {"env_id": "gym-core.Pong-v3", "env_state": "resetting", "fps": 60.0},
+    }
+
+
+def test_reward_is_what_old_agents_expect() -> None:
+    text = encode(
+        Reward(1.0, done=True, info={"reason": "done"}, terminated=True, truncated=False),
+        Headers(1, 1.5, episode_id=1),
+    )
+    assert json.loads(text)["body"] == {
+        "reward": 1.0,
+        "done": True,
+        "info": {"reason": "done"},
+        "terminated": True,
+        "truncated": False,
+    }

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pluriverse_protocol import limits
+from pluriverse_protocol.docs import fill, sections
+from pluriverse_protocol.episodes import TRANSITIONS
+from pluriverse_protocol.messages import AGENT_METHODS, SERVER_METHODS
+from pluriverse_protocol.reports import REPORTS, REQUESTS
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "protocol.md"
+
+
+def markers() -> str:
+    return "\n".join(f"<!-- begin {name} -->\n<!-- end {name} -->" for name in sections())
+
+
+def test_the_documents_generated_parts_are_up_to_date() -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    assert fill(document) == document, "docs/protocol.md is out of date; run: make docs"
+
+
+def test_filling_twice_changes_nothing_and_keeps_the_prose() -> None:
+    document = f"before\n{markers()}\nafter\n"
+    filled = fill(document)
+    assert fill(filled) == filled
+    assert filled.startswith("before\n")
+    assert filled.endswith("after\n")
+
+
+@pytest.mark.parametrize("name", sections())
+@pytest.mark.parametrize("marker", ["<!-- begin {} -->", "<!-- end {} -->"])
+def test_a_missing_marker_is_told(name: str, marker: str) -> None:
+    with pytest.raises(ValueError, match=f"begin {name} "):
+        fill(markers().replace(marker.format(name), ""))
+
+
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ("server-messages", SERVER_METHODS),
+        ("agent-messages", AGENT_METHODS),
+        ("reports", REPORTS),
+        ("requests", REQUESTS),
+        ("headers", ["message_id", "sent_at", "episode_id", "parent_message_id", "parent_runtime", "received_at"]),
+        ("limits", [name for name in vars(limits) if name.startswith("MAX_")]),
+    ],
+)
+def test_tables_have_a_row_for_each_name_in_order(section: str, names: list[str]) -> None:
+    header, _, *rows = sections()[section].splitlines()
+    assert [re.match(r"\| `([^`]+)` \|", row).group(1) for row in rows] == list(names)  # pyright: ignore[reportOptionalMemberAccess]
+    for row in rows:
+        assert len(re.split(r"(?<!\\)\|", row)) == header.count("|") + 1
+        assert "|  |" not in row
+
+
+def test_every_transition_has_a_row_and_every_change_of_state_an_edge() -> None:
+    assert len(sections()["transitions"].splitlines()) == len(TRANSITIONS) + 2
+    diagram = sections()["diagram"]
+    for edge in ("[*] --> idle", "idle --> resetting", "resetting --> running", "running --> resetting"):
+        assert edge in diagram

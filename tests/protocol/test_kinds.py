@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from pluriverse_protocol import kinds
+from pluriverse_protocol.kinds import fields_of, read_fields, write_fields
+from pluriverse_protocol.limits import (
+    MAX_COORDINATE,
+    MAX_ENV_ID_CHARS,
+    MAX_EPISODE_ID,
+    MAX_EVENTS_PER_ACTION,
+    MAX_FPS,
+    MAX_MESSAGE_ID_CHARS,
+    MAX_SEED,
+)
+from support.wire import MAX_FLOAT, json_values
+
+
+@dataclass(frozen=True)
+class Everything:
+    """A field of each kind, none of them required."""
+
+    number: kinds.Number | None = None
+    fps: kinds.Fps | None = None
+    flag: kinds.Flag | None = None
+    string: kinds.String | None = None
+    env_id: kinds.EnvId | None = None
+    env_state: kinds.EnvState | None = None
+    seed: kinds.Seed | None = None
+    count: kinds.Count | None = None
+    message_id: kinds.MessageIdentifier | None = None
+    episode_id: kinds.EpisodeId | None = None
+    an_object: kinds.Object | None = None
+    names: kinds.Names | None = None
+    events: kinds.Events | None = None
+    box: kinds.Box | None = None
+    anything: kinds.Json | None = None
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A required field, one with a default, and one that may be null."""
+
+    needed: kinds.Number
+    absent: kinds.Object = field(default_factory=dict[str, Any])
+    defaulted: kinds.Number = 2.0
+    nullable: kinds.Number | None = None
+
+
+ACCEPTED: list[tuple[str, Any, Any]] = [
+    ("number", 1, 1.0),
+    ("number", -1.5, -1.5),
+    ("number", MAX_FLOAT, MAX_FLOAT),
+    ("fps", MAX_FPS, MAX_FPS),
+    ("fps", 5e-324, 5e-324),
+    ("fps", 60, 60.0),
+    ("flag", True, True),
+    ("string", "", ""),
+    ("env_id", "x" * MAX_ENV_ID_CHARS, "x" * MAX_ENV_ID_CHARS),
+    ("env_state", "running", "running"),
+    ("seed", 0, 0),
+    ("seed", MAX_SEED, MAX_SEED),
+    ("count", 0, 0),
+    ("count", 2**63 - 1, 2**63 - 1),
+    ("message_id", 0, 0),
+    ("message_id", -(2**63) + 1, -(2**63) + 1),
+    ("message_id", "", ""),
+    ("message_id", "0", "0"),
+    ("message_id", "x" * MAX_MESSAGE_ID_CHARS, "x" * MAX_MESSAGE_ID_CHARS),
+    ("episode_id", "0", 0),
+    ("episode_id", 7, 7),
+    ("episode_id", "007", 7),
+    ("episode_id", str(MAX_EPISODE_ID), MAX_EPISODE_ID),
+    ("episode_id", MAX_EPISODE_ID, MAX_EPISODE_ID),
+    ("an_object", {"a": [1]}, {"a": [1]}),
+    ("names", ["a", ""], ("a", "")),
+    ("events", [], ()),
+    ("box", [0, MAX_COORDINATE, 1, MAX_COORDINATE], (0, MAX_COORDINATE, 1, MAX_COORDINATE)),
+    ("anything", [None, {"a": 1}], [None, {"a": 1}]),
+]
+
+WRONG: dict[str, tuple[Any, ...]] = {
+    "number": (True, "1", [], {}, math.nan, math.inf, -math.inf, 10**400, -(10**400)),
+    "fps": (0, -1, 0.0, MAX_FPS + 0.1, True, "60", math.nan, math.inf, 10**400),
+    "flag": (0, 1, "true", 1.0, []),
+    "string": (1, True, [], {}, b"bytes"),
+    "env_id": ("", "x" * (MAX_ENV_ID_CHARS + 1), 1, ["a"]),
+    "env_state": ("", "idle", "Running", 1, ["running"], {"running": 1}),
+    "seed": (-1, MAX_SEED + 1, True, 1.0, "1", 10**400),
+    "count": (-1, 2**63, True, 1.0, "1"),
+    "message_id": (True, 1.0, 2**63, -(2**63), "x" * (MAX_MESSAGE_ID_CHARS + 1), [], {}),
+    "episode_id": (
+        *(-1, MAX_EPISODE_ID + 1, 10**400, 1.0, True, []),
+        *("-1", "", " 1", "1.0", "1_0", "\u0661", "0x1", str(MAX_EPISODE_ID + 1), "1" * 5000),
+    ),
+    "an_object": ([], "a", 1),
+    "names": ("ab", [1], {"a": 1}, [None]),
+    "box": (
+        [],
+        [1, 2, 3],
+        [0, 0, 0, 1],
+        [0, 0, 1, 0],
+        [-1, 0, 1, 1],
+        [0, 0, 1, MAX_COORDINATE + 1],
+        [0, 0, 1.0, 1],
+        "abcd",
+    ),
+    "events": ("ab", {"a": 1}, [1], [["KeyEvent"]]),
+}
+REFUSED: list[tuple[str, Any]] = [(key, value) for key, values in WRONG.items() for value in values]
+
+
+@pytest.mark.parametrize(("key", "value", "expected"), ACCEPTED)
+def test_a_value_that_fits_is_read_with_its_type(key: str, value: Any, expected: Any) -> None:
+    read = read_fields(Everything, {key: value})[key]
+    assert read == expected
+    assert type(read) is type(expected)
+
+
+@pytest.mark.parametrize(("key", "value"), REFUSED)
+def test_a_value_that_does_not_fit_is_refused_with_its_key_and_what_was_expected(key: str, value: Any) -> None:
+    kind = next(described.kind.name for described in fields_of(Everything) if described.key == key)
+    with pytest.raises(ValueError, match=r".") as refused:
+        read_fields(Everything, {key: value})
+    assert f"'{key}' is " in str(refused.value)
+    assert kind in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+@given(json_values)
+def test_any_json_in_any_field_is_read_or_a_value_error_and_what_is_read_can_be_written(value: Any) -> None:
+    for described in fields_of(Everything):
+        try:
+            message = Everything(**read_fields(Everything, {described.key: value}))
+        except ValueError:
+            continue
+        assert read_fields(Everything, write_fields(message)) in ({described.key: getattr(message, described.key)}, {})
+
+
+def test_number_of_events_is_limited_at_exactly_the_limit() -> None:
+    event = ["KeyEvent", 1, True]
+    assert len(read_fields(Everything, {"events": [event] * MAX_EVENTS_PER_ACTION})["events"]) == MAX_EVENTS_PER_ACTION
+    with pytest.raises(ValueError, match=f"{MAX_EVENTS_PER_ACTION + 1} events, over {MAX_EVENTS_PER_ACTION}"):
+        read_fields(Everything, {"events": [event] * (MAX_EVENTS_PER_ACTION + 1)})
+
+
+def test_keys_that_are_not_known_are_passed_over() -> None:
+    assert read_fields(Mixed, {"needed": 1, "unknown": object()}) == {"needed": 1.0}
+
+
+def test_a_required_key_must_be_there() -> None:
+    with pytest.raises(ValueError, match="'needed' is missing, expected number"):
+        read_fields(Mixed, {})
+
+
+def test_null_is_for_fields_that_say_so() -> None:
+    assert read_fields(Mixed, {"needed": 1, "nullable": None})["nullable"] is None
+    for key in ("needed", "absent", "defaulted"):
+        with pytest.raises(ValueError, match=f"'{key}' is None"):
+            read_fields(Mixed, {"needed": 1, key: None})
+
+
+def test_fields_that_are_none_are_left_out_when_written() -> None:
+    assert write_fields(Mixed(1.0)) == {"needed": 1.0, "absent": {}, "defaulted": 2.0}
+
+
+def test_writing_checks_as_reading_does() -> None:
+    with pytest.raises(ValueError, match="'needed' is nan"):
+        write_fields(Mixed(math.nan))
+    with pytest.raises(ValueError, match="'needed' is None"):
+        write_fields(Mixed(None))  # pyright: ignore[reportArgumentType]
+
+
+def test_fields_tell_what_the_documentation_says_of_them() -> None:
+    described = {item.key: (item.required, item.optional) for item in fields_of(Mixed)}
+    assert described == {
+        "needed": (True, False),
+        "absent": (False, False),
+        "defaulted": (False, False),
+        "nullable": (False, True),
+    }

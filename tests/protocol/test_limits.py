@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+from pluriverse_protocol import Headers, decode_from_agent, encode, limits
+from pluriverse_protocol.events import PointerEvent
+from pluriverse_protocol.messages import Action
+
+NAMES = [name for name in vars(limits) if name.startswith("MAX_")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_limit_is_a_positive_number(name: str) -> None:
+    assert getattr(limits, name) > 0
+
+
+def test_the_largest_action_fits_the_largest_message() -> None:
+    event = PointerEvent(limits.MAX_COORDINATE, limits.MAX_COORDINATE, 255)
+    action = Action((event,) * limits.MAX_EVENTS_PER_ACTION, "x" * limits.MAX_ENV_ID_CHARS)
+    header = Headers("x" * limits.MAX_MESSAGE_ID_CHARS, 1480546560.263108, limits.MAX_EPISODE_ID)
+    assert decode_from_agent(encode(action, header)).message == action
+
+
+def test_episode_ids_survive_parsers_whose_numbers_are_all_doubles() -> None:
+    assert int(float(limits.MAX_EPISODE_ID)) == limits.MAX_EPISODE_ID

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse_protocol.strict_json import MAX_DEPTH, dump, parse_object
+from support.wire import json_objects
+
+
+def nested(depth: int) -> str:
+    """A JSON object of ``depth`` levels, itself counted."""
+    return '{"a":' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+
+
+@given(json_objects)
+def test_what_is_dumped_parses_back_to_itself_on_one_line(document: dict[str, Any]) -> None:
+    text = dump(document)
+    assert "\n" not in text
+    assert parse_object(text) == document
+    assert parse_object(text.encode()) == document
+
+
+@given(st.binary() | st.text())
+def test_anything_parses_or_is_a_value_error(data: str | bytes) -> None:
+    try:
+        document = parse_object(data)
+    except ValueError:
+        return
+    assert isinstance(document, dict)
+
+
+@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "[1e400]", '{"b": [-1E+310]}'])
+def test_numbers_that_json_does_not_have_are_refused_wherever_they_stand(literal: str) -> None:
+    with pytest.raises(ValueError, match="not JSON"):
+        parse_object(f'{{"a": {literal}}}')
+
+
+@pytest.mark.parametrize("data", ["[]", "1", '"text"', "null", "true"])
+def test_json_that_is_no_object_is_refused(data: str) -> None:
+    with pytest.raises(ValueError, match="expected a JSON object"):
+        parse_object(data)
+
+
+@pytest.mark.parametrize("data", ["", "{", "{}{}", "{'a': 1}", '{"a": 01}', '{"a": 1,}', "\ufeff{}"])
+def test_what_is_not_json_is_refused(data: str) -> None:
+    with pytest.raises(ValueError, match="not JSON"):
+        parse_object(data)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_no_encoding_but_utf_8_is_taken(encoding: str) -> None:
+    with pytest.raises(ValueError, match="not JSON"):
+        parse_object('{"a": "\u00e9"}'.encode(encoding))
+
+
+def test_depth_is_limited_at_exactly_the_limit() -> None:
+    assert parse_object(nested(MAX_DEPTH))
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse_object(nested(MAX_DEPTH + 1))
+
+
+def test_a_smaller_depth_can_be_asked_for() -> None:
+    assert parse_object(nested(3), max_depth=3)
+    with pytest.raises(ValueError, match="over 3 levels"):
+        parse_object(nested(4), max_depth=3)
+
+
+@pytest.mark.parametrize("depth", [500, 990, 1_000, 5_000, 30_000])
+def test_deep_nesting_is_a_value_error_and_no_recursion_error(depth: int) -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse_object(nested(depth))
+
+
+def test_brackets_within_strings_and_beside_each_other_are_no_depth() -> None:
+    wide: dict[str, Any] = {
+        "text": "[{" * 1000,
+        "list": [[] for _ in range(1000)],
+        "objects": [{"a": [{}]} for _ in range(100)],
+    }
+    assert parse_object(dump(wide)) == wide
+
+
+def test_of_keys_that_come_twice_the_last_counts() -> None:
+    assert parse_object('{"a": 1, "a": 2}') == {"a": 2}
+
+
+def test_integers_longer_than_python_reads_are_refused() -> None:
+    assert parse_object('{"a": ' + "9" * 4000 + "}")["a"] == int("9" * 4000)
+    with pytest.raises(ValueError, match="not JSON"):
+        parse_object('{"a": ' + "9" * 5000 + "}")
+
+
+def test_lone_surrogates_survive_as_escapes() -> None:
+    document = parse_object(r'{"a": "\ud800"}')
+    assert document == {"a": "\ud800"}
+    assert dump(document).isascii()
+    assert json.loads(dump(document)) == document
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), b"bytes", {1, 2}, {("a",): 1}])
+def test_what_json_cannot_carry_is_not_dumped(value: object) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        dump({"a": value})
+
+
+def test_cycles_and_deep_documents_are_not_dumped() -> None:
+    cycle: dict[str, Any] = {}
+    cycle["a"] = cycle
+    with pytest.raises(ValueError, match="Circular"):
+        dump(cycle)
+    deep: Any = ()
+    for _ in range(MAX_DEPTH):
+        deep = (deep,)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        dump({"a": deep})

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pluriverse_server.daemon.auth import authorized, matches
+
+PASSWORD = "secret12"
+ascii_passwords = st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters=":"), min_size=1)
+
+
+def basic(credentials: str | bytes) -> str:
+    data = credentials if isinstance(credentials, bytes) else credentials.encode()
+    return "Basic " + base64.b64encode(data).decode()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        basic(f"{PASSWORD}:"),
+        basic(f":{PASSWORD}"),
+        basic(f"{PASSWORD}:{PASSWORD}"),
+        basic(f"agent:{PASSWORD}"),
+        basic(f"{PASSWORD}:anything:at all"),
+        basic(PASSWORD),
+        basic(f"{PASSWORD}:").replace("Basic", "bAsIc"),
+        f"  {basic(f'{PASSWORD}:')}  ",
+        basic(f"{PASSWORD}:").replace(" ", "   "),
+    ],
+)
+def test_password_is_taken_in_either_field(header: str) -> None:
+    assert authorized(header, PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        " ",
+        "Basic",
+        "Basic ",
+        PASSWORD,
+        basic(""),
+        basic(":"),
+        basic("::"),
+        basic("secret1:"),
+        basic("secret123:"),
+        basic("SECRET12:"),
+        basic(" secret12:"),
+        basic("secret12\n:"),
+        basic("secret12\0:"),
+        basic(f"a:b:{PASSWORD}"),
+        basic(b"\xff\xfe:\x80"),
+        basic("p\u00e4ss:w\u00f6rd"),
+        basic(f"{PASSWORD}:").replace("Basic", "Bearer"),
+        basic(f"{PASSWORD}:").replace("Basic ", "Basic"),
+        f"Basic {PASSWORD}",
+        f"Basic {PASSWORD}:",
+        "Basic ====",
+        "Basic \u00e4\u00f6\u00fc",
+        "Basic \udcff\udc80",
+        "B\u00e4sic c2VjcmV0MTI6",
+        "Basic c2VjcmV0MTI6\x00",
+    ],
+)
+def test_anything_else_is_kept_out(header: str | None) -> None:
+    assert not authorized(header, PASSWORD)
+
+
+@given(st.text() | st.binary().map(basic) | st.text().map(lambda text: f"Basic {text}"))
+@example("Basic \ud800")
+def test_any_header_is_let_in_or_kept_out_without_an_error(header: str) -> None:
+    assert authorized(header, "a password that is not guessed") is False
+
+
+@given(ascii_passwords, ascii_passwords)
+def test_only_the_same_password_matches(password: str, other: str) -> None:
+    assert matches(password, password)
+    assert matches(password.encode(), password)
+    assert matches(other, password) == (other == password)
+    assert authorized(basic(f"{other}:"), password) == (other == password)
+
+
+def test_garbage_matches_no_password_of_question_marks() -> None:
+    assert not matches("\udcff\udcff", "??")
+    assert not matches(b"\xff\xff", "??")

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pluriverse_protocol.limits import MAX_REPORT_BYTES
+from pluriverse_protocol.reports import (
+    Observation,
+    Ready,
+    Report,
+    Reset,
+    Reward,
+    Stop,
+    Text,
+    decode_request,
+    encode_line,
+)
+from pluriverse_server.process import StartError
+from pluriverse_server.sources.reports import MAX_LOGGED_COMPLAINTS, MAX_UNREAD_BYTES, Listener, ReportSocket
+from support.waiting import DEADLINE_S, eventually
+
+HUNG_UP = "the program hung up"
+
+
+class Heard:
+    """What a socket's listener is told, and the socket."""
+
+    def __init__(self, path: Path) -> None:
+        self.connects = 0
+        self.reports: list[Report] = []
+        self.reasons: list[str] = []
+        self.socket = ReportSocket(path, Listener(self._connected, self.reports.append, self.reasons.append))
+
+    def _connected(self) -> None:
+        self.connects += 1
+
+    async def until_reports(self, count: int) -> list[Report]:
+        await eventually(lambda: len(self.reports) >= count)
+        return self.reports
+
+    async def until_hung_up(self) -> str:
+        await eventually(lambda: self.reasons)
+        assert not self.socket.connected
+        return self.reasons[-1]
+
+
+class Caller:
+    """A program's end of the socket."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    @property
+    async def hung_up_on(self) -> bool:
+        """Whether the daemon ends the conversation, all that it said before having been read."""
+        try:
+            await asyncio.wait_for(self.reader.read(), DEADLINE_S)
+        except ConnectionResetError:
+            pass
+        return self.reader.at_eof()
+
+
+@asynccontextmanager
+async def listening(tmp_path: Path) -> AsyncIterator[Heard]:
+    heard = Heard(tmp_path / "program.sock")
+    await heard.socket.start()
+    try:
+        yield heard
+    finally:
+        await heard.socket.stop()
+
+
+@asynccontextmanager
+async def calling(heard: Heard) -> AsyncIterator[Caller]:
+    reader, writer = await asyncio.open_unix_connection(heard.socket.path, limit=MAX_REPORT_BYTES)
+    try:
+        yield Caller(reader, writer)
+    finally:
+        writer.close()
+        try:
+            await writer.wait_closed()
+        except ConnectionError:
+            pass
+
+
+async def test_reports_are_heard_in_order_and_requests_come_back(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        program.writer.write(encode_line(Ready(1)) + encode_line(Reward(1, 2.0)) + encode_line(Text(1, "\u00e9")))
+        assert await heard.until_reports(3) == [Ready(1), Reward(1, 2.0), Text(1, "\u00e9")]
+        assert heard.connects == 1
+        assert heard.socket.connected
+        for request in (Reset(2, "toy", 7, 60.0), Stop()):
+            heard.socket.send(request)
+            assert decode_request(await program.reader.readline()) == request
+
+
+async def test_lines_may_come_in_any_pieces(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        for byte in encode_line(Text(1, "piece by piece")) + encode_line(Ready(2)):
+            program.writer.write(bytes([byte]))
+            await program.writer.drain()
+            await asyncio.sleep(0)
+        assert await heard.until_reports(2) == [Text(1, "piece by piece"), Ready(2)]
+
+
+async def test_line_that_was_not_finished_is_not_heard(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard:
+        async with calling(heard) as program:
+            program.writer.write(encode_line(Ready(1)) + encode_line(Ready(2))[:-1])
+        assert await heard.until_hung_up() == HUNG_UP
+        assert heard.reports == [Ready(1)]
+
+
+async def test_malformed_lines_are_counted_and_survived(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lines = [b"", b"nonsense", b"{}", b"\xff\x00", b'{"report": "ready"}', b"[" * 10_000, encode_line(Stop()).strip()]
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        program.writer.write(b"\n".join(lines) + b"\n" + encode_line(Ready(1)))
+        assert await heard.until_reports(1) == [Ready(1)]
+        assert heard.socket.malformed_reports == len(lines)
+        assert len(caplog.messages) == len(lines)
+        assert all(len(message) < 300 for message in caplog.messages)
+
+
+async def test_flood_of_nonsense_is_counted_but_not_logged_without_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        program.writer.write(b"nonsense\n" * 1000 + encode_line(Ready(1)))
+        await heard.until_reports(1)
+        assert heard.socket.malformed_reports == 1000
+        assert len(caplog.messages) == MAX_LOGGED_COMPLAINTS
+
+
+async def test_largest_report_is_heard(tmp_path: Path) -> None:
+    room = MAX_REPORT_BYTES - len(encode_line(Text(1, "")))
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        program.writer.write(encode_line(Text(1, "x" * room)))
+        assert await heard.until_reports(1) == [Text(1, "x" * room)]
+
+
+async def test_line_that_never_ends_is_hung_up_on_and_the_next_program_may_come(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard:
+        async with calling(heard) as program:
+            program.writer.write(b"x" * (MAX_REPORT_BYTES + 1))
+            assert await heard.until_hung_up() == f"the program's report was over {MAX_REPORT_BYTES} bytes"
+            assert await program.hung_up_on
+        async with calling(heard) as program:
+            program.writer.write(encode_line(Ready(1)))
+            assert await heard.until_reports(1) == [Ready(1)]
+        await eventually(lambda: len(heard.reasons) == 2)
+        assert heard.reasons[1] == HUNG_UP
+
+
+async def test_line_that_is_too_long_but_ends_is_dropped_like_others(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        # In pieces that never leave more than a whole report unfinished.
+        program.writer.write(b"x" * MAX_REPORT_BYTES)
+        await program.writer.drain()
+        program.writer.write(b"x\n" + encode_line(Ready(1)))
+        await eventually(lambda: heard.reports or heard.reasons)
+        if heard.reports:
+            assert heard.socket.malformed_reports == 1
+        else:
+            assert heard.reasons == [f"the program's report was over {MAX_REPORT_BYTES} bytes"]
+
+
+async def test_second_program_is_turned_away_and_the_first_never_notices(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard, calling(heard) as first:
+        await eventually(lambda: heard.connects)
+        async with calling(heard) as second:
+            assert await second.hung_up_on
+        first.writer.write(encode_line(Ready(1)))
+        assert await heard.until_reports(1) == [Ready(1)]
+        assert heard.connects == 1
+        assert heard.reasons == []
+
+
+async def test_program_that_never_reads_is_hung_up_on_with_the_reason(tmp_path: Path) -> None:
+    request = Reset(1, "x" * 1000, 7, 60.0)
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        program.reader._transport.pause_reading()  # type: ignore[attr-defined]  # pyright: ignore
+        await eventually(lambda: heard.connects)
+        # The kernel takes some on its own account before any of it waits here.
+        sent = 0
+        while not heard.reasons and sent < 100 * MAX_UNREAD_BYTES:
+            heard.socket.send(request)
+            sent += len(encode_line(request))
+            await asyncio.sleep(0)
+        assert await heard.until_hung_up() == "the program does not read its requests"
+        heard.socket.send(request)
+        assert len(heard.reasons) == 1
+
+
+async def test_hanging_up_lets_the_next_program_in_and_is_not_told_as_the_programs_doing(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard, calling(heard) as old:
+        await eventually(lambda: heard.connects)
+        heard.socket.hang_up()
+        assert not heard.socket.connected
+        async with calling(heard) as new:
+            await eventually(lambda: heard.connects == 2)
+            assert await old.hung_up_on
+            old.writer.write(encode_line(Ready(1)))
+            new.writer.write(encode_line(Ready(2)))
+            assert await heard.until_reports(1) == [Ready(2)]
+        assert await heard.until_hung_up() == HUNG_UP
+        assert len(heard.reasons) == 1
+
+
+async def test_without_a_program_requests_go_nowhere(tmp_path: Path) -> None:
+    async with listening(tmp_path) as heard:
+        heard.socket.send(Stop())
+        heard.socket.hang_up()
+        assert heard.reasons == []
+
+
+async def test_stop_hangs_up_and_leaves_no_socket(tmp_path: Path) -> None:
+    heard = Heard(tmp_path / "program.sock")
+    await heard.socket.start()
+    async with calling(heard) as program:
+        await eventually(lambda: heard.connects)
+        await heard.socket.stop()
+        assert await program.hung_up_on
+    assert not heard.socket.path.exists()
+    await heard.socket.stop()
+
+
+async def test_stale_socket_of_a_daemon_that_was_killed_is_replaced(tmp_path: Path) -> None:
+    server = await asyncio.start_unix_server(lambda _reader, writer: writer.close(), tmp_path / "program.sock")
+    server.close()
+    async with listening(tmp_path) as heard, calling(heard) as program:
+        program.writer.write(encode_line(Observation(1, json.loads("[1]"))))
+        assert await heard.until_reports(1) == [Observation(1, [1])]
+
+
+async def test_path_that_is_too_long_for_a_socket_is_told_with_what_mends_it(tmp_path: Path) -> None:
+    heard = Heard(tmp_path / ("x" * 120) / "program.sock")
+    heard.socket.path.parent.mkdir()
+    with pytest.raises(StartError, match=r"can't be made: .+ export TMPDIR=/tmp"):
+        await heard.socket.start()
+    await heard.socket.stop()

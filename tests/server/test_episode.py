@@ -1,0 +1,471 @@
+"""The episode machine against a model that knows nothing of its table, only of what agents are promised."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from pluriverse_protocol import messages, reports
+from pluriverse_protocol.episodes import TRANSITIONS, Event, State
+from pluriverse_server.episode import (
+    HEARTBEAT_S,
+    Begin,
+    Environment,
+    EpisodeMachine,
+    Finished,
+    Output,
+    Send,
+    add_finite,
+)
+
+FIRST = Environment("toy.First-v0", fps=50.0)
+SECOND = Environment("toy.Second-v0", fps=20.0, time_limit_s=3.0)
+SYNC = Environment("toy.Sync-v0", sync=True)
+ENVIRONMENTS = [FIRST, SECOND, SYNC]
+
+
+def make(entropy: int = 1) -> EpisodeMachine:
+    return EpisodeMachine(lambda described: described, entropy)
+
+
+def begun(environment: Environment = FIRST) -> EpisodeMachine:
+    """A machine that is resetting to episode 1."""
+    machine = make()
+    machine.reset(environment, seed=None, fps=None, leaving=0, now=0.0)
+    return machine
+
+
+def running(environment: Environment = FIRST) -> EpisodeMachine:
+    """A machine whose episode 1 runs since 0.0 s."""
+    machine = begun(environment)
+    machine.report(reports.Ready(1), 0.0)
+    return machine
+
+
+def told(outputs: list[Output]) -> list[Any]:
+    """What matters of outputs for their order."""
+    result: list[Any] = []
+    for output in outputs:
+        match output:
+            case Send(messages.Describe(env_state=state), episode_id):
+                result.append((state, episode_id))
+            case Send(messages.Reward(reward=reward, done=done), episode_id):
+                result.append(("done" if done else "reward", reward, episode_id))
+            case Send(message, episode_id):
+                result.append((type(message).__name__, episode_id))
+            case Begin(episode_id=episode_id):
+                result.append(("begin", episode_id))
+            case Finished(episode_id=episode_id):
+                result.append(("finished", episode_id))
+    return result
+
+
+# ── the whole of it, at random ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class Episodes(RuleBasedStateMachine):
+    """Random requests, reports, deaths and time; what comes out is held against what agents are promised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.machine = make()
+        self.now = 1000.0
+        # The model: where the environment is, what was reported for the running episode, and what was sent of it.
+        self.state: str | None = None
+        self.episode_id = 0
+        self.environment = FIRST
+        self.reported = 0
+        self.sent = 0
+        self.rewards_reported = 0
+        self.reward_messages = 0
+        self.asked: Begin | None = None
+        self.silent_since = 0.0
+
+    # What the rules check: every output, in the order in which it is carried out.
+
+    def take(self, outputs: list[Output], *, expect: list[str]) -> None:
+        assert [type(output).__name__ for output in outputs] == expect
+        for output in outputs:
+            match output:
+                case Send(messages.Describe() as describe, episode_id):
+                    self.described(describe, episode_id)
+                case Send(messages.Reward() as reward, episode_id):
+                    self.rewarded(reward, episode_id)
+                case Send(_, episode_id):
+                    assert (self.state, episode_id) == ("running", self.episode_id)
+                case Begin():
+                    assert self.state == "resetting"
+                    assert output.episode_id == self.episode_id
+                    self.asked = output
+                case Finished():
+                    assert self.state == "ended"
+                    assert output.reward == self.reported
+                    assert output.seconds >= 0
+
+    def described(self, describe: messages.Describe, episode_id: int) -> None:
+        assert describe.env_id == self.environment.env_id
+        assert describe.fps > 0
+        if describe.env_state == "resetting":
+            assert self.state in (None, "ended", "resetting")
+            assert episode_id == self.episode_id + 1
+            self.reported = self.sent = 0
+        else:
+            assert self.state == "resetting"
+            assert episode_id == self.episode_id
+            self.silent_since = self.now
+        self.state, self.episode_id = describe.env_state, episode_id
+
+    def rewarded(self, reward: messages.Reward, episode_id: int) -> None:
+        assert (self.state, episode_id) == ("running", self.episode_id)
+        self.sent += int(reward.reward)
+        self.reward_messages += 1
+        self.silent_since = self.now
+        assert bool(reward.terminated or reward.truncated) == reward.done
+        assert ("reason" in reward.info) == reward.done
+        if reward.done:
+            assert self.sent == self.reported, "a reward was lost or doubled"
+            self.state = "ended"
+
+    def ends(self) -> list[str]:
+        """What follows where a running episode ends."""
+        return ["Send", "Finished", "Send", "Begin"]
+
+    # ── what can happen ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    @initialize(environment=st.sampled_from(ENVIRONMENTS))
+    def first(self, environment: Environment) -> None:
+        self.environment = environment
+        outputs = self.machine.reset(environment, seed=None, fps=None, leaving=0, now=self.now)
+        self.take(outputs, expect=["Send", "Begin"])
+
+    @rule(
+        environment=st.sampled_from(ENVIRONMENTS),
+        same=st.booleans(),
+        seed=st.none() | st.integers(0, 3),
+        fps=st.none() | st.sampled_from([1.0, 144.0]),
+        leaving=st.integers(-2, 1),
+    )
+    def reset(self, environment: Environment, *, same: bool, seed: int | None, fps: float | None, leaving: int) -> None:
+        wanted = self.environment if same else environment
+        left = max(0, self.episode_id + leaving)
+        joins = self.state == "resetting" and self.episode_id > left and seed is None and wanted == self.environment
+        was_running = self.state == "running"
+        if not joins:
+            # What is described from here on; the last reward doesn't name its environment.
+            self.environment = wanted
+        outputs = self.machine.reset(wanted, seed=seed, fps=fps, leaving=left, now=self.now)
+        if joins:
+            self.take(outputs, expect=[])
+            return
+        self.take(outputs, expect=self.ends() if was_running else ["Send", "Begin"])
+        if was_running:
+            last = outputs[0]
+            assert isinstance(last, Send)
+            assert isinstance(last.message, messages.Reward)
+            assert (last.message.terminated, last.message.truncated) == (False, True)
+            assert last.message.info["reason"] == "reset"
+        assert self.asked is not None
+        assert self.asked.environment == wanted
+        assert self.asked.fps == (fps or wanted.fps)
+        assert seed is None or self.asked.seed == seed
+
+    @rule(age=st.integers(-2, 1), fps=st.none() | st.just(30.0))
+    def ready(self, age: int, fps: float | None) -> None:
+        starts = age == 0 and self.state == "resetting"
+        outputs = self.machine.report(reports.Ready(max(0, self.episode_id + age), fps), self.now)
+        self.take(outputs, expect=["Send"] if starts else [])
+        if starts and fps:
+            described = self.machine.description()
+            assert described is not None
+            assert described.fps == fps
+
+    @rule(age=st.integers(-2, 1), reward=st.integers(-3, 3))
+    def reward(self, age: int, reward: int) -> None:
+        counts = age == 0 and self.state == "running"
+        if counts:
+            self.reported += reward
+            self.rewards_reported += 1
+        outputs = self.machine.report(reports.Reward(max(0, self.episode_id + age), reward, at=self.now), self.now)
+        self.take(outputs, expect=["Send"] if counts and (reward or self.environment.sync) else [])
+        if outputs:
+            assert isinstance(outputs[0], Send)
+            assert isinstance(outputs[0].message, messages.Reward)
+            assert outputs[0].message.frame_at == self.now
+
+    @rule(age=st.integers(-2, 1), reward=st.integers(-3, 3), terminated=st.booleans(), truncated=st.booleans())
+    def done(self, age: int, reward: int, *, terminated: bool, truncated: bool) -> None:
+        counts = age == 0 and self.state == "running"
+        if counts:
+            self.reported += reward
+        report = reports.Done(max(0, self.episode_id + age), reward, terminated, truncated)
+        self.take(self.machine.report(report, self.now), expect=self.ends() if counts else [])
+
+    @rule(age=st.integers(-2, 1), report=st.sampled_from([reports.Text, reports.Observation]))
+    def text_or_observation(self, age: int, report: type[reports.Text] | type[reports.Observation]) -> None:
+        outputs = self.machine.report(report(max(0, self.episode_id + age), "what is seen"), self.now)
+        self.take(outputs, expect=["Send"] if age == 0 and self.state == "running" else [])
+
+    @rule(age=st.integers(-2, 1), frames=st.integers(0, 100))
+    def frame(self, age: int, frames: int) -> None:
+        self.take(self.machine.report(reports.Frame(max(0, self.episode_id + age), frames), self.now), expect=[])
+        if age == 0:
+            assert self.machine.episode is not None
+            assert self.machine.episode.frames == frames
+
+    @rule()
+    def program_dies(self) -> None:
+        was_running, before = self.state == "running", self.asked
+        outputs = self.machine.program_lost("killed by SIGKILL", self.now)
+        self.take(outputs, expect=self.ends() if was_running else ["Begin"])
+        if not was_running:
+            assert self.asked == before, "the same episode is asked for again"
+
+    @rule(age=st.integers(-2, 1))
+    def time_is_up(self, age: int) -> None:
+        counts = age == 0 and self.state == "running"
+        self.take(self.machine.time_limit(self.episode_id + age, self.now), expect=self.ends() if counts else [])
+
+    @rule(seconds=st.sampled_from([-5.0, 0.0, 0.1, HEARTBEAT_S, 2.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        due = not 0 <= self.now - self.silent_since < HEARTBEAT_S
+        beats = due and self.state == "running" and not self.environment.sync
+        self.take(self.machine.heartbeat(self.now), expect=["Send"] if beats else [])
+
+    # ── what always holds ───────────────────────────────────────────────────────────────────────────────────────────
+
+    @invariant()
+    def all_that_was_reported_was_sent(self) -> None:
+        assert self.sent == self.reported
+
+    @invariant()
+    def machine_and_model_agree(self) -> None:
+        assert self.machine.state.value == self.state
+        if self.machine.episode is not None:
+            assert self.machine.episode.episode_id == self.episode_id
+
+    @precondition(lambda self: self.state is not None)
+    @invariant()
+    def new_connections_are_told_the_same(self) -> None:
+        described = self.machine.description()
+        assert described is not None
+        assert (described.env_id, described.env_state) == (self.environment.env_id, self.state)
+
+
+Episodes.TestCase.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
+test_agents_are_told_what_they_are_promised = Episodes.TestCase
+
+
+# ── one by one ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_end_of_an_episode_is_told_in_the_order_that_agents_rely_on() -> None:
+    machine = running()
+    outputs = machine.report(reports.Reward(1, 2.0), 1.0)
+    outputs += machine.report(reports.Done(1, 3.0), 2.0)
+    outputs += machine.report(reports.Reward(1, 5.0), 2.0)
+    outputs += machine.report(reports.Ready(2), 3.0)
+    outputs += machine.report(reports.Reward(2, 7.0), 3.0)
+    assert told(outputs) == [
+        ("reward", 2.0, 1),
+        ("done", 3.0, 1),
+        ("finished", 1),
+        ("resetting", 2),
+        ("begin", 2),
+        ("running", 2),
+        ("reward", 7.0, 2),
+    ]
+
+
+def happen(machine: EpisodeMachine, event: Event) -> list[Output]:
+    """Let ``event`` happen to the machine, from outside."""
+    match event:
+        case Event.RESET:
+            return machine.reset(SECOND, seed=3, fps=None, leaving=0, now=1.0)
+        case Event.JOIN:
+            return machine.reset(FIRST, seed=None, fps=None, leaving=0, now=1.0)
+        case Event.READY:
+            return machine.report(reports.Ready(1), 1.0)
+        case Event.REWARD:
+            return machine.report(reports.Reward(1, 1.0), 1.0)
+        case Event.DONE:
+            return machine.report(reports.Done(1), 1.0)
+        case Event.TIME_LIMIT:
+            return machine.time_limit(1, 1.0)
+        case Event.PROGRAM_LOST:
+            return machine.program_lost("exit status 1", 1.0)
+
+
+@pytest.mark.parametrize("event", Event)
+@pytest.mark.parametrize("state", State)
+def test_everything_may_happen_in_every_state(state: State, event: Event) -> None:
+    machine = {State.IDLE: make, State.RESETTING: begun, State.RUNNING: running}[state]()
+    assert machine.state is state
+    happen(machine, event)
+    if (state, event) in TRANSITIONS:
+        assert machine.state is TRANSITIONS[state, event][0]
+
+
+def test_nothing_is_described_before_the_first_environment() -> None:
+    machine = make()
+    assert machine.description() is None
+    assert machine.heartbeat(10.0) == []
+    assert machine.report(reports.Text(0, "early"), 0.0) == []
+    assert machine.discarded_reports == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "seed", "leaving", "joins"),
+    [
+        (FIRST, None, 0, True),
+        (FIRST, None, 1, False),
+        (FIRST, None, 2, False),
+        (FIRST, 7, 0, False),
+        (FIRST, 0, 0, False),
+        (SECOND, None, 0, False),
+    ],
+)
+def test_reset_joins_what_is_under_way_unless_it_asks_for_more(
+    environment: Environment, seed: int | None, leaving: int, *, joins: bool
+) -> None:
+    machine = begun()
+    outputs = machine.reset(environment, seed=seed, fps=None, leaving=leaving, now=1.0)
+    assert told(outputs) == ([] if joins else [("resetting", 2), ("begin", 2)])
+
+
+@pytest.mark.parametrize("leaving", [0, 1, 5])
+def test_running_episode_is_never_joined(leaving: int) -> None:
+    outputs = running().reset(FIRST, seed=None, fps=None, leaving=leaving, now=1.0)
+    assert told(outputs) == [("done", 0.0, 1), ("finished", 1), ("resetting", 2), ("begin", 2)]
+
+
+def seeds(machine: EpisodeMachine, episodes: int) -> list[int]:
+    """The seeds of the episode under way and of those that follow by themselves."""
+    assert machine.episode is not None
+    found = [machine.episode.seed]
+    for _ in range(episodes):
+        machine.report(reports.Ready(machine.episode.episode_id), 0.0)
+        machine.report(reports.Done(machine.episode.episode_id), 0.0)
+        found.append(machine.episode.seed)
+    return found
+
+
+def test_same_seed_gives_the_same_sequence_whatever_was_before() -> None:
+    one, other = running(), make(entropy=99)
+    one.reset(FIRST, seed=7, fps=None, leaving=1, now=0.0)
+    other.reset(FIRST, seed=7, fps=None, leaving=0, now=0.0)
+    sequence = seeds(one, 5)
+    assert sequence == seeds(other, 5)
+    assert sequence[0] == 7
+    assert len(set(sequence)) == 6
+    assert all(0 <= seed < 2**31 for seed in sequence)
+
+
+def test_without_a_seed_machines_differ() -> None:
+    sequences: list[list[int]] = []
+    for entropy in (1, 2):
+        machine = make(entropy)
+        machine.reset(FIRST, seed=None, fps=None, leaving=0, now=0.0)
+        sequences.append(seeds(machine, 3))
+    assert not set(sequences[0]) & set(sequences[1])
+
+
+def test_program_lost_while_resetting_is_asked_for_the_same_episode_again() -> None:
+    machine = make()
+    first = machine.reset(FIRST, seed=7, fps=144.0, leaving=0, now=0.0)
+    assert machine.program_lost("exit status 1", 1.0) == [first[-1]]
+
+
+@pytest.mark.parametrize(("terminated", "truncated"), list(itertools.product([False, True], repeat=2)))
+def test_done_is_terminated_or_truncated_whatever_the_program_says(*, terminated: bool, truncated: bool) -> None:
+    last = running().report(reports.Done(1, 0.0, terminated, truncated), 1.0)[0]
+    assert isinstance(last, Send)
+    assert isinstance(last.message, messages.Reward)
+    assert last.message.terminated is terminated
+    assert last.message.truncated is (truncated or not terminated)
+
+
+def test_reason_of_the_end_is_told() -> None:
+    ends = [
+        (running().report(reports.Done(1, reason="lost a life"), 1.0), "lost a life"),
+        (running().report(reports.Done(1), 1.0), "done"),
+        (running().time_limit(1, 1.0), "time limit"),
+        (running().program_lost("program killed by SIGKILL", 1.0), "program killed by SIGKILL"),
+        (running().reset(FIRST, seed=None, fps=None, leaving=1, now=1.0), "reset"),
+    ]
+    for outputs, reason in ends:
+        assert isinstance(outputs[0], Send)
+        assert isinstance(outputs[0].message, messages.Reward)
+        assert outputs[0].message.info["reason"] == reason
+        assert isinstance(outputs[1], Finished)
+        assert outputs[1].reason == reason
+        assert outputs[1].seconds == 1.0
+
+
+def test_sync_environment_is_answered_once_a_step_and_hears_nothing_else() -> None:
+    machine = running(SYNC)
+    assert told(machine.report(reports.Reward(1, 0.0), 1.0)) == [("reward", 0.0, 1)]
+    assert machine.heartbeat(1000.0) == []
+
+
+def test_heartbeat_counts_from_the_last_reward_message() -> None:
+    machine = running()
+    assert machine.heartbeat(HEARTBEAT_S - 0.01) == []
+    assert told(machine.heartbeat(HEARTBEAT_S)) == [("reward", 0.0, 1)]
+    assert machine.heartbeat(HEARTBEAT_S + 0.1) == []
+    machine.report(reports.Reward(1, 1.0), 1.5)
+    assert machine.heartbeat(1.5 + HEARTBEAT_S - 0.01) == []
+
+
+def test_clock_that_is_set_back_does_not_silence_the_heartbeat() -> None:
+    assert told(running().heartbeat(-3600.0)) == [("reward", 0.0, 1)]
+
+
+def test_reward_tells_of_the_frames_so_far() -> None:
+    machine = running()
+    machine.report(reports.Frame(1, 60, 2, at=9.5), 10.0)
+    (sent,) = machine.report(reports.Reward(1, 1.0), 10.0)
+    assert isinstance(sent, Send)
+    assert isinstance(sent.message, messages.Reward)
+    assert sent.message.frame_at == 9.5
+    assert sent.message.info == {
+        "rewarder.frames": 60,
+        "rewarder.late_frames": 2,
+        "rewarder.lag.observation.timestamp": 9.5,
+    }
+
+
+def test_next_episode_begins_with_no_frames_no_picture_and_the_same_fps() -> None:
+    machine = begun()
+    machine.report(reports.Ready(1, 30.0, picture=(0, 0, 160, 210)), 0.0)
+    machine.report(reports.Frame(1, 60, 2, at=9.5), 10.0)
+    machine.report(reports.Done(1), 10.0)
+    episode = machine.episode
+    assert episode is not None
+    assert (episode.frames, episode.late_frames, episode.frame_at, episode.picture) == (0, 0, None, None)
+    assert episode.fps == 30.0
+
+
+def test_fps_of_the_reset_is_asked_of_the_program_and_the_programs_word_is_last() -> None:
+    machine = make()
+    *_, begin = machine.reset(FIRST, seed=None, fps=144.0, leaving=0, now=0.0)
+    assert isinstance(begin, Begin)
+    assert begin.fps == 144.0
+    machine.report(reports.Ready(1, 72.0), 0.0)
+    described = machine.description()
+    assert described is not None
+    assert described.fps == 72.0
+    machine.report(reports.Ready(1, 10.0), 0.0)
+    assert machine.description() == described
+
+
+def test_rewards_beyond_all_numbers_stay_numbers() -> None:
+    largest = math.nextafter(math.inf, 0)
+    assert add_finite(largest, largest) == largest
+    assert add_finite(-largest, -largest) == -largest
+    assert add_finite(1.5, 2.0) == 3.5

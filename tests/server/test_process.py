@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from pluriverse_server.process import (
+    LAST_WORDS_CHARS,
+    LAST_WORDS_LINES,
+    ChildProcess,
+    StartError,
+    child_environment,
+    executable,
+)
+from support.waiting import DEADLINE_S, eventually
+
+# Says its children's ids, then waits for ever; each child waits too.
+FAMILY = """
+import subprocess, sys, time
+sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+print(subprocess.Popen(sleep).pid, flush=True)
+time.sleep(600)
+"""
+
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("deaf", flush=True)
+time.sleep(600)
+"""
+
+
+@asynccontextmanager
+async def child(script: str, **options: Any) -> AsyncIterator[ChildProcess]:
+    process = await ChildProcess.start("toy", [sys.executable, "-c", script], **options)
+    try:
+        yield process
+    finally:
+        await process.stop(0)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that waits to be reaped by whoever adopted it doesn't."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def ended(process: ChildProcess) -> int:
+    return await asyncio.wait_for(process.wait(), DEADLINE_S)
+
+
+async def first_words(process: ChildProcess) -> str:
+    await eventually(lambda: process.last_words)
+    return process.last_words
+
+
+# ── how it ends ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "how"),
+    [
+        ("pass", 0, "exit status 0"),
+        ("raise SystemExit(3)", 3, "exit status 3"),
+        ("import os; os.kill(os.getpid(), 9)", -9, "killed by SIGKILL"),
+        ("import os; os.abort()", -6, "killed by SIGABRT"),
+        ("import os; os.kill(os.getpid(), 40)", -40, "killed by signal 40"),
+    ],
+)
+async def test_end_is_told_in_words(script: str, code: int, how: str) -> None:
+    async with child(script) as process:
+        assert await ended(process) == code
+        assert process.returncode == code
+        assert process.describe_end() == how
+
+
+async def test_while_it_runs_it_has_no_end() -> None:
+    async with child(FAMILY) as process:
+        assert process.returncode is None
+        assert process.describe_end() == "still running"
+        assert alive(process.pid)
+
+
+async def test_whoever_asked_is_called_at_its_end_before_or_after() -> None:
+    async with child("import sys; sys.stdin.read()") as process:
+        before, after = asyncio.Event(), asyncio.Event()
+        process.on_end(before.set)
+        await asyncio.wait_for(before.wait(), DEADLINE_S)
+        process.on_end(after.set)
+        await asyncio.wait_for(after.wait(), DEADLINE_S)
+
+
+async def test_kill_from_outside_is_noticed() -> None:
+    async with child(FAMILY) as process:
+        gone = asyncio.Event()
+        process.on_end(gone.set)
+        os.kill(process.pid, signal.SIGKILL)
+        await asyncio.wait_for(gone.wait(), DEADLINE_S)
+        assert process.describe_end() == "killed by SIGKILL"
+
+
+# ── its last words ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_last_words_are_complete_when_its_end_is_told() -> None:
+    script = "import os, sys; print('out', flush=True); print('\\udcff', 'err'.upper(), file=sys.stderr); os._exit(1)"
+    for _ in range(5):
+        async with child(script) as process:
+            heard: list[str] = []
+            told = asyncio.Event()
+
+            def note(process: ChildProcess = process, heard: list[str] = heard, told: asyncio.Event = told) -> None:
+                heard.append(process.last_words)
+                told.set()
+
+            process.on_end(note)
+            await asyncio.wait_for(told.wait(), DEADLINE_S)
+            assert heard == ["out\n\\udcff ERR"]
+
+
+async def test_traceback_without_a_newline_at_its_end_is_kept() -> None:
+    async with child("import sys; sys.stdout.write('no newline')") as process:
+        await ended(process)
+        assert process.last_words == "no newline"
+
+
+async def test_flood_of_lines_keeps_the_last_ones_alone() -> None:
+    async with child("for n in range(200_000): print(n)") as process:
+        await ended(process)
+        assert process.last_words.splitlines() == [str(200_000 - LAST_WORDS_LINES + n) for n in range(LAST_WORDS_LINES)]
+
+
+async def test_flood_without_newlines_keeps_a_few_characters() -> None:
+    async with child("import sys; sys.stdout.write('x' * 20_000_000)") as process:
+        await ended(process)
+        assert process.last_words == "x" * LAST_WORDS_CHARS
+
+
+async def test_bytes_that_are_no_text_are_kept_as_far_as_they_are() -> None:
+    async with child("import sys; sys.stdout.buffer.write(b'\\xff\\x00 text\\n')") as process:
+        await ended(process)
+        assert process.last_words.endswith(" text")
+
+
+async def test_grandchild_that_left_its_group_with_the_pipe_delays_nothing() -> None:
+    script = (
+        "import subprocess, sys\n"
+        "sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "print(subprocess.Popen(sleep, start_new_session=True).pid, flush=True)"
+    )
+    async with child(script) as process:
+        assert await ended(process) == 0
+        escaped = int(await first_words(process))
+        assert alive(escaped)
+        os.kill(escaped, signal.SIGKILL)
+
+
+# ── stopping ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_stop_asks_with_sigterm_first() -> None:
+    script = (
+        "import signal, sys, time\nsignal.signal(15, lambda *_: sys.exit(7))\nprint('up', flush=True)\ntime.sleep(600)"
+    )
+    async with child(script) as process:
+        await first_words(process)
+        await process.stop(DEADLINE_S)
+        assert process.describe_end() == "exit status 7"
+
+
+async def test_stop_kills_what_does_not_listen() -> None:
+    async with child(STUBBORN) as process:
+        await first_words(process)
+        await process.stop(0.05)
+        assert process.describe_end() == "killed by SIGKILL"
+        assert not psutil.pid_exists(process.pid)
+
+
+async def test_stop_that_is_cancelled_still_kills() -> None:
+    async with child(STUBBORN) as process:
+        await first_words(process)
+        stopping = asyncio.create_task(process.stop(DEADLINE_S))
+        await asyncio.sleep(0)
+        stopping.cancel()
+        assert await ended(process) == -signal.SIGKILL
+
+
+async def test_stop_may_come_again_and_after_the_end() -> None:
+    async with child("pass") as process:
+        await ended(process)
+        await process.stop()
+        await asyncio.gather(process.stop(), process.stop())
+        process.kill()
+        assert process.returncode == 0
+
+
+async def test_stopped_process_is_frozen_no_longer() -> None:
+    async with child(FAMILY) as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        await process.stop(0.05)
+        assert process.describe_end() == "killed by SIGKILL"
+
+
+@pytest.mark.parametrize("how", ["stop", "kill", "outside"])
+async def test_what_it_started_goes_with_it(how: str) -> None:
+    async with child(FAMILY) as process:
+        grandchild = int(await first_words(process))
+        assert alive(grandchild)
+        match how:
+            case "stop":
+                await process.stop()
+            case "kill":
+                process.kill()
+            case _:
+                os.kill(process.pid, signal.SIGKILL)
+        await ended(process)
+        await eventually(lambda: not alive(grandchild))
+
+
+async def test_it_dies_with_a_parent_that_is_killed() -> None:
+    parent_script = (
+        "import asyncio, sys\n"
+        "from pluriverse_server.process import ChildProcess\n"
+        "async def main():\n"
+        f"    process = await ChildProcess.start('toy', [sys.executable, '-c', {STUBBORN!r}])\n"
+        "    while not process.last_words:\n"
+        "        await asyncio.sleep(0.01)\n"
+        "    print(process.pid, flush=True)\n"
+        "    await asyncio.sleep(600)\n"
+        "asyncio.run(main())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", parent_script], stdout=subprocess.PIPE) as parent:
+        try:
+            assert parent.stdout is not None
+            pid = int(await asyncio.to_thread(parent.stdout.readline))
+            assert alive(pid)
+        finally:
+            parent.kill()
+    await eventually(lambda: not alive(pid))
+
+
+# ── starting ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["no-such-program", "/no/such/program", "./no-such-program", "/", "/etc/passwd"])
+async def test_program_that_is_not_there_is_named(name: str) -> None:
+    with pytest.raises(
+        StartError, match=f"the program '{name}' (is not there or not executable|was not found on PATH)"
+    ):
+        await ChildProcess.start("toy", [name])
+
+
+async def test_program_is_looked_for_from_its_own_folder_and_on_its_own_path(tmp_path: Path) -> None:
+    script = tmp_path / "hello"
+    script.write_text("#!/bin/sh\necho hello from $PWD\n")
+    script.chmod(0o755)
+    for command, options in (
+        ("./hello", {"cwd": tmp_path}),
+        ("hello", {"cwd": tmp_path, "env": {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}}),
+    ):
+        process = await ChildProcess.start("toy", [command], **options)  # pyright: ignore[reportArgumentType]
+        assert await ended(process) == 0
+        assert process.last_words == f"hello from {tmp_path}"
+        await process.stop()
+    with pytest.raises(StartError):
+        await ChildProcess.start("toy", ["hello"])
+
+
+async def test_folder_that_is_not_there_and_words_that_cannot_be_passed_are_told(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="toy could not be started"):
+        await ChildProcess.start("toy", [sys.executable], cwd=tmp_path / "nowhere")
+    for word in ("a\0b", "\ud800"):
+        with pytest.raises(StartError, match="toy could not be started"):
+            await ChildProcess.start("toy", [sys.executable, word])
+
+
+def test_missing_executable_names_the_package_that_has_it() -> None:
+    assert Path(executable("sh")).is_file()
+    with pytest.raises(
+        StartError, match="'nonesuch' was not found on PATH; install it with: apt-get install some-package"
+    ):
+        executable("nonesuch", package="some-package")
+
+
+async def test_environment_of_a_child_lacks_our_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLURIVERSE_PASSWORD", "secret12")
+    monkeypatch.setenv("OTHER", "kept")
+    script = "import os; print([os.environ.get(key) for key in ('PLURIVERSE_PASSWORD', 'OTHER', 'PLURIVERSE_SOCKET')])"
+    async with child(script, env=child_environment({"PLURIVERSE_SOCKET": "here"})) as process:
+        await ended(process)
+        assert process.last_words == "[None, 'kept', 'here']"
+
+
+async def test_it_has_no_input_and_keeps_the_descriptors_that_it_is_given() -> None:
+    read_end, write_end = os.pipe()
+    try:
+        script = f"import os, sys; os.write({write_end}, b'here' + sys.stdin.buffer.read())"
+        async with child(script, pass_fds=[write_end]) as process:
+            assert await ended(process) == 0
+            assert os.read(read_end, 10) == b"here"
+    finally:
+        os.close(read_end)
+        os.close(write_end)

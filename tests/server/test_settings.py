@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse_server.settings import PASSWORD_CHARS, Settings, SettingsError, generate_password
+
+RUNTIME = Path("toy")
+
+
+def test_defaults_are_the_ports_that_agents_know_on_this_machine_alone() -> None:
+    settings = Settings(RUNTIME)
+    assert (settings.host, settings.vnc_port, settings.rewarder_port) == ("127.0.0.1", 5900, 15900)
+    assert settings.vnc_password
+
+
+def test_each_remote_has_its_own_password_that_vnc_compares_to_the_last_character() -> None:
+    passwords = {Settings(RUNTIME).password for _ in range(100)}
+    assert len(passwords) == 100
+    assert {len(password) for password in passwords} == {PASSWORD_CHARS} == {8}
+    assert all(password.isalnum() and password.isascii() for password in passwords)
+    assert generate_password() not in passwords
+
+
+def test_password_does_not_show_where_settings_are_printed() -> None:
+    assert "secret12" not in repr(Settings(RUNTIME, password="secret12"))
+
+
+@pytest.mark.parametrize("port", [1, 65535])
+def test_all_ports_may_be_chosen(port: int) -> None:
+    assert Settings(RUNTIME, vnc_port=port).vnc_port == port
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"vnc_port": 0}, "the VNC port is 0, expected 1 to 65535"),
+        ({"vnc_port": 65536}, "the VNC port is 65536"),
+        ({"rewarder_port": -1}, "the rewarder port is -1"),
+        ({"vnc_port": 7, "rewarder_port": 7}, "both 7, expected two"),
+        ({"password": ""}, "at least one character"),
+        ({"password": "a:b"}, "without a colon"),
+        ({"password": "p\u00e4ss"}, "printable ASCII"),
+        ({"password": "a\nb"}, "printable ASCII"),
+        ({"password": "a\x00b"}, "printable ASCII"),
+        ({"idle_timeout_s": -1.0}, "the idle time limit is -1.0 s"),
+        ({"idle_timeout_s": math.nan}, "the idle time limit is nan s"),
+        ({"session_timeout_s": math.inf}, "the session time limit is inf s"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_was_expected(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(SettingsError, match=complaint):
+        dataclasses.replace(Settings(RUNTIME), **changes)
