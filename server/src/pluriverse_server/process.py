@@ -10,6 +10,7 @@ import shutil
 import signal
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -56,12 +57,38 @@ def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {**inherited, **extra}
 
 
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """The pipe that a child writes to. Whoever starts the child closes ``write_end`` afterwards.
+
+    It isn't asyncio's own: with that ``Process.wait`` goes on for as long as anything the child started holds it.
+    """
+
+    stream: asyncio.StreamReader
+    transport: asyncio.ReadTransport
+    write_end: int
+
+    @classmethod
+    async def open(cls) -> _Output:
+        stream = asyncio.StreamReader()
+        read_end, write_end = os.pipe()
+        pipe = os.fdopen(read_end, "rb", buffering=0)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), pipe
+        )
+        return cls(stream, transport, write_end)
+
+    def close(self) -> None:
+        self.transport.close()
+
+
 class ChildProcess:
     """One running child. Made by ``ChildProcess.start``; ``stop`` ends and reaps it with all that it started."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, name: str, process: asyncio.subprocess.Process, output: _Output) -> None:
         self.name = name
         self._process = process
+        self._output = output
         self._last_words: deque[str] = deque(maxlen=LAST_WORDS_LINES)
         self._reader = asyncio.create_task(self._read_output(), name=f"{name}: output")
         self._reaper = asyncio.create_task(self._reap(), name=f"{name}: end")
@@ -85,11 +112,12 @@ class ChildProcess:
         _executable(command[0], path=env.get("PATH") if env is not None else None, cwd=cwd)
         # setpriv sets the parent-death signal between fork and exec, which Python can't do safely itself.
         wrapped = [executable("setpriv", package="util-linux"), "--pdeathsig", "KILL", "--", *command]
+        output = await _Output.open()
         try:
             process = await asyncio.create_subprocess_exec(
                 *wrapped,
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
+                stdout=output.write_end,
                 stderr=asyncio.subprocess.STDOUT,
                 env=dict(env) if env is not None else None,
                 cwd=cwd,
@@ -97,8 +125,14 @@ class ChildProcess:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
+            output.close()
             raise StartError(f"{name} could not be started ({' '.join(command)}): {error}") from error
-        return cls(name, process)
+        except asyncio.CancelledError:
+            output.close()
+            raise
+        finally:
+            os.close(output.write_end)
+        return cls(name, process, output)
 
     @property
     def pid(self) -> int:
@@ -149,15 +183,14 @@ class ChildProcess:
                 # Also where this call is cancelled: nobody else may remember the process.
                 self.kill()
         await asyncio.shield(self._reaper)
-        self._reader.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._reader
+        await asyncio.wait({self._reader})
 
     async def _reap(self) -> int:
         returncode = await self._process.wait()
         # Whatever the leader left behind in its group goes with it; now, while the group's id can't be anyone else's.
         self._signal_group(signal.SIGKILL)
         await asyncio.wait({self._reader}, timeout=OUTPUT_GRACE_S)
+        self._reader.cancel()
         return returncode
 
     def _signal_group(self, signum: signal.Signals) -> None:
@@ -165,14 +198,16 @@ class ChildProcess:
             os.killpg(self._process.pid, signum)
 
     async def _read_output(self) -> None:
-        assert self._process.stdout is not None
         rest = b""
-        while chunk := await self._process.stdout.read(65536):
-            *lines, rest = (rest + chunk).split(b"\n")
-            rest = rest[-LAST_WORDS_CHARS:]
-            for line in lines[-LAST_WORDS_LINES:]:
-                text = line[:LAST_WORDS_CHARS].decode(errors="replace").rstrip()
-                self._last_words.append(text)
-                log.debug("%s: %s", self.name, text)
+        try:
+            while chunk := await self._output.stream.read(65536):
+                *lines, rest = (rest + chunk).split(b"\n")
+                rest = rest[-LAST_WORDS_CHARS:]
+                for line in lines[-LAST_WORDS_LINES:]:
+                    text = line[:LAST_WORDS_CHARS].decode(errors="replace").rstrip()
+                    self._last_words.append(text)
+                    log.debug("%s: %s", self.name, text)
+        finally:
+            self._output.close()
         if rest:
             self._last_words.append(rest.decode(errors="replace"))

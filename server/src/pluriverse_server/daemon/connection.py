@@ -74,7 +74,8 @@ class Connection:
         self._hub.add(self)
         sender = asyncio.create_task(self._send_all(), name=f"sender to {self.peer}")
         try:
-            await self._receive_all()
+            with contextlib.suppress(ConnectionError):
+                await self._receive_all()
         finally:
             self._hub.remove(self)
             sender.cancel()
@@ -130,6 +131,8 @@ class Connection:
                 case WSMsgType.TEXT:
                     self._spoke_at = self._heard_at
                     await self._received(message.data, received_at)
+                    # Here rather than by the sender's task: its turn would come only after whatever else is ready.
+                    await self._flush()
                 case WSMsgType.BINARY:
                     self._reply(ErrorReply("binary frames are refused; send JSON in text frames"), None, received_at)
                 case WSMsgType.PING:
@@ -196,20 +199,28 @@ class Connection:
     async def _send_all(self) -> None:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(ConnectionError):
-            while True:
+            while not self._socket.closed:
                 await self._wake.wait()
                 self._wake.clear()
-                while (waiting := self.outbox.get()) is not None:
-                    self._sending_since = loop.time()
-                    await self._send(waiting)
-                    if isinstance(waiting.message, Close):
-                        reason = waiting.message.message.encode()[:MAX_CLOSE_REASON_BYTES]
-                        await self._socket.close(code=WSCloseCode.OK, message=reason)
-                        return
+                await self._flush()
                 if self._ping_due:
                     self._ping_due = False
                     await self._socket.ping(_STAMP.pack(loop.time()))
-                self._sending_since = None
+
+    async def _flush(self) -> None:
+        """Send what waits, unless that is being done already: then what was queued meanwhile is sent there too."""
+        if self._sending_since is not None:
+            return
+        loop = asyncio.get_running_loop()
+        try:
+            while (waiting := self.outbox.get()) is not None:
+                self._sending_since = loop.time()
+                await self._send(waiting)
+                if isinstance(waiting.message, Close):
+                    reason = waiting.message.message.encode()[:MAX_CLOSE_REASON_BYTES]
+                    await self._socket.close(code=WSCloseCode.OK, message=reason)
+        finally:
+            self._sending_since = None
 
     async def _send(self, waiting: Waiting) -> None:
         headers = Headers(

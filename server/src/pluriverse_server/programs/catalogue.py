@@ -22,6 +22,9 @@ MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
 
 _ENTRIES: Final = TypeAdapter(list[EnvTable])
 
+# A killed process is gone within milliseconds.
+REAP_S: Final = 1.0
+
 # As many ids as are named where one wasn't found.
 _SUGGESTIONS: Final = 3
 
@@ -99,7 +102,9 @@ async def _run(directory: Path, command: list[str], timeout_s: float) -> bytes:
         # With all that it started; also where this is cancelled.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        # Something that left its group may hold on to its output, which asyncio waits for too.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), REAP_S)
     if status != 0:
         last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
         raise ManifestError(f"{what} ended with status {status}: {last_line}")
