@@ -21,7 +21,7 @@ from pluriverse_protocol.reports import decode_report, decode_request, encode_li
 from support.wire import agent_messages, headers, json_values, program_reports, program_requests, server_messages
 
 # Some seconds together; each example is a mutation of a valid message.
-EXAMPLES: Final = 400
+EXAMPLES: Final = 200
 
 bounded = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.deaths import MAX_DEATHS, WINDOW_S, DeathLog
 
@@ -35,6 +35,7 @@ def test_summary_names_what_died_most_often_first() -> None:
     assert log.summary() == "Xvfb: exit status 2 (1x)"
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 300), max_size=30).map(sorted))
 def test_gives_up_exactly_where_counting_says_so(times: list[float]) -> None:
     log = DeathLog()

@@ -257,7 +257,7 @@ class Episodes(RuleBasedStateMachine):
         assert (described.env_id, described.env_state) == (self.environment.env_id, self.state)
 
 
-Episodes.TestCase.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
+Episodes.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 test_agents_are_told_what_they_are_promised = Episodes.TestCase
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.episode import Environment
 from pluriverse_server.manifest import (
@@ -213,6 +213,7 @@ def test_brace_without_its_partner_is_a_mistake_like_others(tmp_path: Path, word
     assert line.startswith("program.command: ")
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet="{}!:.[]envsd0 ", max_size=12) | st.text(), min_size=1, max_size=4))
 def test_any_command_is_filled_or_refused_as_a_manifest_is(command: list[str]) -> None:
     document: dict[str, Any] = {

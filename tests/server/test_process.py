@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ time.sleep(600)
 
 
 @asynccontextmanager
-async def child(script: str, **options: Any) -> AsyncIterator[ChildProcess]:
+async def child(script: str, **options: Any) -> AsyncGenerator[ChildProcess]:
     process = await ChildProcess.start("toy", [sys.executable, "-c", script], **options)
     try:
         yield process
@@ -207,6 +207,7 @@ async def test_stop_may_come_again_and_after_the_end() -> None:
 async def test_stopped_process_is_frozen_no_longer() -> None:
     async with child(FAMILY) as process:
         os.kill(process.pid, signal.SIGSTOP)
+        await eventually(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
         await process.stop(0.05)
         assert process.describe_end() == "killed by SIGKILL"
 
@@ -239,13 +240,14 @@ async def test_it_dies_with_a_parent_that_is_killed() -> None:
         "    await asyncio.sleep(600)\n"
         "asyncio.run(main())\n"
     )
-    with subprocess.Popen([sys.executable, "-c", parent_script], stdout=subprocess.PIPE) as parent:
-        try:
-            assert parent.stdout is not None
-            pid = int(await asyncio.to_thread(parent.stdout.readline))
-            assert alive(pid)
-        finally:
-            parent.kill()
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", parent_script, stdout=subprocess.PIPE)
+    try:
+        assert parent.stdout is not None
+        pid = int(await parent.stdout.readline())
+        assert alive(pid)
+    finally:
+        parent.kill()
+        await parent.wait()
     await eventually(lambda: not alive(pid))
 
 

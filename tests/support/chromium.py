@@ -30,6 +30,8 @@ FLAGS: Final = (
 # On two busy cores Chromium has taken over five seconds; a hang should still be told from that.
 START_TIMEOUT_S: Final = 30.0
 CALL_TIMEOUT_S: Final = 20.0
+# A browser that starts on a busy machine may take ten seconds over its first page.
+PATIENCE_S: Final = 30.0
 # Conditions come true between two looks of this length apart; it costs Chromium a millisecond each.
 POLL_S: Final = 0.02
 
@@ -93,7 +95,7 @@ class Chromium:
             raise ChromiumError(f"{script}: {details.get('exception', {}).get('description', details['text'])}")
         return done["result"].get("value")
 
-    async def wait_until(self, script: str, timeout_s: float = 10.0) -> JSON:
+    async def wait_until(self, script: str, timeout_s: float = PATIENCE_S) -> JSON:
         """The value of a JavaScript expression, once it is true.
 
         Raises:

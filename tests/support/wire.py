@@ -45,6 +45,10 @@ joystick_events = st.builds(JoystickEvent, joystick_names, numbers)
 events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, joystick_events)
 
 
+sides = st.integers(1, MAX_COORDINATE)
+boxes = st.tuples(coordinates, coordinates, sides, sides)
+
+
 def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
 
@@ -71,6 +75,7 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
         clock=_maybe(texts),
         capabilities=_maybe(st.lists(texts, max_size=3).map(tuple)),
         metadata_encoding=_maybe(json_values),
+        picture=_maybe(boxes),
     ),
     st.builds(
         messages.Reward,
@@ -94,7 +99,7 @@ agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
     st.builds(messages.Action, action=st.lists(events, max_size=8).map(tuple), env_id=_maybe(env_ids)),
 )
 program_reports: st.SearchStrategy[reports.Report] = st.one_of(
-    st.builds(reports.Ready, episode=counts, fps=_maybe(fps), joystick=st.booleans()),
+    st.builds(reports.Ready, episode=counts, fps=_maybe(fps), joystick=st.booleans(), picture=_maybe(boxes)),
     st.builds(reports.Reward, episode=counts, reward=numbers, at=_maybe(numbers)),
     st.builds(
         reports.Done,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pluriverse_server.daemon.auth import authorized, matches
 
@@ -70,12 +70,14 @@ def test_anything_else_is_kept_out(header: str | None) -> None:
     assert not authorized(header, PASSWORD)
 
 
+@settings(deadline=None)
 @given(st.text() | st.binary().map(basic) | st.text().map(lambda text: f"Basic {text}"))
 @example("Basic \ud800")
 def test_any_header_is_let_in_or_kept_out_without_an_error(header: str) -> None:
     assert authorized(header, "a password that is not guessed") is False
 
 
+@settings(deadline=None)
 @given(ascii_passwords, ascii_passwords)
 def test_only_the_same_password_matches(password: str, other: str) -> None:
     assert matches(password, password)

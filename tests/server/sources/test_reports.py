@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -58,15 +59,13 @@ class Caller:
     @property
     async def hung_up_on(self) -> bool:
         """Whether the daemon ends the conversation, all that it said before having been read."""
-        try:
+        with contextlib.suppress(ConnectionResetError):
             await asyncio.wait_for(self.reader.read(), DEADLINE_S)
-        except ConnectionResetError:
-            pass
         return self.reader.at_eof()
 
 
 @asynccontextmanager
-async def listening(tmp_path: Path) -> AsyncIterator[Heard]:
+async def listening(tmp_path: Path) -> AsyncGenerator[Heard]:
     heard = Heard(tmp_path / "program.sock")
     await heard.socket.start()
     try:
@@ -76,16 +75,14 @@ async def listening(tmp_path: Path) -> AsyncIterator[Heard]:
 
 
 @asynccontextmanager
-async def calling(heard: Heard) -> AsyncIterator[Caller]:
+async def calling(heard: Heard) -> AsyncGenerator[Caller]:
     reader, writer = await asyncio.open_unix_connection(heard.socket.path, limit=MAX_REPORT_BYTES)
     try:
         yield Caller(reader, writer)
     finally:
         writer.close()
-        try:
+        with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
-        except ConnectionError:
-            pass
 
 
 async def test_reports_are_heard_in_order_and_requests_come_back(tmp_path: Path) -> None:
@@ -183,7 +180,9 @@ async def test_second_program_is_turned_away_and_the_first_never_notices(tmp_pat
 async def test_program_that_never_reads_is_hung_up_on_with_the_reason(tmp_path: Path) -> None:
     request = Reset(1, "x" * 1000, 7, 60.0)
     async with listening(tmp_path) as heard, calling(heard) as program:
-        program.reader._transport.pause_reading()  # type: ignore[attr-defined]  # pyright: ignore
+        transport = program.writer.transport
+        assert isinstance(transport, asyncio.ReadTransport)
+        transport.pause_reading()
         await eventually(lambda: heard.connects)
         # The kernel takes some on its own account before any of it waits here.
         sent = 0

@@ -45,7 +45,8 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
         "object-src 'none'",
         "base-uri 'none'",
         "form-action 'self'",
-        "frame-ancestors 'self'",
+        # Pages of this machine's own may show several remotes side by side; the password is needed there too.
+        "frame-ancestors 'self' http://127.0.0.1:* http://localhost:*",
     )
 )
 

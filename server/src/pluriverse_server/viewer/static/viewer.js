@@ -28,6 +28,8 @@ const feed = new Feed((state) => {
   panel.live = true;
 });
 
+document.body.toggleAttribute("data-embed", page.searchParams.has("embed"));
+
 // The password works as well from the tab's own memory, where nobody reads it off the screen or a picture of it.
 page.searchParams.delete("password");
 history.replaceState(null, "", page);

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from pluriverse_server.manifest import FILE_NAME, EnvTable, Manifest, ManifestError
+from pluriverse_server.programs import catalogue as catalogue_module
+from pluriverse_server.programs.catalogue import load_catalogue, python_command, suggest
+from support.waiting import eventually
+
+ENTRIES: list[dict[str, Any]] = [{"id": "toy.A-v0", "level": 1}, {"id": "toy.B-v0", "fps": 30, "sync": True}]
+
+
+def manifest(command: list[str] | None = None, timeout_s: float = 10.0, **changed: Any) -> Manifest:
+    document: dict[str, Any] = {
+        "runtime": {"id": "toy", "version": "1.2.3", "title": "", "default_env": "toy.A-v0"},
+        "program": {"command": ["true"]},
+        "rewards": [{"source": "reports"}],
+    }
+    if command is not None:
+        document["catalogue"] = {"command": command, "timeout_s": timeout_s}
+    return Manifest.model_validate({**document, **changed})
+
+
+def script(directory: Path, text: str) -> list[str]:
+    """A command that runs ``text`` in Python."""
+    (directory / "catalogue.py").write_text(text)
+    return ["python", "catalogue.py"]
+
+
+async def complaint(directory: Path, loaded: Manifest) -> str:
+    with pytest.raises(ManifestError) as refused:
+        await load_catalogue(directory, loaded)
+    prefix = f"{directory / FILE_NAME}: "
+    assert str(refused.value).startswith(prefix)
+    return str(refused.value).removeprefix(prefix)
+
+
+async def complaint_about(directory: Path, text: str) -> str:
+    """What is said of a script, without the file's name and the command."""
+    found = await complaint(directory, manifest(script(directory, text)))
+    return found.removeprefix("catalogue.command (python catalogue.py) ")
+
+
+async def test_environments_of_the_manifest_keep_their_order(tmp_path: Path) -> None:
+    found = await load_catalogue(tmp_path, manifest(envs=ENTRIES))
+    assert list(found) == ["toy.A-v0", "toy.B-v0"]
+    assert found["toy.A-v0"].model_extra == {"level": 1}
+
+
+async def test_script_runs_in_the_runtimes_folder_with_the_daemons_python_and_none_of_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLURIVERSE_PASSWORD", "secret12")
+    text = (
+        "import json, os, sys\n"
+        "print('a word beside', file=sys.stderr)\n"
+        "told = {'cwd': os.getcwd(), 'python': sys.executable, 'password': os.environ.get('PLURIVERSE_PASSWORD')}\n"
+        f"print(json.dumps([{{**entry, **told}} for entry in {ENTRIES!r}]))"
+    )
+    found = await load_catalogue(tmp_path, manifest(script(tmp_path, text)))
+    assert list(found) == ["toy.A-v0", "toy.B-v0"]
+    assert found["toy.B-v0"].fps == 30
+    assert found["toy.A-v0"].model_extra == {
+        "level": 1,
+        "cwd": str(tmp_path),
+        "python": sys.executable,
+        "password": None,
+    }
+
+
+async def test_thousands_of_environments_are_read(tmp_path: Path) -> None:
+    entries = [{"id": "toy.A-v0"}, *({"id": f"toy.{number}-v0"} for number in range(20_000))]
+    (tmp_path / "list.json").write_text(json.dumps(entries))
+    assert len(await load_catalogue(tmp_path, manifest(["cat", "list.json"]))) == len(entries)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("raise SystemExit('no ROMs: run make roms')", "ended with status 1: no ROMs: run make roms"),
+        ("import sys; sys.exit(3)", "ended with status 3: "),
+        ("1 / 0", "ended with status 1: ZeroDivisionError: division by zero"),
+        ("import os; print('[]', flush=True); os.kill(os.getpid(), 9)", "ended with status -9: "),
+    ],
+)
+async def test_script_that_fails_is_quoted(tmp_path: Path, text: str, expected: str) -> None:
+    assert await complaint_about(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "print('hello')", "print('[')", "print('[' * 100_000)", "import sys; sys.stdout.buffer.write(b'\\xff')"],
+)
+async def test_script_that_prints_no_json_is_told_so(tmp_path: Path, text: str) -> None:
+    assert (await complaint_about(tmp_path, text)).startswith("catalogue.command printed no JSON: ")
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("{}", "catalogue's output : input should be a valid list"),
+        ("[3]", "catalogue's output [0]: input should be"),
+        ('[{"id": "toy.A-v0"}, {"fps": 60}]', "catalogue's output [1].id: missing"),
+        (
+            '[{"id": "toy.A-v0", "fps": "fast"}]',
+            "catalogue's output [0].fps: input should be a valid number, got 'fast'",
+        ),
+        ('[{"id": "toy.A-v0", "fps": NaN}]', "catalogue's output [0].fps: input should be"),
+        ('[{"id": "toy.A-v0", "sync": 1}]', "catalogue's output [0].sync: input should be a valid boolean, got 1"),
+        ("[]", "runtime.default_env 'toy.A-v0' is not among its environments"),
+        ('[{"id": "toy.B-v0"}]', "runtime.default_env 'toy.A-v0' is not among its environments"),
+        ('[{"id": "toy.A-v0"}, {"id": "toy.A-v0"}]', "the environment 'toy.A-v0' is listed twice"),
+    ],
+)
+async def test_script_that_prints_another_list_is_told_what_is_wrong_with_it(
+    tmp_path: Path, printed: str, expected: str
+) -> None:
+    assert (await complaint_about(tmp_path, f"print({printed!r})")).startswith(expected)
+
+
+async def test_environment_listed_twice_in_the_manifest_is_told_so(tmp_path: Path) -> None:
+    assert await complaint(tmp_path, manifest(envs=[*ENTRIES, ENTRIES[0]])) == (
+        "the environment 'toy.A-v0' is listed twice"
+    )
+
+
+HANGING = """
+import os, pathlib, subprocess, sys, time
+grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path("pids.new").write_text(f"{os.getpid()} {grandchild.pid}")
+os.rename("pids.new", "pids")
+time.sleep(600)
+"""
+
+
+def alive(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+async def test_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    found = await complaint(tmp_path, manifest(script(tmp_path, HANGING), timeout_s=3))
+    assert found.endswith("ran for over 3 s")
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    await eventually(lambda: not any(alive(pid) for pid in pids))
+
+
+async def test_script_is_ended_where_its_reader_is_cancelled(tmp_path: Path) -> None:
+    loading = asyncio.create_task(load_catalogue(tmp_path, manifest(script(tmp_path, HANGING))))
+    await eventually((tmp_path / "pids").exists)
+    loading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await loading
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    await eventually(lambda: not any(alive(pid) for pid in pids))
+
+
+async def test_script_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue_module, "MAX_OUTPUT_BYTES", 1_000_000)
+    assert (await complaint(tmp_path, manifest(["yes"]))).endswith("printed over 1000000 bytes")
+
+
+@pytest.mark.parametrize("command", [["no-such-program"], ["./no-such-script"], ["/"], [""], ["a\0b"]])
+async def test_script_that_cannot_be_run_is_told_so(tmp_path: Path, command: list[str]) -> None:
+    assert "could not be run: " in await complaint(tmp_path, manifest(command))
+
+
+def test_python_is_the_one_that_runs_the_daemon() -> None:
+    assert python_command(["python", "a.py"]) == python_command(["python3", "a.py"]) == [sys.executable, "a.py"]
+    assert python_command(["/usr/bin/python", "a.py"]) == ["/usr/bin/python", "a.py"]
+    assert os.access(sys.executable, os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("toy.Pong-v1", "toy.Pong-v0, toy.Pong-v3"),
+        ("TOY.PONG-V0", "toy.Pong-v0"),
+        ("toy.P", "toy.Pong-v0, toy.Pong-v3, toy.Pooyan-v0"),
+        ("something else", "toy.Alien-v0, toy.Pong-v0, toy.Pong-v3"),
+        ("", "toy.Alien-v0, toy.Pong-v0, toy.Pong-v3"),
+        ("toy.Pong-v0" + "x" * 200, "toy.Pong-v0"),
+    ],
+)
+def test_suggestions_begin_as_what_was_wanted_does(wanted: str, expected: str) -> None:
+    names = ("toy.Alien-v0", "toy.Pong-v0", "toy.Pong-v3", "toy.Pooyan-v0")
+    assert suggest({name: EnvTable(id=name) for name in names}, wanted) == expected

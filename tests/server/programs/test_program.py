@@ -1,0 +1,399 @@
+"""The program's keeper, with real programs that behave well and badly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse_protocol.reports import Delivered, Frame, Ready, Report, Text
+from pluriverse_server.episode import Begin, Environment
+from pluriverse_server.manifest import EnvTable, Manifest
+from pluriverse_server.programs.program import SOCKET_NAME, Lost, Program
+from support.leftovers import Leftovers
+from support.waiting import DEADLINE_S, eventually
+
+PRELUDE = """
+import json, os, signal, socket, sys, time
+print("started with", *sys.argv[1:], flush=True)
+daemon = socket.socket(socket.AF_UNIX)
+daemon.connect(os.environ["PLURIVERSE_SOCKET"])
+lines = daemon.makefile()
+def say(**report):
+    daemon.sendall(json.dumps(report).encode() + b"\\n")
+def reset():
+    while (request := json.loads(lines.readline()))["request"] != "reset":
+        pass
+    return request
+"""
+
+# Ready for each episode; says what it is told in a text.
+OBEDIENT = """
+for line in lines:
+    request = json.loads(line)
+    if request["request"] == "stop":
+        sys.exit(0)
+    if request["request"] == "reset":
+        episode = request["episode"]
+        say(report="ready", episode=episode, joystick=True)
+    say(report="text", episode=episode, text=json.dumps({"pid": os.getpid(), "argv": sys.argv[1:], **request}))
+"""
+
+DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay(report='ready', episode=reset()['episode'])\n"
+SLEEP = "time.sleep(600)\n"
+
+
+class Stage:
+    """A program in its keeper, and what the keeper tells."""
+
+    def __init__(self, directory: Path, text: str, **changed: Any) -> None:
+        (directory / "game.py").write_text(PRELUDE + text)
+        table: dict[str, Any] = {"command": ["python", "game.py", "{env}", "{seed}", "{fps}"], **changed}
+        reset = table.pop("reset", "report")
+        manifest = Manifest.model_validate(
+            {
+                "runtime": {"id": "toy", "version": "1.2.3", "title": "", "default_env": "a"},
+                "program": table,
+                "reset": {"by": reset},
+                "rewards": [{"source": "reports"}],
+                "envs": [{"id": "a"}],
+            }
+        )
+        self.reports: list[Report] = []
+        self.losses: list[Lost] = []
+        self.again: Begin | None = None
+        catalogue = {name: EnvTable(id=name) for name in ("a", "b")}
+        self.program = Program(directory, manifest, catalogue, directory, self.reports.append, self._lost)
+
+    def begin(self, episode_id: int, env_id: str = "a", seed: int = 7) -> Begin:
+        begin = Begin(episode_id, Environment(env_id), seed, 60.0)
+        self.program.begin(begin)
+        return begin
+
+    async def until(self, report: Report) -> None:
+        await eventually(lambda: report in self.reports)
+
+    async def until_told(self, count: int) -> dict[str, Any]:
+        """What the obedient program said of its ``count``-th request."""
+        await eventually(lambda: len(self._texts()) >= count)
+        return self._texts()[count - 1]
+
+    async def until_lost(self) -> Lost:
+        await eventually(lambda: self.losses)
+        return self.losses[0]
+
+    def _texts(self) -> list[dict[str, Any]]:
+        return [json.loads(report.text) for report in self.reports if isinstance(report, Text)]
+
+    def _lost(self, lost: Lost) -> None:
+        self.losses.append(lost)
+        if self.again is not None:
+            again, self.again = self.again, None
+            self.program.begin(again)
+
+
+@asynccontextmanager
+async def staged(directory: Path, text: str, *, screen: bool = True, **changed: Any) -> AsyncGenerator[Stage]:
+    stage = Stage(directory, text, **changed)
+    await stage.program.start()
+    if screen:
+        stage.program.put_on({})
+    try:
+        yield stage
+    finally:
+        await stage.program.stop()
+        assert stage.program.pid is None
+        assert not (directory / SOCKET_NAME).exists()
+        await eventually(lambda: not Leftovers.descendants())
+
+
+def ready(episode: int) -> Ready:
+    return Ready(episode, joystick=True)
+
+
+# ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_program_is_started_by_the_first_episode_and_told_all_of_it(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        assert stage.program.pid is None
+        stage.begin(3, "b", seed=9)
+        told = await stage.until_told(1)
+        assert told == {
+            "pid": stage.program.pid,
+            "argv": ["b", "9", "60.0"],
+            "request": "reset",
+            "episode": 3,
+            "env": "b",
+            "seed": 9,
+            "fps": 60.0,
+        }
+        assert stage.reports[0] == ready(3)
+        assert stage.program.takes_joystick
+        assert stage.losses == []
+
+
+async def test_program_that_is_asked_for_episodes_goes_on_living(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.begin(1)
+        first = await stage.until_told(1)
+        stage.begin(2, "b")
+        second = await stage.until_told(2)
+        assert (second["pid"], second["env"]) == (first["pid"], "b")
+        assert second["argv"] == first["argv"]
+
+
+async def test_program_that_is_restarted_for_episodes_is_another_each_time(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT, reset="restart") as stage:
+        stage.begin(1, "a", seed=1)
+        first = await stage.until_told(1)
+        stage.begin(2, "b", seed=2)
+        second = await stage.until_told(2)
+        assert second["pid"] != first["pid"]
+        assert (first["argv"][:2], second["argv"][:2]) == (["a", "1"], ["b", "2"])
+        assert (second["env"], second["episode"]) == ("b", 2)
+        assert stage.losses == []
+
+
+async def test_of_episodes_asked_for_at_once_the_last_is_played(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT, reset="restart") as stage:
+        for episode in range(1, 6):
+            stage.begin(episode, seed=episode)
+            await asyncio.sleep(0)
+        await stage.until(ready(5))
+        told = await stage.until_told(1)
+        assert (told["episode"], told["argv"][1]) == (5, "5")
+        assert stage.losses == []
+
+
+async def test_episode_asked_for_while_the_program_starts_is_the_one_that_it_is_told(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.begin(1)
+        await eventually(lambda: stage.program.pid)
+        stage.begin(2)
+        await stage.until(ready(2))
+        assert (await stage.until_told(1))["episode"] == 2
+
+
+async def test_requests_reach_the_program_and_go_nowhere_without_one(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.program.send(Delivered(1, 2.5))
+        stage.begin(1)
+        await stage.until_told(1)
+        stage.program.send(Delivered(1, 2.5))
+        assert (await stage.until_told(2))["sent_at"] == 2.5
+
+
+async def test_malformed_reports_are_counted_and_survived(tmp_path: Path) -> None:
+    async with staged(tmp_path, "daemon.sendall(b'nonsense\\n')\n" + OBEDIENT) as stage:
+        stage.begin(1)
+        await stage.until(ready(1))
+        assert stage.program.malformed_reports == 1
+
+
+# ── losing it ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_program_that_is_killed_is_lost_and_another_begins_where_it_is_asked_to(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.begin(1)
+        first = await stage.until_told(1)
+        stage.again = Begin(2, Environment("b"), 8, 60.0)
+        os.kill(first["pid"], signal.SIGKILL)
+        assert (await stage.until_lost()).reason == "program killed by SIGKILL"
+        await stage.until(ready(2))
+        assert (await stage.until_told(2))["pid"] != first["pid"]
+        assert len(stage.losses) == 1
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "reset(); 1 / 0", "daemon.close(); 1 / 0"])
+async def test_program_that_crashes_is_lost_once_with_its_last_words(tmp_path: Path, text: str) -> None:
+    async with staged(tmp_path, text) as stage:
+        stage.begin(1)
+        lost = await stage.until_lost()
+        assert lost.reason in ("program exit status 1", "the program hung up")
+        if lost.reason == "program exit status 1":
+            assert lost.last_words.splitlines()[0] == "started with a 7 60.0"
+            assert lost.last_words.endswith("ZeroDivisionError: division by zero")
+        assert len(stage.losses) == 1
+
+
+async def test_program_that_is_never_ready_is_lost(tmp_path: Path) -> None:
+    async with staged(tmp_path, SLEEP, ready={"timeout_s": 0.5}) as stage:
+        stage.begin(1)
+        assert (await stage.until_lost()).reason == "program was not ready within 0.5 s"
+
+
+async def test_program_that_is_ready_for_another_episode_is_not_ready(tmp_path: Path) -> None:
+    text = "say(report='ready', episode=reset()['episode'] - 1)\n" + SLEEP
+    async with staged(tmp_path, text, ready={"timeout_s": 2.0}) as stage:
+        stage.begin(5)
+        await stage.until(Ready(4))
+        assert (await stage.until_lost()).reason == "program was not ready within 2 s"
+
+
+async def test_program_that_was_ready_in_time_is_not_lost_later(tmp_path: Path) -> None:
+    text = "say(report='ready', episode=reset()['episode'])\ntime.sleep(2.5)\n"
+    text += "say(report='text', episode=1, text='later')\n"
+    async with staged(tmp_path, text + SLEEP, ready={"timeout_s": 2.0}) as stage:
+        stage.begin(1)
+        await stage.until(Text(1, "later"))
+        assert stage.losses == []
+
+
+async def test_program_that_hangs_up_and_lives_on_is_lost(tmp_path: Path) -> None:
+    async with staged(tmp_path, "reset(); lines.close(); daemon.close()\n" + SLEEP) as stage:
+        stage.begin(1)
+        assert (await stage.until_lost()).reason == "the program hung up"
+
+
+async def test_program_that_stops_drawing_is_lost(tmp_path: Path) -> None:
+    text = "e = reset()['episode']\nsay(report='ready', episode=e)\nsay(report='frame', episode=e, frames=1)\n"
+    async with staged(tmp_path, text + SLEEP, frozen_after_s=5) as stage:
+        stage.begin(1)
+        await stage.until(Frame(1, 1))
+        pid = stage.program.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        now = asyncio.get_running_loop().time()
+        stage.program.check_frozen(now + 4)
+        assert stage.losses == []
+        stage.program.check_frozen(now + 6)
+        assert (await stage.until_lost()).reason == "program froze: no frame for 5 s"
+        stage.program.check_frozen(now + 60)
+        assert len(stage.losses) == 1
+
+
+async def test_program_that_reports_no_frames_is_never_taken_for_frozen(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.begin(1)
+        await stage.until(ready(1))
+        stage.program.check_frozen(asyncio.get_running_loop().time() + 3600)
+        assert stage.losses == []
+
+
+async def test_late_frame_of_the_last_episode_makes_no_slow_reset_look_frozen(tmp_path: Path) -> None:
+    text = "say(report='ready', episode=reset()['episode'])\nreset()\nsay(report='frame', episode=1, frames=9)\n"
+    async with staged(tmp_path, text + SLEEP) as stage:
+        stage.begin(1)
+        await stage.until(Ready(1))
+        stage.begin(2)
+        await stage.until(Frame(1, 9))
+        stage.program.check_frozen(asyncio.get_running_loop().time() + 60)
+        assert stage.losses == []
+
+
+async def test_program_that_cannot_be_started_is_lost_with_the_reason(tmp_path: Path) -> None:
+    for command, reason in (
+        (["./no-such-program"], "'./no-such-program' is not there or not executable"),
+        (["python", "{env.level}"], "environment 'a' lacks the key 'env.level'"),
+        (["python", "a\0b"], "program could not be started"),
+    ):
+        async with staged(tmp_path, OBEDIENT, command=command) as stage:
+            stage.begin(1)
+            lost = await stage.until_lost()
+            assert lost.reason.startswith("program could not be started: ")
+            assert reason in lost.reason
+
+
+# ── the screen comes and goes ───────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_program_waits_for_its_screen(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT, screen=False) as stage:
+        stage.begin(1)
+        assert stage.program.pid is None
+        stage.program.put_on({})
+        await stage.until(ready(1))
+
+
+async def test_program_whose_screen_is_gone_is_ended_without_being_lost(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.begin(1)
+        first = await stage.until_told(1)
+        await stage.program.take_off()
+        assert stage.program.pid is None
+        stage.begin(2)
+        stage.program.put_on({})
+        assert (await stage.until_told(2))["pid"] != first["pid"]
+        assert stage.losses == []
+
+
+@pytest.mark.parametrize("moments", range(0, 12, 2))
+async def test_screen_that_goes_while_the_program_starts_takes_it_along(tmp_path: Path, moments: int) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.begin(1)
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        await stage.program.take_off()
+        await eventually(lambda: not Leftovers.descendants())
+        assert stage.program.pid is None
+        stage.program.put_on({})
+        await stage.until(ready(1))
+        assert stage.losses == []
+
+
+async def test_screen_that_goes_while_the_program_is_restarted_keeps_it_from_starting(tmp_path: Path) -> None:
+    async with staged(tmp_path, DEAF + SLEEP, reset="restart") as stage:
+        stage.begin(1)
+        await stage.until(Ready(1))
+        stage.begin(2)
+        # The keeper now waits for the old one, which is deaf, to end.
+        await eventually(lambda: stage.program.pid is None)
+        await stage.program.take_off()
+        await eventually(lambda: not Leftovers.descendants())
+        stage.program.put_on({})
+        await stage.until(Ready(2))
+        assert stage.losses == []
+
+
+# ── stopping ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_stop_asks_first(tmp_path: Path) -> None:
+    text = (
+        "say(report='ready', episode=reset()['episode'])\n"
+        "if json.loads(lines.readline())['request'] == 'stop':\n"
+        "    open('asked', 'w').close()\n"
+    )
+    async with staged(tmp_path, text) as stage:
+        stage.begin(1)
+        await stage.until(Ready(1))
+    assert (tmp_path / "asked").exists()
+    assert stage.losses == []
+
+
+async def test_stop_ends_a_program_that_is_deaf(tmp_path: Path) -> None:
+    async with staged(tmp_path, DEAF + SLEEP) as stage:
+        stage.begin(1)
+        await stage.until(Ready(1))
+    assert stage.losses == []
+
+
+async def test_stop_ends_a_program_that_is_just_being_replaced(tmp_path: Path) -> None:
+    async with staged(tmp_path, DEAF + SLEEP, reset="restart") as stage:
+        stage.begin(1)
+        await stage.until(Ready(1))
+        stage.begin(2)
+        await eventually(lambda: stage.program.pid is None)
+    assert stage.losses == []
+
+
+@pytest.mark.parametrize("moments", range(0, 12, 2))
+async def test_stop_may_come_while_the_program_starts(tmp_path: Path, moments: int) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        stage.begin(1)
+        for _ in range(moments):
+            await asyncio.sleep(0)
+    assert stage.losses == []
+
+
+async def test_stop_before_anything_began_and_twice(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        await asyncio.wait_for(stage.program.stop(), DEADLINE_S)
