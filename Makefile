@@ -5,6 +5,7 @@ ENV ?=
 VNC_PORT ?= 5900
 REWARDER_PORT ?= 15900
 PASSWORD ?=
+AGENT ?=
 DISPLAY_BACKEND ?= xvfb
 N ?= 2
 TESTS ?= tests
@@ -17,17 +18,20 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup setup-dev assets test lint format bench image up down docs lock clean
+.PHONY: help run demo setup setup-dev assets test lint format bench image up down docs lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '%s\n' '' 'Variables, with their defaults:' \
 	  '  RUNTIME=gym-core  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
+	  '  AGENT=random (plays what make run runs)' \
 	  '  N=2 (remotes of make up)  TESTS=tests (what make test runs)  PYTHON=… (3.11 or newer)'
 
 run: setup  ## Run a remote on this machine, without Docker, until Ctrl-C
-	@exec .venv/bin/pluriverse-server run runtimes/$(RUNTIME) \
-	  --vnc-port $(VNC_PORT) --rewarder-port $(REWARDER_PORT) --display-backend $(DISPLAY_BACKEND)
+	@exec tools/run $(RUNTIME) $(VNC_PORT) $(REWARDER_PORT) $(DISPLAY_BACKEND) '$(AGENT)'
+
+demo: setup  ## Play four games at once and show them in one browser page
+	@exec .venv/bin/pluriverse demo --remotes local:1
 
 setup:  # All that make run needs
 	@tools/setup run $(RUNTIME)

@@ -1,5 +1,71 @@
-"""Builds the native VNC driver where it can be; see pyproject.toml for everything else."""
+"""Builds the native VNC driver where it can be; see pyproject.toml for everything else.
 
-from setuptools import setup
+``PLURIVERSE_NATIVE=require`` makes a failed build an error, ``skip`` doesn't try. Otherwise a failure leaves the
+decoder in Python, and says so. libjpeg-turbo becomes part of the module where its static library can be linked, so that
+a wheel carries it; ``PLURIVERSE_JPEG=shared`` takes the system's library instead.
+"""
 
-setup()
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
+
+NATIVE = Path(__file__).parent / "native"
+WISH = os.environ.get("PLURIVERSE_NATIVE", "")
+MEND = "install a C compiler and the headers, on Debian: apt-get install gcc libc6-dev libjpeg62-turbo-dev zlib1g-dev"
+
+# The stable interface of the oldest Python that is supported: one wheel serves all later ones.
+LIMITED_API = "0x030B0000"
+
+# Without these the linker would export the static library's names, and another libjpeg in the process might win.
+STATIC_JPEG = ["-Wl,-Bstatic", "-ljpeg", "-Wl,-Bdynamic", "-Wl,--exclude-libs,ALL"]
+SHARED_JPEG = ["-ljpeg"]
+
+
+class BuildNative(build_ext):
+    """Links libjpeg-turbo statically, or else as a shared library."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Build one module, with the first way of linking that works."""
+        ways = [SHARED_JPEG] if os.environ.get("PLURIVERSE_JPEG") == "shared" else [STATIC_JPEG, SHARED_JPEG]
+        for way in ways:
+            ext.extra_link_args = [*way, "-lz", "-pthread"]
+            try:
+                super().build_extension(ext)  # pyright: ignore[reportUnknownMemberType] - it has no types
+            except (CompileError, LinkError) as error:
+                if isinstance(error, LinkError) and way is not ways[-1]:
+                    continue
+                print(f"the native part can't be built ({error}); {MEND}", file=sys.stderr)
+                raise
+            else:
+                return
+
+
+def sources() -> list[str]:
+    """All C files but the fuzzer's; paths are relative, as an sdist wants them."""
+    return sorted(f"native/{path.name}" for path in NATIVE.glob("*.c") if path.name != "fuzz.c")
+
+
+setup(
+    ext_modules=[
+        Extension(
+            "pluriverse.rfb._native",
+            sources(),
+            depends=sorted(f"native/{path.name}" for path in NATIVE.glob("*.h")),
+            define_macros=[("_GNU_SOURCE", "1"), ("Py_LIMITED_API", LIMITED_API)],
+            extra_compile_args=["-std=c11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
+            py_limited_api=True,
+            # A failure is then a warning, and the decoder in Python is what there is.
+            optional=WISH != "require",
+        )
+    ]
+    if WISH != "skip"
+    else [],
+    cmdclass={"build_ext": BuildNative},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if WISH != "skip" else {},
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -35,8 +34,14 @@ class Leftovers:
     @classmethod
     def _now(cls) -> set[str]:
         processes = {f"process {pid} {name}" for pid, name in cls.descendants()}
-        mine = {path for path in Path(tempfile.gettempdir()).glob("pluriverse-*") if path.stat().st_uid == os.getuid()}
-        return processes | {str(path) for path in mine} | cls._displays()
+        return processes | cls._folders() | cls._displays()
+
+    @staticmethod
+    def _folders() -> set[str]:
+        """The private folders of remotes that aren't there any more. Those of others' remotes come and go."""
+        folders = Path(tempfile.gettempdir()).glob("pluriverse-*-*")
+        owners = {path: path.name.split("-")[1] for path in folders}
+        return {str(path) for path, pid in owners.items() if pid.isdigit() and not psutil.pid_exists(int(pid))}
 
     @staticmethod
     def _displays() -> set[str]:

@@ -88,6 +88,9 @@ def run(
         float,
         typer.Option(envvar="PLURIVERSE_SESSION_TIMEOUT", help="Hang up on an agent after so many seconds."),
     ] = 0.0,
+    status: Annotated[
+        bool, typer.Option(envvar="PLURIVERSE_STATUS", help="Whether a terminal gets the line that is kept up to date.")
+    ] = True,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", envvar="PLURIVERSE_VERBOSE", help="Log what programs and peers say.")
     ] = False,
@@ -115,7 +118,7 @@ def run(
 
     _set_up_logging(verbose=verbose)
     try:
-        asyncio.run(_serve(settings))
+        asyncio.run(_serve(settings, show_status=status and sys.stderr.isatty()))
     except (StartError, ManifestError) as error:
         _fail(str(error), EXIT_USAGE)
     except GaveUp as error:
@@ -162,7 +165,7 @@ def _load(runtime: Path) -> tuple[Manifest, list[dict[str, object]]]:
     return manifest, [entry.model_dump(exclude_defaults=True) for entry in catalogue.values()]
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, *, show_status: bool) -> None:
     from . import statusline
     from .remote import Remote
 
@@ -170,7 +173,7 @@ async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(signum, remote.stop)
-    line = asyncio.create_task(statusline.show(remote.status)) if sys.stderr.isatty() else None
+    line = asyncio.create_task(statusline.show(remote.status)) if show_status else None
     try:
         await remote.run(lambda manifest: _greet(settings, manifest))
     finally:

@@ -1,0 +1,111 @@
+"""What a decoder is, and which of the two implementations runs.
+
+The native one is chosen where it was built, the one in Python otherwise. ``PLURIVERSE_RFB=python`` or
+``PLURIVERSE_RFB=native`` in the environment insists on one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from typing import Final, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import DecoderUnavailable
+from .events import Event
+from .geometry import Region
+
+__all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "implementation", "make_decoder"]
+
+ENVIRONMENT_VARIABLE: Final = "PLURIVERSE_RFB"
+
+_PYTHON: Final = ("pluriverse.rfb.python_decoder", "PythonDecoder")
+_NATIVE: Final = ("pluriverse.rfb._native", "NativeDecoder")
+
+
+class Decoder(Protocol):
+    """Decodes what a server says after ServerInit, once it was sent ``messages.set_pixel_format()``. No I/O.
+
+    ``regions`` are what the picture is wanted of; without any it is all of it. What lies outside of all of them may
+    stay as it was, so that whoever gives regions must not ask for CopyRect: it could copy old pixels into a region.
+    """
+
+    @property
+    def width(self) -> int:
+        """The desktop's, in pixels."""
+        ...
+
+    @property
+    def height(self) -> int:
+        """The desktop's, in pixels."""
+        ...
+
+    @property
+    def framebuffer(self) -> NDArray[np.uint8]:
+        """RGB, shape (height, width, 3), C-contiguous; black at first, another array after a ``Resized``."""
+        ...
+
+    @property
+    def updates(self) -> int:
+        """Framebuffer updates that were completed so far."""
+        ...
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of all picture rectangles that were completed so far, also of those outside of the regions."""
+        ...
+
+    def __init__(self, width: int, height: int, *, regions: Sequence[Region] | None = None) -> None: ...
+
+    def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
+        """Take in the next bytes of the stream, however it was cut. What happened, in its order.
+
+        Raises:
+            RfbProtocolError: the stream is invalid. The decoder is dead: it raises again at every call.
+        """
+        ...
+
+
+def make_decoder(width: int, height: int, *, regions: Sequence[Region] | None = None) -> Decoder:
+    """A decoder for a desktop of this size in pixels, of the implementation that ``implementation()`` names.
+
+    Raises:
+        DecoderUnavailable: the environment insists on one that isn't there, or doesn't exist.
+        RfbProtocolError: no desktop can have this size.
+    """
+    return _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[0](width, height, regions=regions)
+
+
+def implementation() -> str:
+    """Which implementation runs, and why: ``python: the native part was not built (ImportError: …)``.
+
+    Raises:
+        DecoderUnavailable: as ``make_decoder``.
+    """
+    return _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[1]
+
+
+def _chosen(wish: str) -> tuple[type[Decoder], str]:
+    if wish not in ("", "python", "native"):
+        raise DecoderUnavailable(f"{ENVIRONMENT_VARIABLE} is {wish!r}, expected python or native, or unset it")
+    if wish == "python":
+        return _load(*_PYTHON), f"python: {ENVIRONMENT_VARIABLE}=python asks for it"
+    try:
+        native = _load(*_NATIVE)
+    except ImportError as error:
+        why = f"the native part was not built ({type(error).__name__}: {error})"
+        if wish == "native":
+            raise DecoderUnavailable(
+                f"{ENVIRONMENT_VARIABLE}=native, but {why}; build it with: pip install --force-reinstall pluriverse, "
+                "where a C compiler and the headers of libjpeg-turbo and zlib are"
+            ) from error
+        return _load(*_PYTHON), f"python: {why}"
+    asked = f"{ENVIRONMENT_VARIABLE}=native asks for it" if wish == "native" else "it was built, and is the faster one"
+    return native, f"native: {asked}"
+
+
+def _load(module: str, name: str) -> type[Decoder]:
+    return cast("type[Decoder]", getattr(importlib.import_module(module), name))

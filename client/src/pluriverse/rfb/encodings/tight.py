@@ -1,0 +1,118 @@
+"""Tight: a control byte, then one colour, a JPEG picture, or pixels that a filter made smaller before zlib did.
+
+There is no RFC for it; the community's description is https://github.com/rfbproto/rfbproto (Tight Encoding). With the
+pixel format that was agreed on, every colour is three bytes, red first.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Generator
+from typing import Final
+
+import numpy as np
+
+from pluriverse.rfb.canvas import Canvas, Pixels
+from pluriverse.rfb.errors import BadData
+from pluriverse.rfb.geometry import Region
+from pluriverse.rfb.inflate import Inflater
+
+from . import Steps
+from .gradient import undo_gradient
+from .jpeg import JpegPainter
+
+STREAMS: Final = 4
+
+# The control byte's upper half.
+FILL: Final = 8
+JPEG: Final = 9
+EXPLICIT_FILTER: Final = 4
+STREAM_MASK: Final = 3
+
+# Fewer bytes than this are sent as they are: zlib would only add to them.
+MIN_TO_COMPRESS: Final = 12
+
+
+class Filter(enum.IntEnum):
+    """What was done to pixels before they were compressed."""
+
+    COPY = 0
+    PALETTE = 1
+    GRADIENT = 2
+
+
+class Tight:
+    """The four zlib streams, which live as long as the connection."""
+
+    def __init__(self) -> None:
+        self._streams = [Inflater() for _ in range(STREAMS)]
+        self._jpeg = JpegPainter()
+
+    def read(self, canvas: Canvas, r: Region) -> Steps:
+        """One rectangle."""
+        control = (yield 1)[0]
+        for index, stream in enumerate(self._streams):
+            if control >> index & 1:
+                stream.reset()
+        kind = control >> 4
+        if kind == FILL:
+            canvas.fill(r, (yield 3))
+        elif kind == JPEG:
+            data = yield (yield from _compact_length())
+            if canvas.wants(r):
+                self._jpeg.paint(canvas, r, data)
+        elif kind > JPEG:
+            raise BadData(f"Tight compression {kind} is unknown")
+        else:
+            yield from self._read_basic(canvas, r, kind)
+
+    def _read_basic(self, canvas: Canvas, r: Region, kind: int) -> Steps:
+        which = (yield 1)[0] if kind & EXPLICIT_FILTER else Filter.COPY
+        palette = b""
+        if which == Filter.PALETTE:
+            palette = yield ((yield 1)[0] + 1) * 3
+        elif which not in (Filter.COPY, Filter.GRADIENT):
+            raise BadData(f"Tight filter {which} is unknown")
+        stream = self._streams[kind & STREAM_MASK]
+        plain = yield from _read_plain(stream, _row_bytes(r.width, len(palette) // 3) * r.height)
+        if not canvas.wants(r):
+            return
+        if which == Filter.PALETTE:
+            canvas.put(r, _look_up(np.frombuffer(palette, np.uint8).reshape(-1, 3), plain, r))
+        elif which == Filter.GRADIENT:
+            canvas.put(r, undo_gradient(plain, r.width, r.height))
+        else:
+            canvas.put(r, plain)
+
+
+def _compact_length() -> Generator[int, bytes, int]:
+    # Seven bits a byte, the lowest first, as long as the highest bit says that more follow; the third has eight.
+    length = 0
+    for shift, mask in ((0, 0x7F), (7, 0x7F), (14, 0xFF)):
+        octet = (yield 1)[0]
+        length |= (octet & mask) << shift
+        if octet <= 0x7F:
+            break
+    return length
+
+
+def _read_plain(stream: Inflater, size: int) -> Generator[int, bytes, bytes]:
+    if size < MIN_TO_COMPRESS:
+        return (yield size)
+    return stream.exactly((yield (yield from _compact_length())), size)
+
+
+def _row_bytes(width: int, colours: int) -> int:
+    if colours == 0:
+        return width * 3
+    return (width + 7) // 8 if colours <= 2 else width
+
+
+def _look_up(palette: Pixels, plain: bytes, r: Region) -> Pixels:
+    indices = np.frombuffer(plain, np.uint8)
+    if len(palette) <= 2:
+        indices = np.unpackbits(indices.reshape(r.height, (r.width + 7) // 8), axis=1, count=r.width)
+    if indices.size and indices.max() >= len(palette):
+        raise BadData(f"colour {indices.max()} of a palette of {len(palette)}")
+    # The indices are known to be good: clipping them is quicker than checking them again.
+    return palette.take(indices, axis=0, mode="clip")

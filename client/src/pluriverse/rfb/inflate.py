@@ -1,0 +1,46 @@
+"""A zlib stream that goes on from rectangle to rectangle, and is never let grow beyond what its rectangle can hold."""
+
+from __future__ import annotations
+
+import zlib
+
+from .errors import BadData
+
+
+class Inflater:
+    """One stream of the server's."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """The server begins this stream anew."""
+        self._stream = zlib.decompressobj()
+
+    def exactly(self, data: bytes, wanted: int) -> bytes:
+        """What ``data`` inflates to, which must be ``wanted`` bytes.
+
+        Raises:
+            BadData: it isn't, or the data is damaged.
+        """
+        inflated = self.at_most(data, wanted)
+        if len(inflated) < wanted:
+            raise BadData(f"zlib data gave {len(inflated)} of {wanted} bytes")
+        return inflated
+
+    def at_most(self, data: bytes, limit: int) -> bytes:
+        """What ``data`` inflates to.
+
+        Raises:
+            BadData: that would be over ``limit`` bytes, or the data is damaged.
+        """
+        if self._stream.eof:
+            raise BadData("zlib data goes on after the end of its stream")
+        try:
+            # Room for one byte more: with none left zlib would keep back the marker of the flush behind the last one.
+            inflated = self._stream.decompress(data, limit + 1)
+        except zlib.error as error:
+            raise BadData(f"zlib data is damaged: {error}") from None
+        if len(inflated) > limit:
+            raise BadData(f"zlib data is longer than the {limit} bytes that its rectangle can take")
+        return inflated

@@ -1,0 +1,33 @@
+"""Every limit on what a server may send, by name, each with the reason for its number.
+
+The native decoder has the same numbers; a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Twice an 8K display. RFB has 16 bits for each side, and 65535 x 65535 pixels would be 12 GiB.
+MAX_SIDE: Final = 16384
+
+# Two 8K displays side by side; 192 MiB of RGB.
+MAX_PIXELS: Final = 64 * 1024 * 1024
+
+# What is copied by hand is text of some pages; TigerVNC itself takes no more than 256 KiB.
+MAX_CLIPBOARD_BYTES: Final = 1024 * 1024
+
+# The largest cursors of desktop themes are 256 pixels each way.
+MAX_CURSOR_SIDE: Final = 1024
+
+# The fence extension's own limit.
+MAX_FENCE_BYTES: Final = 64
+
+# A desktop's name is shown in a window's title.
+MAX_NAME_BYTES: Final = 4096
+
+# Why a server refuses is a sentence or two.
+MAX_REASON_BYTES: Final = 4096
+
+# ZRLE gives its length in 32 bits. This is a rectangle of 4096 x 4096 pixels that can't be compressed at all, and
+# servers cut what changed into much smaller ones. What it inflates to is bounded by the rectangle's pixels.
+MAX_ZRLE_BYTES: Final = 64 * 1024 * 1024

@@ -1,0 +1,65 @@
+"""The numbers of RFB: message types, encodings, flags."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+
+class ClientMessage(enum.IntEnum):
+    """Types of messages to the server."""
+
+    SET_PIXEL_FORMAT = 0
+    SET_ENCODINGS = 2
+    FRAMEBUFFER_UPDATE_REQUEST = 3
+    KEY_EVENT = 4
+    POINTER_EVENT = 5
+    CLIENT_CUT_TEXT = 6
+    ENABLE_CONTINUOUS_UPDATES = 150
+    FENCE = 248
+
+
+class ServerMessage(enum.IntEnum):
+    """Types of messages from the server."""
+
+    FRAMEBUFFER_UPDATE = 0
+    SET_COLOUR_MAP_ENTRIES = 1
+    BELL = 2
+    SERVER_CUT_TEXT = 3
+    END_OF_CONTINUOUS_UPDATES = 150
+    FENCE = 248
+
+
+class Encoding(enum.IntEnum):
+    """Encodings, and the pseudo-encodings that are names of extensions."""
+
+    RAW = 0
+    COPYRECT = 1
+    HEXTILE = 5
+    TIGHT = 7
+    ZRLE = 16
+    DESKTOP_SIZE = -223
+    LAST_RECT = -224
+    CURSOR = -239
+    EXTENDED_DESKTOP_SIZE = -308
+    FENCE = -312
+    CONTINUOUS_UPDATES = -313
+
+
+# Pseudo-encodings that carry a number: the level is added to it.
+QUALITY_LEVEL: Final = -32  # 0 to 9
+COMPRESS_LEVEL: Final = -256  # 0 to 9
+FINE_QUALITY_LEVEL: Final = -512  # 0 to 100
+# How many pixels share one value of colour (not of brightness), in TurboVNC's order of introduction.
+SUBSAMPLING: Final = {"4:4:4": -768, "4:2:0": -767, "4:2:2": -766, "grey": -765, "8x": -764, "16x": -763}
+
+BYTES_PER_PIXEL: Final = 4
+
+
+class FenceFlag(enum.IntFlag):
+    """What a fence asks for."""
+
+    BLOCK_BEFORE = 1
+    BLOCK_AFTER = 2
+    SYNC_NEXT = 4
+    REQUEST = 1 << 31

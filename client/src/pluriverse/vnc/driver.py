@@ -1,0 +1,97 @@
+"""Connections to VNC servers, each served by the native driver where it was built, by Python otherwise."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from pluriverse.rfb import ServerInit, implementation
+from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE
+from pluriverse.rfb.errors import DecoderUnavailable
+
+from .connection import VncConnection
+from .link import Link
+from .opening import open_link
+from .options import VncOptions
+from .python_pump import PythonPump, wait_for_python
+
+if TYPE_CHECKING:
+    from .native_pump import NativePump
+
+# Connections of both kinds have no common alarm: they are looked at in turns.
+MIXED_SLICE_S: Final = 0.002
+
+
+def connect(
+    host: str,
+    port: int,
+    password: str | None = None,
+    *,
+    options: VncOptions | None = None,
+    timeout_s: float = 10.0,
+) -> VncConnection:
+    """Connect to a VNC server and shake hands; blocks for at most ``timeout_s`` seconds.
+
+    Raises:
+        OSError: it could not be reached (TimeoutError: not in time), or its TLS can't be trusted.
+        RfbError: it is no VNC server, or doesn't let this side in; says why. Or the implementation isn't there.
+    """
+    options = options or VncOptions()
+    native = _is_native(options)
+    link, desktop, leftover = open_link(host, port, password, options, timeout_s)
+    return _pump(native, link, desktop, leftover, options)
+
+
+def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> list[int]:
+    """Wait until a connection has a frame that ``frame()`` hasn't returned yet; the indices of all that have.
+
+    Empty: the time is over, or all of them are dead.
+    """
+    python = [each for each in connections if isinstance(each, PythonPump)]
+    if len(python) == len(connections):
+        wait_for_python(python, timeout_s)
+    else:
+        _wait_for_some_native(connections, python, timeout_s)
+    return [index for index, connection in enumerate(connections) if connection.fresh]
+
+
+def _wait_for_some_native(connections: Sequence[VncConnection], python: Sequence[PythonPump], timeout_s: float) -> None:
+    from .native_pump import NativePump, wait_for_native
+
+    native = [each for each in connections if isinstance(each, NativePump)]
+    if not python:
+        wait_for_native(native, timeout_s)
+        return
+    deadline = time.monotonic() + timeout_s
+    while (left := deadline - time.monotonic()) > 0:
+        if wait_for_native(native, min(left, MIXED_SLICE_S)) or wait_for_python(python, min(left, MIXED_SLICE_S)):
+            return
+        if all(each.error is not None for each in connections):
+            return
+
+
+def _is_native(options: VncOptions) -> bool:
+    if options.implementation is None:
+        return implementation().startswith("native")
+    if options.implementation == "native":
+        try:
+            importlib.import_module(".native_pump", __package__)
+        except ImportError as error:
+            raise DecoderUnavailable(
+                f"the native driver was asked for, but was not built ({error}); build it with: pip install "
+                f"--force-reinstall pluriverse, where a C compiler and the headers of libjpeg-turbo and zlib are, or "
+                f"leave the choice open; {ENVIRONMENT_VARIABLE}=python is the other one"
+            ) from error
+    return options.implementation == "native"
+
+
+def _pump(
+    native: bool, link: Link, desktop: ServerInit, leftover: bytes, options: VncOptions
+) -> PythonPump | NativePump:
+    if not native:
+        return PythonPump(link, desktop, leftover, options)
+    from .native_pump import NativePump
+
+    return NativePump(link, desktop, leftover, options)

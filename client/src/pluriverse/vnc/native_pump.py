@@ -1,0 +1,85 @@
+"""Connections of the native driver: a pool of threads in C reads and decodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse.rfb import ServerInit
+from pluriverse.rfb._native import NativeConnection, wait
+
+from .frame import Frame
+from .held import Held, InputEvent
+from .link import Link
+from .options import VncOptions
+
+_Taken = tuple[NDArray[np.uint8], int, int, float]
+
+
+class NativePump:
+    """``VncConnection``. Takes over the link, also where it raises.
+
+    Raises:
+        OSError: threads, descriptors or memory ran out.
+    """
+
+    def __init__(self, link: Link, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
+        self._held = Held()
+        self._taken: _Taken | None = None
+        self._frame: Frame | None = None
+        self._after: Callable[[], None] = link.join
+        self.native = NativeConnection(
+            link.detach(),
+            desktop.width,
+            desktop.height,
+            continuous=options.continuous,
+            regions=options.regions,
+            scale=options.scale,
+            grey=options.grey,
+            silence_s=options.silence_s,
+            leftover=leftover,
+        )
+
+    @property
+    def width(self) -> int:
+        """The screen's, in pixels."""
+        return self.native.width
+
+    @property
+    def height(self) -> int:
+        """The screen's, in pixels."""
+        return self.native.height
+
+    @property
+    def error(self) -> Exception | None:
+        """Why it is dead, or None."""
+        return self.native.error
+
+    @property
+    def fresh(self) -> bool:
+        """Whether there is a frame that wasn't taken."""
+        return self.native.fresh
+
+    def frame(self) -> Frame | None:
+        """The latest whole frame."""
+        taken = self.native.frame()
+        if taken is not self._taken and taken is not None:
+            self._taken, self._frame = taken, Frame(*taken)
+        return self._frame
+
+    def send_events(self, events: Sequence[InputEvent]) -> None:
+        """Send keys and pointer."""
+        self.native.send(self._held.messages(events))
+
+    def close(self) -> None:
+        """Let go of everything and hang up."""
+        self.native.send(self._held.release())
+        self.native.close()
+        self._after()
+
+
+def wait_for_native(connections: Sequence[NativePump], timeout_s: float) -> bool:
+    """Wait until one of them is fresh; False: none is, the time is over or all are dead."""
+    return wait([connection.native for connection in connections], timeout_s)

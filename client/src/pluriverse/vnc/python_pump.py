@@ -1,0 +1,228 @@
+"""Connections of the driver in Python: a thread for each, around the decoder in Python.
+
+It asks for each update only when it has taken in the one before: the decoder tells of an update's end when it has
+decoded all that came with it, and a part of the next one must not be among that. So it doesn't use continuous updates.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from pluriverse.rfb import Region, RfbProtocolError, ServerInit, messages
+from pluriverse.rfb.events import Fence, Resized, UpdateFinished
+from pluriverse.rfb.numbers import FenceFlag
+from pluriverse.rfb.python_decoder import PythonDecoder
+
+from .frame import Frame
+from .held import Held, InputEvent
+from .link import Link
+from .options import VncOptions
+from .shrink import view_of
+
+# These are the native driver's, in client/native/connection.c and pool.c, which says why.
+MAX_UNSENT_BYTES: Final = 256 * 1024
+HANG_UP_GRACE_S: Final = 0.05
+PROBE_AFTER: Final = 0.5
+TICK_S: Final = 0.25
+RECEIVE_BYTES: Final = 128 * 1024
+
+KNOWN_FENCE_FLAGS: Final = FenceFlag.BLOCK_BEFORE | FenceFlag.BLOCK_AFTER | FenceFlag.SYNC_NEXT
+
+# Told whenever any connection has a frame, or has failed.
+_news = threading.Condition()
+
+
+class PythonPump:
+    """``VncConnection``. Takes over the link."""
+
+    def __init__(self, link: Link, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
+        self._link = link
+        self._socket = link.socket
+        self._socket.setblocking(False)
+        self._options = options
+        self._decoder = PythonDecoder(desktop.width, desktop.height, regions=options.regions)
+        self._held = Held()
+        self._frame: Frame | None = None
+        self._taken: Frame | None = None
+        self._error: Exception | None = None
+        self._closing = False
+        # The thread sends too, and what could not be sent yet is one queue.
+        self._send_lock = threading.Lock()
+        self._unsent = bytearray()
+        self._heard_at = time.monotonic()
+        self._probed = False
+        self._request(incremental=False)
+        self._thread = threading.Thread(target=self._run, args=(leftover,), name="vnc: decoder", daemon=True)
+        self._thread.start()
+
+    @property
+    def width(self) -> int:
+        """The screen's, in pixels."""
+        return self._decoder.width
+
+    @property
+    def height(self) -> int:
+        """The screen's, in pixels."""
+        return self._decoder.height
+
+    @property
+    def error(self) -> Exception | None:
+        """Why it is dead, or None."""
+        return self._error
+
+    @property
+    def fresh(self) -> bool:
+        """Whether there is a frame that wasn't taken."""
+        return self._frame is not self._taken
+
+    def frame(self) -> Frame | None:
+        """The latest whole frame."""
+        self._taken = self._frame
+        return self._taken
+
+    def send_events(self, events: Sequence[InputEvent]) -> None:
+        """Send keys and pointer."""
+        self._send(self._held.messages(events))
+
+    def close(self) -> None:
+        """Let go of everything and hang up."""
+        if self._closing:
+            return
+        self._send(self._held.release())
+        self._closing = True
+        self._shut(socket.SHUT_WR)
+        # The server hangs up in turn once it has read all; one that doesn't isn't waited for.
+        self._thread.join(HANG_UP_GRACE_S)
+        self._shut(socket.SHUT_RDWR)
+        self._thread.join()
+        self._link.close()
+
+    # -- The thread ----------------------------------------------------------------------------------------------------
+
+    def _run(self, leftover: bytes) -> None:
+        try:
+            self._take(leftover)
+            while self._error is None:
+                if self._is_readable():
+                    self._receive()
+        except (RfbProtocolError, OSError) as error:
+            with self._send_lock:
+                # The first failure is the reason of the others.
+                if not self._closing and self._error is None:
+                    self._error = error
+            self._shut(socket.SHUT_RDWR)
+        with _news:
+            _news.notify_all()
+
+    def _is_readable(self) -> bool:
+        """Wait for input, for a tick; send what is unsent, and look at the clock."""
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN | (select.POLLOUT if self._unsent else 0))
+        for _, happened in poller.poll(TICK_S * 1000):
+            if happened & select.POLLOUT:
+                self._send(b"")
+            if happened & ~select.POLLOUT:
+                return True
+        self._check_silence(time.monotonic() - self._heard_at)
+        return False
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(RECEIVE_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            raise ConnectionError("the server hung up")
+        if not self._closing:
+            self._take(data)
+
+    def _take(self, data: bytes) -> None:
+        happened = self._decoder.feed(data)
+        self._heard_at = time.monotonic()
+        self._probed = False
+        request = None
+        for event in happened:
+            match event:
+                case UpdateFinished(_, pixels):
+                    if pixels:
+                        self._publish()
+                    request = request or "incremental"
+                case Resized():
+                    request = "whole"
+                case Fence(flags, payload) if flags & FenceFlag.REQUEST:
+                    self._send(messages.fence(flags & KNOWN_FENCE_FLAGS, payload))
+                case _:
+                    pass
+        if request is not None:
+            self._request(incremental=request == "incremental")
+
+    def _publish(self) -> None:
+        options = self._options
+        array = view_of(self._decoder.framebuffer, scale=options.scale, grey=options.grey)
+        self._frame = Frame(array, self._decoder.updates, self._decoder.pixels, time.time())
+        with _news:
+            _news.notify_all()
+
+    def _check_silence(self, silent_s: float) -> None:
+        if silent_s > self._options.silence_s:
+            raise TimeoutError(f"the server has been silent for {silent_s:.1f} s though it was asked for a pixel")
+        if silent_s > self._options.silence_s * PROBE_AFTER and not self._probed:
+            self._probed = True
+            view = self._view()
+            self._send(messages.framebuffer_update_request(view.x, view.y, 1, 1, incremental=False))
+
+    # -- Sending -------------------------------------------------------------------------------------------------------
+
+    def _view(self) -> Region:
+        """The part of the screen around all regions; all of it if they lie elsewhere."""
+        whole = Region(0, 0, self.width, self.height)
+        regions = [region for region in self._options.regions or () if region.touches(whole)]
+        if not regions:
+            return whole
+        left, top = min(region.x for region in regions), min(region.y for region in regions)
+        right = min(self.width, max(region.x + region.width for region in regions))
+        bottom = min(self.height, max(region.y + region.height for region in regions))
+        return Region(left, top, right - left, bottom - top)
+
+    def _request(self, *, incremental: bool) -> None:
+        self._send(messages.framebuffer_update_request(*self._view(), incremental=incremental))
+
+    def _send(self, data: bytes) -> None:
+        with self._send_lock:
+            if self._closing or self._error is not None:
+                return
+            self._unsent += data
+            try:
+                while self._unsent:
+                    del self._unsent[: self._socket.send(self._unsent)]
+            except BlockingIOError:
+                pass
+            except OSError:
+                # Reading tells why.
+                self._unsent.clear()
+            if len(self._unsent) > MAX_UNSENT_BYTES:
+                self._error = TimeoutError(f"the server left {MAX_UNSENT_BYTES} bytes of input unread")
+                self._shut(socket.SHUT_RDWR)
+
+    def _shut(self, how: int) -> None:
+        try:
+            self._socket.shutdown(how)
+        except OSError:
+            # It is gone already, which is what was wanted.
+            return
+
+
+def wait_for_python(connections: Sequence[PythonPump], timeout_s: float) -> bool:
+    """Wait until one of them is fresh; False: none is, the time is over or all are dead."""
+
+    def look() -> bool:
+        return any(each.fresh for each in connections) or all(each.error is not None for each in connections)
+
+    with _news:
+        _news.wait_for(look, timeout_s)
+    return any(each.fresh for each in connections)

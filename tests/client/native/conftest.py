@@ -1,0 +1,12 @@
+"""Streams of every encoding, to be damaged."""
+
+from __future__ import annotations
+
+import pytest
+from support.rfb_damage import whole_streams
+
+
+@pytest.fixture(scope="session")
+def streams() -> list[bytes]:
+    """One for each encoding."""
+    return whole_streams()

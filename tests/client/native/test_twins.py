@@ -1,0 +1,95 @@
+"""The two decoders make the same of the same bytes, however damaged."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from pluriverse.rfb import Region, RfbProtocolError, limits
+from pluriverse.rfb.decoder import Decoder
+from pluriverse.rfb.events import Bell, CursorShape, Event
+from pluriverse.rfb.python_decoder import PythonDecoder
+from support.rfb_damage import HEIGHT, WIDTH, cut, damaged
+
+native = pytest.importorskip("pluriverse.rfb._native", reason="the native part was not built")
+
+ITERATIONS = 600
+
+
+def outcome(decoder: Decoder, chunks: Sequence[bytes]) -> tuple[list[object], type[RfbProtocolError] | None]:
+    """What happened, and the error that ended it."""
+    happened: list[object] = []
+    try:
+        for chunk in chunks:
+            happened += [comparable(event) for event in decoder.feed(chunk)]
+    except RfbProtocolError as error:
+        return happened, type(error)
+    return happened, None
+
+
+def comparable(event: Event) -> object:
+    if isinstance(event, CursorShape):
+        return event.hotspot_x, event.hotspot_y, event.rgba.shape, event.rgba.tobytes()
+    return event
+
+
+def assert_the_same(one: Decoder, other: Decoder, chunks: Sequence[bytes]) -> None:
+    assert outcome(one, chunks) == outcome(other, chunks)
+    assert (one.width, one.height, one.updates, one.pixels) == (other.width, other.height, other.updates, other.pixels)
+
+
+def test_limits_are_the_same() -> None:
+    assert {name: getattr(limits, name) for name in native.LIMITS} == native.LIMITS
+
+
+def test_whole_streams_give_the_same_picture(streams: list[bytes]) -> None:
+    for stream in streams:
+        one, other = native.NativeDecoder(WIDTH, HEIGHT), PythonDecoder(WIDTH, HEIGHT)
+        assert_the_same(one, other, cut(stream, random.Random(1)))
+        assert np.array_equal(one.framebuffer, other.framebuffer)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_streams_give_the_same_picture_or_the_same_error(streams: list[bytes], seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(ITERATIONS // 6):
+        chunks = cut(damaged(chance.choice(streams), chance), chance)
+        one, other = native.NativeDecoder(WIDTH, HEIGHT), PythonDecoder(WIDTH, HEIGHT)
+        assert_the_same(one, other, chunks)
+        # Within a rectangle one may have painted more of it than the other. Between messages a bell is heard.
+        bell = outcome(one, [b"\x02"])
+        assert outcome(other, [b"\x02"]) == bell
+        if bell == ([Bell()], None):
+            assert np.array_equal(one.framebuffer, other.framebuffer)
+
+
+def test_regions_give_the_same_picture_within_them(streams: list[bytes]) -> None:
+    regions = [Region(20, 10, 30, 40), Region(100, 60, 100, 100)]
+    for stream in streams:
+        one = native.NativeDecoder(WIDTH, HEIGHT, regions=regions)
+        other = PythonDecoder(WIDTH, HEIGHT, regions=regions)
+        assert_the_same(one, other, [stream])
+        for x, y, width, height in regions:
+            part = np.s_[y : y + height, x : x + width]
+            assert np.array_equal(one.framebuffer[part], other.framebuffer[part])
+
+
+def test_native_decoder_stays_dead_after_an_error() -> None:
+    decoder = native.NativeDecoder(WIDTH, HEIGHT)
+    for _ in range(2):
+        with pytest.raises(RfbProtocolError, match="238"):
+            decoder.feed(b"\xee")
+
+
+@pytest.mark.parametrize("size", [(0, 5), (5, -1), (20000, 5), (16384, 16384)])
+def test_native_decoder_refuses_screens_that_can_not_be(size: tuple[int, int]) -> None:
+    with pytest.raises(RfbProtocolError):
+        native.NativeDecoder(*size)
+
+
+@pytest.mark.parametrize("regions", [5, [5], [(1, 2, 3)], [(0, 0, 0, 5)], [(-1, 0, 5, 5)], [("a", 0, 5, 5)]])
+def test_native_decoder_refuses_regions_that_are_none(regions: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        native.NativeDecoder(WIDTH, HEIGHT, regions=regions)

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import contextlib
+import random
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pluriverse.rfb.errors import (
+    AuthenticationFailed,
+    BadGeometry,
+    BadHandshake,
+    LimitExceeded,
+    NoCommonSecurity,
+    RfbError,
+    ServerRefused,
+)
+from pluriverse.rfb.handshake import Handshake, PixelFormat, ServerInit
+from pluriverse.rfb.limits import MAX_NAME_BYTES, MAX_REASON_BYTES
+from pluriverse.rfb.security import Tls, answer_challenge
+
+FORMAT = struct.pack(">BB??HHHBBBxxx", 32, 24, False, True, 255, 255, 255, 16, 8, 0)
+INIT = struct.pack(">HH", 1024, 768) + FORMAT + struct.pack(">I", 5) + "café".encode()
+DESKTOP = ServerInit(1024, 768, PixelFormat(32, 24, False, True, 255, 255, 255, 16, 8, 0), "café")
+CHALLENGE = bytes(range(16))
+ANSWER = answer_challenge("secret", CHALLENGE)
+OK = bytes(4)
+FAILED = b"\0\0\0\x01"
+
+
+def reason(text: str) -> bytes:
+    return struct.pack(">I", len(text)) + text.encode()
+
+
+def banner(minor: int) -> bytes:
+    return b"RFB 003.%03d\n" % minor
+
+
+def said(handshake: Handshake, server: bytes, piece: int = 1000) -> bytes:
+    """What the client says to all of this."""
+    return b"".join(handshake.feed(server[at : at + piece]) for at in range(0, len(server), piece))
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("password", "server", "client", "version"),
+    [
+        (None, banner(8) + b"\x01\x01" + OK, banner(8) + b"\x01", (3, 8)),
+        (None, banner(8) + b"\x03\x10\x02\x01" + OK, banner(8) + b"\x01", (3, 8)),
+        ("secret", banner(8) + b"\x02\x01\x02" + CHALLENGE + OK, banner(8) + b"\x02" + ANSWER, (3, 8)),
+        ("secret", banner(8) + b"\x01\x01" + OK, banner(8) + b"\x01", (3, 8)),
+        (None, banner(7) + b"\x01\x01", banner(7) + b"\x01", (3, 7)),
+        ("secret", banner(7) + b"\x01\x02" + CHALLENGE + OK, banner(7) + b"\x02" + ANSWER, (3, 7)),
+        (None, banner(3) + b"\0\0\0\x01", banner(3), (3, 3)),
+        ("secret", banner(3) + b"\0\0\0\x02" + CHALLENGE + OK, banner(3) + ANSWER, (3, 3)),
+        (None, banner(5) + b"\0\0\0\x01", banner(3), (3, 3)),
+        (None, banner(889) + b"\x01\x01" + OK, banner(8) + b"\x01", (3, 8)),
+        (None, b"RFB 005.000\n\x01\x01" + OK, banner(8) + b"\x01", (3, 8)),
+    ],
+)
+def test_client_is_let_in(
+    password: str | None, server: bytes, client: bytes, version: tuple[int, int], piece: int
+) -> None:
+    handshake = Handshake(password=password)
+    assert said(handshake, server + INIT, piece) == client + b"\x01"
+    assert handshake.done == DESKTOP
+    assert handshake.version == version
+    assert handshake.leftover == b""
+
+
+def test_what_follows_is_kept_for_the_decoder() -> None:
+    handshake = Handshake(shared=False)
+    assert said(handshake, banner(8) + b"\x01\x01" + OK + INIT + b"\x02\x02").endswith(b"\x00")
+    handshake.feed(b"\x03")
+    assert handshake.leftover == b"\x02\x02\x03"
+
+
+@pytest.mark.parametrize(
+    ("server", "error", "words"),
+    [
+        (b"SSH-2.0-OpenSSH\r\n", BadHandshake, "SSH-2.0-Open"),
+        (b"RFB 003.00x\n", BadHandshake, "greets with its version"),
+        (b"RFB 002.009\n", BadHandshake, "2.9"),
+        (banner(8) + b"\0" + reason("Too many security failures"), ServerRefused, "Too many security failures"),
+        (banner(7) + b"\0" + reason("busy"), ServerRefused, "busy"),
+        (banner(3) + bytes(4) + reason("no license"), ServerRefused, "no license"),
+        (banner(8) + b"\0" + struct.pack(">I", MAX_REASON_BYTES + 1), LimitExceeded, "reason"),
+        (banner(8) + b"\x03\x05\x0d\x81", NoCommonSecurity, r"5 \(RealVNC RA2\), 13 .*, 129 \(RealVNC RSA-AES\)"),
+        (banner(8) + b"\x01\x63", NoCommonSecurity, r"99 \(unknown\)"),
+        (banner(3) + b"\0\0\0\x1e", NoCommonSecurity, "Apple"),
+        (banner(8) + b"\x01\x02" + CHALLENGE + FAILED + reason("wrong, sorry"), AuthenticationFailed, "wrong, sorry"),
+        (banner(8) + b"\x01\x01" + FAILED + reason("not you"), AuthenticationFailed, "not you"),
+        (banner(7) + b"\x01\x02" + CHALLENGE + FAILED, AuthenticationFailed, "password is wrong"),
+        (banner(3) + b"\0\0\0\x02" + CHALLENGE + b"\0\0\0\x02", AuthenticationFailed, "too many attempts"),
+        (banner(8) + b"\x01\x01" + OK + bytes(4), BadGeometry, "0x0"),
+        (banner(8) + b"\x01\x01" + OK + b"\xff" * 4, BadGeometry, "65535"),
+        (
+            banner(8) + b"\x01\x01" + OK + INIT[:20] + struct.pack(">I", MAX_NAME_BYTES + 1),
+            LimitExceeded,
+            "desktop's name",
+        ),
+    ],
+)
+@pytest.mark.parametrize("piece", [1, 1000])
+def test_client_that_is_not_let_in_is_told_why(server: bytes, error: type[RfbError], words: str, piece: int) -> None:
+    handshake = Handshake(password="secret")
+    with pytest.raises(error, match=words):
+        said(handshake, server, piece)
+    assert handshake.done is None
+    with pytest.raises(BadHandshake, match="before"):
+        handshake.feed(b"\0")
+
+
+@pytest.mark.parametrize("server", [banner(8) + b"\x01\x02", banner(3) + b"\0\0\0\x02", banner(8) + b"\x02\x02\x05"])
+def test_password_that_is_needed_but_not_given_is_named(server: bytes) -> None:
+    with pytest.raises(AuthenticationFailed, match="wants a password"):
+        said(Handshake(), server)
+
+
+# VeNCrypt
+
+
+def vencrypt(*subtypes: int) -> bytes:
+    head = banner(8) + b"\x01\x13" + b"\x00\x02" + b"\x00"
+    return head + struct.pack(f">B{len(subtypes)}I", len(subtypes), *subtypes)
+
+
+@pytest.mark.parametrize(
+    ("password", "offered", "chosen", "tls", "inner"),
+    [
+        ("secret", (256, 257, 258, 260, 261), 261, Tls.CERTIFICATE, CHALLENGE),
+        ("secret", (258, 257), 258, Tls.ANONYMOUS, CHALLENGE),
+        ("secret", (260,), 260, Tls.CERTIFICATE, b""),
+        (None, (261, 258, 257), 257, Tls.ANONYMOUS, b""),
+    ],
+)
+def test_tls_is_asked_for_and_what_follows_goes_through_it(
+    password: str | None, offered: tuple[int, ...], chosen: int, tls: Tls, inner: bytes
+) -> None:
+    handshake = Handshake(password=password)
+    answer = said(handshake, vencrypt(*offered), 1)
+    assert answer == banner(8) + b"\x13" + b"\x00\x02" + struct.pack(">I", chosen)
+    assert handshake.feed(b"\x01") == b""
+    assert handshake.wants_tls is tls
+    assert handshake.tls_started() == b""
+    assert handshake.wants_tls is None
+    assert handshake.feed(inner) == (ANSWER if inner else b"")
+    assert handshake.feed(OK + INIT) == b"\x01"
+    assert handshake.done == DESKTOP
+
+
+def test_nothing_is_said_before_tls_where_nothing_more_is_asked() -> None:
+    handshake = Handshake()
+    said(handshake, banner(7) + vencrypt(257)[12:])
+    assert handshake.feed(b"\x01") == b""
+    assert handshake.tls_started() == b"\x01"
+
+
+def test_what_was_sent_in_the_open_is_not_taken_for_what_came_through_tls() -> None:
+    handshake = Handshake(password="secret")
+    said(handshake, vencrypt(258))
+    with pytest.raises(BadHandshake, match="in the open"):
+        handshake.feed(b"\x01" + CHALLENGE)
+    handshake = Handshake(password="secret")
+    said(handshake, vencrypt(258))
+    handshake.feed(b"\x01")
+    with pytest.raises(BadHandshake, match="in the open"):
+        handshake.feed(CHALLENGE)
+
+
+@pytest.mark.parametrize(
+    ("password", "server", "error", "words"),
+    [
+        (None, banner(8) + b"\x01\x13\x00\x01", BadHandshake, "VeNCrypt 0.1"),
+        (None, banner(8) + b"\x01\x13\x00\x02\x01", BadHandshake, "doesn't take"),
+        (None, vencrypt(256, 262), NoCommonSecurity, r"256 \(Plain\), 262 \(X509Plain\)"),
+        (None, vencrypt(), NoCommonSecurity, "nothing"),
+        (None, vencrypt(258, 261), AuthenticationFailed, "wants a password"),
+        ("secret", vencrypt(258) + b"\x00", BadHandshake, "can't begin TLS"),
+    ],
+)
+def test_vencrypt_that_cannot_be_used_is_told(
+    password: str | None, server: bytes, error: type[RfbError], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        said(Handshake(password=password), server)
+
+
+def test_tls_is_used_only_where_it_must_be_or_is_required() -> None:
+    assert said(Handshake(), banner(8) + b"\x02\x13\x01").endswith(b"\x01")
+    assert said(Handshake(require_tls=True), banner(8) + b"\x02\x13\x01").endswith(b"\x13")
+    with pytest.raises(NoCommonSecurity, match="TLS is required"):
+        said(Handshake(password="secret", require_tls=True), banner(8) + b"\x02\x02\x01")
+
+
+# Hanging up, and nonsense
+
+
+@pytest.mark.parametrize(
+    ("server", "error", "words"),
+    [
+        (b"", BadHandshake, "its greeting"),
+        (banner(8), BadHandshake, "security types"),
+        (banner(8) + b"\0\0\0", BadHandshake, "why it refuses"),
+        (banner(8) + b"\x01\x02" + CHALLENGE, AuthenticationFailed, "hung up"),
+        (banner(8) + b"\x01\x02" + CHALLENGE + FAILED, AuthenticationFailed, "without a reason"),
+        (banner(8) + b"\x01\x01" + OK + INIT[:-1], BadHandshake, "its desktop"),
+    ],
+)
+def test_server_that_hangs_up_is_told_by_where_it_did(server: bytes, error: type[RfbError], words: str) -> None:
+    handshake = Handshake(password="secret")
+    said(handshake, server)
+    told = handshake.hung_up()
+    assert isinstance(told, error)
+    assert words in str(told)
+
+
+@given(
+    good=st.sampled_from(
+        [
+            banner(8) + b"\x01\x02" + CHALLENGE + OK + INIT,
+            banner(3) + b"\0\0\0\x02" + CHALLENGE + OK + INIT,
+            vencrypt(258, 261) + b"\x01",
+            banner(8) + b"\0" + reason("no"),
+        ]
+    ),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=300, deadline=None)
+def test_damaged_handshake_is_waited_for_or_raises_a_typed_error(good: bytes, seed: int) -> None:
+    chance = random.Random(seed)
+    data = bytearray(good)
+    for _ in range(chance.randint(1, 3)):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    handshake = Handshake(password="secret")
+    with contextlib.suppress(RfbError):
+        said(handshake, bytes(data), chance.randint(1, 60))
+    assert len(handshake.leftover) <= len(good)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+from pluriverse.rfb import messages
+from pluriverse.rfb.limits import MAX_CLIPBOARD_BYTES, MAX_FENCE_BYTES
+from pluriverse.rfb.numbers import FenceFlag
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (messages.set_pixel_format(), "00 000000 20 18 00 01 00ff 00ff 00ff 10 08 00 000000"),
+        (messages.set_encodings([7, 16, -223]), "02 00 0003 00000007 00000010 ffffff21"),
+        (messages.set_encodings([]), "02 00 0000"),
+        (messages.framebuffer_update_request(1, 2, 1024, 768, incremental=True), "03 01 0001 0002 0400 0300"),
+        (messages.framebuffer_update_request(0, 0, 1, 1, incremental=False), "03 00 0000 0000 0001 0001"),
+        (messages.key_event(0xFF52, True), "04 01 0000 0000ff52"),
+        (messages.key_event(0x10000E9, False), "04 00 0000 010000e9"),
+        (messages.pointer_event(300, 200, 0b101), "05 05 012c 00c8"),
+        (messages.client_cut_text("né€"), "06 000000 00000003 6ee93f"),
+        (messages.fence(FenceFlag.REQUEST | FenceFlag.SYNC_NEXT, b"ab"), "f8 000000 80000004 02 6162"),
+        (messages.enable_continuous_updates(True, 0, 0, 800, 600), "96 01 0000 0000 0320 0258"),
+    ],
+)
+def test_message_is_as_the_rfc_has_it(message: bytes, expected: str) -> None:
+    assert message == bytes.fromhex(expected)
+
+
+def test_what_servers_do_not_take_is_refused() -> None:
+    with pytest.raises(ValueError, match="clipboard"):
+        messages.client_cut_text("x" * (MAX_CLIPBOARD_BYTES + 1))
+    with pytest.raises(ValueError, match="fence"):
+        messages.fence(0, bytes(MAX_FENCE_BYTES + 1))

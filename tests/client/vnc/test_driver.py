@@ -1,0 +1,507 @@
+"""Both drivers against handmade servers, of which every byte is known."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import threading
+import time
+from collections.abc import Callable, Generator
+
+import numpy as np
+import pytest
+from pluriverse.rfb import Region, RfbProtocolError
+from pluriverse.rfb.decoder import implementation as chosen
+from pluriverse.vnc import Frame, VncConnection, VncOptions, connect, wait_for_frames
+from pluriverse.vnc.options import Implementation
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from support.rfb_encoders import rectangle, update
+from support.vnc_servers import CONTINUOUS_UPDATES, FENCE, FENCE_REQUEST, Peer, fence, one_colour, server
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+WIDTH, HEIGHT = 64, 64
+DEADLINE_S = 20.0
+END_OF_CONTINUOUS_UPDATES = b"\x96"
+
+Connect = Callable[..., VncConnection]
+
+
+@contextlib.contextmanager
+def connecting(implementation: Implementation) -> Generator[Connect]:
+    """A way to connect whose connections are closed at the end."""
+    opened: list[VncConnection] = []
+
+    def make(port: int, **options: object) -> VncConnection:
+        wanted = VncOptions(implementation=implementation, **options)  # pyright: ignore[reportArgumentType]
+        opened.append(connect("127.0.0.1", port, options=wanted))
+        return opened[-1]
+
+    yield make
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def connects(implementation: Implementation) -> Generator[Connect]:
+    """Connects with the implementation under test."""
+    with connecting(implementation) as connects:
+        yield connects
+
+
+@pytest.fixture
+def connects_natively() -> Generator[Connect]:
+    """Connects with the native driver, for what only that one does."""
+    pytest.importorskip("pluriverse.rfb._native", reason="the native part was not built")
+    with connecting("native") as connects:
+        yield connects
+
+
+def next_frame(connection: VncConnection) -> Frame:
+    """The next frame that wasn't taken yet."""
+    assert wait_for_frames([connection], DEADLINE_S) == [0], connection.error
+    frame = connection.frame()
+    assert frame is not None
+    return frame
+
+
+def wait_for_error(connection: VncConnection) -> Exception:
+    """Why the connection died."""
+    deadline = time.monotonic() + DEADLINE_S
+    while connection.error is None:
+        assert time.monotonic() < deadline, "still alive"
+        time.sleep(0.002)
+    return connection.error
+
+
+def paint_each_request(peer: Peer) -> None:
+    """Answers each request with the screen in one more grey."""
+    colour = 0
+    while True:
+        peer.wait_for_request()
+        colour = (colour + 1) % 256
+        peer.send(one_colour(WIDTH, HEIGHT, colour))
+
+
+def paint_once(peer: Peer, colour: int = 7) -> None:
+    """Answers the first request only, and reads on until the client hangs up."""
+    peer.wait_for_request()
+    peer.send(one_colour(WIDTH, HEIGHT, colour))
+    while True:
+        peer.message()
+
+
+def read_only(peer: Peer) -> None:
+    """Takes what comes and says nothing."""
+    while True:
+        peer.message()
+
+
+def test_frame_is_none_until_the_first_update_then_shows_it(connects: Connect) -> None:
+    go = threading.Event()
+
+    def script(peer: Peer) -> None:
+        peer.wait_for_request()
+        go.wait(DEADLINE_S)
+        peer.send(one_colour(WIDTH, HEIGHT, 200))
+        peer.wait_for_request()
+
+    before = time.time()
+    with server(script) as port:
+        connection = connects(port)
+        assert (connection.width, connection.height) == (WIDTH, HEIGHT)
+        assert connection.frame() is None
+        assert not connection.fresh
+        assert wait_for_frames([connection], 0.0) == []
+        go.set()
+        frame = next_frame(connection)
+        assert frame.array.shape == (HEIGHT, WIDTH, 3)
+        assert frame.array.dtype == np.uint8
+        assert (frame.array == 200).all()
+        assert (frame.updates, frame.pixels) == (1, WIDTH * HEIGHT)
+        assert before <= frame.at <= time.time()
+        assert connection.frame() is frame
+        connection.close()
+
+
+def test_frames_are_never_torn_and_stay_as_they_are(connects: Connect) -> None:
+    with server(paint_each_request) as port:
+        connection = connects(port)
+        kept: list[tuple[Frame, int]] = []
+        for _ in range(200):
+            frame = next_frame(connection)
+            colour = int(frame.array[0, 0, 0])
+            assert (frame.array == colour).all()
+            kept.append((frame, colour))
+        assert all((frame.array == colour).all() for frame, colour in kept)
+        assert [frame.updates for frame, _ in kept] == sorted({frame.updates for frame, _ in kept})
+        connection.close()
+
+
+def test_arrays_are_read_only(connects: Connect) -> None:
+    with server(paint_once) as port:
+        connection = connects(port)
+        frame = next_frame(connection)
+        with pytest.raises(ValueError, match="read-only"):
+            frame.array[0, 0, 0] = 1
+        connection.close()
+        assert (frame.array == 7).all()
+
+
+def test_the_first_request_is_for_all_and_the_others_for_changes(connects: Connect) -> None:
+    seen: list[tuple[bool, tuple[int, int, int, int]]] = []
+
+    def script(peer: Peer) -> None:
+        for _ in range(3):
+            seen.append(peer.wait_for_request())
+            peer.send(one_colour(WIDTH, HEIGHT, 1))
+        peer.wait_for_request()
+
+    with server(script) as port:
+        connection = connects(port)
+        while next_frame(connection).updates < 3:
+            pass
+        connection.close()
+    whole = (0, 0, WIDTH, HEIGHT)
+    assert seen == [(False, whole), (True, whole), (True, whole)]
+
+
+def test_with_regions_only_the_rectangle_around_them_is_asked_for(connects: Connect) -> None:
+    seen: list[tuple[int, int, int, int]] = []
+
+    def script(peer: Peer) -> None:
+        seen.append(peer.wait_for_request()[1])
+        peer.send(one_colour(WIDTH, HEIGHT, 1))
+        peer.wait_for_request()
+
+    with server(script) as port:
+        connection = connects(port, regions=[Region(8, 4, 10, 10), Region(30, 40, 100, 10)])
+        next_frame(connection)
+        connection.close()
+    assert seen == [(8, 4, WIDTH - 8, 46)]
+
+
+def test_fences_are_answered_with_the_flags_that_are_known(connects: Connect) -> None:
+    answers: list[bytes] = []
+
+    def script(peer: Peer) -> None:
+        peer.send(fence(FENCE_REQUEST | 0x7F, b"payload") + fence(1, b"no request"))
+        answers.append(peer.wait_for(FENCE))
+
+    with server(script) as port:
+        connection = connects(port)
+        wait_for_error(connection)
+    assert answers == [b"\0\0\0" + struct.pack(">IB", 7, 7) + b"payload"]
+
+
+def test_native_driver_turns_on_continuous_updates_and_asks_no_more(connects_natively: Connect) -> None:
+    enabled: list[bytes] = []
+
+    def script(peer: Peer) -> None:
+        peer.send(END_OF_CONTINUOUS_UPDATES)
+        enabled.append(peer.wait_for(CONTINUOUS_UPDATES))
+        for colour in range(1, 101):
+            peer.send(one_colour(WIDTH, HEIGHT, colour))
+        assert peer.message()[0] == 4
+
+    with server(script) as port:
+        connection = connects_natively(port)
+        while (frame := next_frame(connection)).updates < 100:
+            assert (frame.array == frame.updates).all()
+        connection.send_events([KeyEvent(1, False)])
+        wait_for_error(connection)
+    assert enabled == [struct.pack(">BHHHH", 1, 0, 0, WIDTH, HEIGHT)]
+
+
+def test_frames_follow_the_size_of_the_screen(connects: Connect) -> None:
+    asked: list[tuple[bool, tuple[int, int, int, int]]] = []
+    shrink = threading.Event()
+
+    def script(peer: Peer) -> None:
+        peer.wait_for_request()
+        peer.send(one_colour(WIDTH, HEIGHT, 5))
+        peer.wait_for_request()
+        shrink.wait(DEADLINE_S)
+        peer.send(update(rectangle(0, 0, 32, 16, -223)))
+        while (request := peer.wait_for_request())[0]:
+            pass
+        asked.append(request)
+        peer.send(one_colour(32, 16, 6))
+        while True:
+            peer.message()
+
+    with server(script) as port:
+        connection = connects(port)
+        first = next_frame(connection)
+        shrink.set()
+        second = next_frame(connection)
+        assert second.array.shape == (16, 32, 3)
+        assert (second.array == 6).all()
+        assert (connection.width, connection.height) == (32, 16)
+        assert (first.array == 5).all()
+        connection.close()
+    assert asked == [(False, (0, 0, 32, 16))]
+
+
+def test_updates_without_pixels_are_no_frames(connects: Connect) -> None:
+    def script(peer: Peer) -> None:
+        peer.wait_for_request()
+        peer.send(update(rectangle(0, 0, 0, 0, -239)))
+        peer.wait_for_request()
+        peer.send(one_colour(WIDTH, HEIGHT, 9))
+        peer.wait_for_request()
+
+    with server(script) as port:
+        frame = next_frame(connects(port))
+        assert frame.updates == 2
+
+
+def test_keys_and_pointer_arrive_and_what_is_held_is_let_go_at_close(connects: Connect) -> None:
+    got: list[tuple[int, bytes]] = []
+
+    def script(peer: Peer) -> None:
+        while True:
+            got.append(peer.message())
+
+    with server(script) as port:
+        connection = connects(port)
+        connection.send_events([KeyEvent(0xFFE1, True), KeyEvent(0x41, True), KeyEvent(0x42, True)])
+        connection.send_events([KeyEvent(0x42, False), PointerEvent(3, 4, 1)])
+        connection.close()
+        connection.close()
+    inputs = [(kind, body) for kind, body in got if kind in (4, 5)]
+    key, pointer = struct.Struct(">BxxI").pack, struct.Struct(">BHH").pack
+    assert inputs == [
+        (4, key(1, 0xFFE1)), (4, key(1, 0x41)), (4, key(1, 0x42)), (4, key(0, 0x42)), (5, pointer(1, 3, 4)),
+        (4, key(0, 0x41)), (4, key(0, 0xFFE1)), (5, pointer(0, 3, 4)),
+    ]  # fmt: skip
+
+
+def test_input_is_dropped_once_the_connection_is_closed(connects: Connect) -> None:
+    with server(paint_once) as port:
+        connection = connects(port)
+        connection.close()
+        connection.send_events([KeyEvent(1, True)])
+        assert connection.error is None
+
+
+def test_a_server_that_hangs_up_is_an_error(connects: Connect) -> None:
+    with server(lambda peer: None) as port:
+        connection = connects(port)
+        error = wait_for_error(connection)
+        assert isinstance(error, ConnectionError)
+        assert wait_for_frames([connection], DEADLINE_S) == []
+
+
+def test_a_server_that_breaks_off_within_a_frame_leaves_the_last_whole_one(connects: Connect) -> None:
+    def script(peer: Peer) -> None:
+        peer.wait_for_request()
+        peer.send(one_colour(WIDTH, HEIGHT, 3))
+        peer.wait_for_request()
+        peer.send(one_colour(WIDTH, HEIGHT, 4)[:-10])
+
+    with server(script) as port:
+        connection = connects(port)
+        frame = next_frame(connection)
+        assert isinstance(wait_for_error(connection), ConnectionError)
+        assert connection.frame() is frame
+        assert (frame.array == 3).all()
+
+
+def test_garbage_is_a_typed_error(connects: Connect) -> None:
+    with server(lambda peer: peer.send(b"\xee")) as port:
+        error = wait_for_error(connects(port))
+        assert isinstance(error, RfbProtocolError)
+        assert "238" in str(error)
+
+
+@pytest.mark.parametrize("sent", [b"", b"\0\0\0\1\0\0"], ids=["between messages", "within a message"])
+def test_a_silent_server_is_given_up(connects: Connect, sent: bytes) -> None:
+    def script(peer: Peer) -> None:
+        peer.send(sent)
+        while True:
+            peer.message()
+
+    with server(script) as port:
+        error = wait_for_error(connects(port, silence_s=0.4))
+        assert isinstance(error, TimeoutError)
+        assert "silent" in str(error)
+
+
+def test_a_still_screen_is_no_silence_as_it_answers_when_asked_for_a_pixel(connects: Connect) -> None:
+    probes: list[tuple[int, int, int, int]] = []
+
+    def script(peer: Peer) -> None:
+        peer.wait_for_request()
+        peer.send(one_colour(WIDTH, HEIGHT, 3))
+        while len(probes) < 4:
+            incremental, place = peer.wait_for_request()
+            if not incremental:
+                probes.append(place)
+                peer.send(update(rectangle(0, 0, 1, 1, 0, bytes([3, 3, 3, 0]))))
+
+    with server(script) as port:
+        connection = connects(port, silence_s=1.0)
+        assert isinstance(wait_for_error(connection), ConnectionError)
+    assert probes == [(0, 0, 1, 1)] * 4
+
+
+def test_a_server_that_never_reads_is_given_up(connects: Connect) -> None:
+    over = threading.Event()
+
+    def script(peer: Peer) -> None:
+        del peer
+        over.wait(DEADLINE_S)
+
+    with server(script) as port:
+        connection = connects(port)
+        flood = [KeyEvent(1, True)] * 10_000
+        for _ in range(1000):
+            connection.send_events(flood)
+            if connection.error is not None:
+                break
+        assert isinstance(connection.error, TimeoutError)
+        over.set()
+
+
+def test_one_connection_dies_alone(connects: Connect) -> None:
+    die = threading.Event()
+
+    def mortal(peer: Peer) -> None:
+        peer.wait_for_request()
+        die.wait(DEADLINE_S)
+
+    with server(paint_each_request) as port, server(mortal) as other:
+        connections = [connects(port), connects(other), connects(port)]
+        for _ in range(5):
+            next_frame(connections[0])
+        die.set()
+        wait_for_error(connections[1])
+        for _ in range(5):
+            next_frame(connections[0])
+            next_frame(connections[2])
+        assert [connection.error is None for connection in connections] == [True, False, True]
+        for connection in connections:
+            connection.close()
+
+
+def test_waiting_names_all_that_have_a_frame(connects: Connect) -> None:
+    with server(paint_once) as port, server(read_only) as quiet:
+        connections = [connects(port), connects(quiet), connects(port)]
+        for index in (0, 2):
+            assert wait_for_frames([connections[index]], DEADLINE_S) == [0]
+        assert wait_for_frames(connections, DEADLINE_S) == [0, 2]
+        connections[0].frame()
+        assert wait_for_frames(connections, DEADLINE_S) == [2]
+        for connection in connections:
+            connection.close()
+
+
+def test_twenty_four_connections_get_all_their_frames(connects: Connect) -> None:
+    with server(paint_each_request) as port:
+        connections = [connects(port) for _ in range(24)]
+        taken = [0] * len(connections)
+        deadline = time.monotonic() + DEADLINE_S
+        while min(taken) < 10:
+            assert time.monotonic() < deadline, taken
+            for index in wait_for_frames(connections, DEADLINE_S):
+                frame = connections[index].frame()
+                assert frame is not None
+                assert (frame.array == frame.array[0, 0, 0]).all()
+                taken[index] += 1
+        for connection in connections:
+            connection.close()
+
+
+def test_native_driver_needs_no_more_threads_for_more_connections(connects_natively: Connect) -> None:
+
+    def own_threads() -> int:
+        return len(os.listdir("/proc/self/task")) - threading.active_count()  # noqa: PTH208 - as cheap as can be
+
+    before = own_threads()
+    with server(paint_once) as port:
+        connections = [connects_natively(port) for _ in range(12)]
+        assert 1 <= own_threads() - before <= 4
+        for connection in connections:
+            connection.close()
+
+
+def test_closing_one_leaves_the_others(connects: Connect) -> None:
+    with server(paint_each_request) as port:
+        first, second, third = (connects(port) for _ in range(3))
+        first.close()
+        third.close()
+        for _ in range(5):
+            next_frame(second)
+        second.close()
+
+
+@pytest.mark.usefixtures("connects_natively")
+def test_a_native_connection_that_is_forgotten_hangs_up() -> None:
+    with server(paint_each_request) as port:
+        connection = connect("127.0.0.1", port, options=VncOptions(implementation="native"))
+        next_frame(connection)
+        del connection
+
+
+def test_small_grey_frames_are_the_same_from_both(connects_natively: Connect) -> None:
+    picture = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
+    body = np.insert(picture[..., ::-1], 3, 0, axis=2).tobytes()
+
+    def script(peer: Peer) -> None:
+        peer.wait_for_request()
+        peer.send(update(rectangle(0, 0, WIDTH, HEIGHT, 0, body)))
+        peer.wait_for_request()
+        peer.send(update(rectangle(5, 9, 20, 1, 0, bytes(80))))
+        while True:
+            peer.message()
+
+    with server(script) as port:
+        for scale in (1, 2, 3, 7, 64):
+            for grey in (False, True):
+                frames: list[Frame] = []
+                python = connect("127.0.0.1", port, options=VncOptions(implementation="python", scale=scale, grey=grey))
+                for connection in (connects_natively(port, scale=scale, grey=grey), python):
+                    while (frame := next_frame(connection)).updates < 2:
+                        pass
+                    frames.append(frame)
+                    connection.close()
+                assert frames[0].array.shape == (max(1, HEIGHT // scale), max(1, WIDTH // scale), 1 if grey else 3)
+                assert np.array_equal(frames[0].array, frames[1].array), (scale, grey)
+
+
+def test_mixed_connections_can_be_waited_for(connects_natively: Connect) -> None:
+    with server(paint_once) as port, server(read_only) as quiet:
+        native = connects_natively(quiet)
+        python = connect("127.0.0.1", port, options=VncOptions(implementation="python"))
+        assert wait_for_frames([native, python], DEADLINE_S) == [1]
+        native.close()
+        python.close()
+
+
+def test_a_forked_child_is_told_and_can_connect_anew(connects_natively: Connect) -> None:
+    with server(paint_each_request) as port:
+        connection = connects_natively(port)
+        next_frame(connection)
+        child = os.fork()
+        if child == 0:
+            own = connects_natively(port)
+            works = wait_for_frames([own], DEADLINE_S) == [0] and own.frame() is not None
+            told = isinstance(connection.error, ConnectionError) and "fork" in str(connection.error)
+            own.close()
+            connection.close()
+            os._exit(0 if works and told else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        for _ in range(3):
+            next_frame(connection)
+        connection.close()
+
+
+def test_the_environment_chooses_the_implementation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLURIVERSE_RFB", "python")
+    assert chosen().startswith("python")
+    with server(paint_once) as port:
+        connection = connect("127.0.0.1", port)
+        assert type(connection).__name__ == "PythonPump"
+        connection.close()

@@ -1,0 +1,161 @@
+"""Both drivers before real screens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pluriverse.rfb import Region
+from pluriverse.vnc import VncConnection, VncOptions, connect, keysym
+from pluriverse.vnc.options import Implementation
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_server.display import Screen, make_screen
+from pluriverse_server.display.connection import open_display
+from support.rfb_streams import Easel, Picture, easel, looks_like, photo, screen_options, sprites
+from support.waiting import eventually
+
+PASSWORD = "live-pw"
+
+
+@pytest.fixture(params=["xvfb", "xvnc"])
+async def screen(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Screen]:
+    """A screen that asks for PASSWORD."""
+    shown = make_screen(screen_options(tmp_path, password=PASSWORD, backend=request.param))
+    await shown.start()
+    yield shown
+    await shown.stop()
+
+
+@pytest.fixture
+async def open_screen(screen: Screen, implementation: Implementation) -> AsyncGenerator[Callable[..., Any]]:
+    """Connects to the screen with the implementation under test; closes at the end."""
+    opened: list[VncConnection] = []
+
+    async def make(**options: Any) -> VncConnection:
+        wanted = VncOptions(implementation=implementation, **options)
+        port = screen.options.vnc_port
+        opened.append(await asyncio.to_thread(connect, "127.0.0.1", port, PASSWORD, options=wanted))
+        return opened[-1]
+
+    yield make
+    for connection in opened:
+        await asyncio.to_thread(connection.close)
+
+
+def shows(connection: VncConnection, matches: Callable[[Picture], bool]) -> Callable[[], bool]:
+    """Whether its latest frame does."""
+
+    def look() -> bool:
+        assert connection.error is None, connection.error
+        frame = connection.frame()
+        return frame is not None and matches(frame.array)
+
+    return look
+
+
+def background(screen: Screen) -> Picture:
+    """A picture for the whole screen."""
+    return sprites(screen.options.width, screen.options.height, 5)
+
+
+async def draw(artist: Easel, picture: Picture, x: int = 0, y: int = 0) -> None:
+    await asyncio.to_thread(artist.draw, picture, x, y)
+
+
+async def test_frames_become_what_is_drawn(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    connection = await open_screen(quality=None)
+    with easel(screen) as artist:
+        for seed in range(5):
+            picture = sprites(screen.options.width, screen.options.height, seed)
+            await draw(artist, picture)
+            await eventually(shows(connection, lambda array, wanted=picture: np.array_equal(array, wanted)))
+
+
+async def test_photos_come_through_jpeg(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    connection = await open_screen(fine_quality=95, subsampling="4:2:0")
+    with easel(screen) as artist:
+        for moment in (0.0, 1.0, 2.0):
+            picture = photo(screen.options.width, screen.options.height, moment)
+            await draw(artist, picture)
+            await eventually(shows(connection, lambda array, wanted=picture: looks_like(array, wanted)))
+
+
+async def test_only_the_regions_follow_the_screen(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    region = Region(20, 30, 50, 40)
+    part = np.s_[region.y : region.y + region.height, region.x : region.x + region.width]
+    connection = await open_screen(quality=None, regions=[region])
+    with easel(screen) as artist:
+        picture = background(screen)
+        await draw(artist, picture)
+        await eventually(shows(connection, lambda array: np.array_equal(array[part], picture[part])))
+
+
+async def test_small_grey_frames_follow_the_screen(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    connection = await open_screen(quality=None, scale=2, grey=True)
+    with easel(screen) as artist:
+        await draw(artist, np.full((screen.options.height, screen.options.width, 3), (255, 0, 0), np.uint8))
+        size = (screen.options.height // 2, screen.options.width // 2, 1)
+        await eventually(shows(connection, lambda array: array.shape == size and bool((array == 77).all())))
+
+
+async def test_keys_arrive_and_what_is_held_is_let_go_at_close(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    connection = await open_screen()
+    display: Any = open_display(screen.display, screen.xauthority)
+
+    def held() -> set[int]:
+        pressed = display.query_keymap()
+        return {code for code in range(256) if pressed[code // 8] & 1 << code % 8}
+
+    codes = {display.keysym_to_keycode(keysym(name)) for name in ("ctrl", "ArrowUp")}
+    connection.send_events([KeyEvent(keysym("ctrl"), True), KeyEvent(keysym("ArrowUp"), True)])
+    await eventually(lambda: held() == codes)
+    connection.send_events([PointerEvent(40, 50, 1)])
+    pointer = display.screen().root.query_pointer
+    await eventually(lambda: (pointer().root_x, pointer().root_y, pointer().mask & 0x100) == (40, 50, 0x100))
+    await asyncio.to_thread(connection.close)
+    await eventually(lambda: not held() and not pointer().mask & 0x100)
+    display.display.socket.close()
+
+
+async def test_six_connections_see_the_same_screen(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    connections = [await open_screen(quality=None) for _ in range(6)]
+    with easel(screen) as artist:
+        picture = background(screen)
+        await draw(artist, picture)
+        for connection in connections:
+            await eventually(shows(connection, lambda array: np.array_equal(array, picture)))
+
+
+async def test_a_frozen_server_is_given_up_and_a_still_one_is_not(
+    screen: Screen, open_screen: Callable[..., Any]
+) -> None:
+    patient = await open_screen()
+    hasty = await open_screen(silence_s=1.0)
+    await eventually(lambda: patient.fresh and hasty.fresh)
+    first = hasty.frame()
+    # It is asked for a pixel, and sends it: nothing else changes on this screen.
+    await eventually(lambda: hasty.frame().updates >= first.updates + 2)
+    assert hasty.error is None
+    server = list(screen.pids.values())[-1]
+    os.kill(server, signal.SIGSTOP)
+    try:
+        await eventually(lambda: hasty.error)
+        assert isinstance(hasty.error, TimeoutError)
+        assert patient.error is None
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
+async def test_a_killed_server_is_noticed_at_once(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    connection = await open_screen()
+    await eventually(lambda: connection.fresh)
+    os.kill(list(screen.pids.values())[-1], signal.SIGKILL)
+    await eventually(lambda: connection.error)
+    assert isinstance(connection.error, OSError)
+    assert connection.frame() is not None

@@ -1,0 +1,133 @@
+"""Handmade VNC servers: every byte they send is known, and so is when. Real ones may tear what they show."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Callable, Generator
+from typing import Final
+
+from pluriverse.rfb.messages import PIXEL_FORMAT
+from support.rfb_encoders import rectangle, update
+
+DEADLINE_S: Final = 20.0
+CONTINUOUS_UPDATES: Final = 150
+FENCE: Final = 248
+FENCE_REQUEST: Final = 1 << 31
+
+# What clients send, by type: how many bytes follow it.
+SIZES: Final = {0: 19, 3: 9, 4: 7, 5: 5, CONTINUOUS_UPDATES: 9}
+
+
+class Peer:
+    """The server's end of one connection, after the handshake, at which it let everybody in."""
+
+    def __init__(self, connected: socket.socket, width: int, height: int) -> None:
+        connected.settimeout(DEADLINE_S)
+        self.socket = connected
+        connected.sendall(b"RFB 003.008\n")
+        self.read(12)
+        connected.sendall(b"\x01\x01")
+        self.read(1)
+        connected.sendall(bytes(4))
+        self.read(1)
+        connected.sendall(struct.pack(">HH", width, height) + PIXEL_FORMAT + struct.pack(">I", 4) + b"test")
+
+    def read(self, count: int) -> bytes:
+        """So many bytes of what the client sends.
+
+        Raises:
+            ConnectionError: it has hung up.
+        """
+        data = b""
+        while len(data) < count:
+            more = self.socket.recv(count - len(data))
+            if not more:
+                raise ConnectionError("the client hung up")
+            data += more
+        return data
+
+    def message(self) -> tuple[int, bytes]:
+        """The client's next message: its type, and what follows that."""
+        kind = self.read(1)[0]
+        if kind == 2:  # the encodings, as many as it says
+            head = self.read(3)
+            return kind, head + self.read(4 * int.from_bytes(head[1:], "big"))
+        if kind == FENCE:
+            head = self.read(8)
+            return kind, head + self.read(head[-1])
+        return kind, self.read(SIZES[kind])
+
+    def wait_for(self, kind: int) -> bytes:
+        """Skip messages up to one of this type."""
+        while True:
+            got, body = self.message()
+            if got == kind:
+                return body
+
+    def wait_for_request(self) -> tuple[bool, tuple[int, int, int, int]]:
+        """Skip messages up to a request for an update: whether incremental, and of what."""
+        incremental, *place = struct.unpack(">BHHHH", self.wait_for(3))
+        return bool(incremental), (place[0], place[1], place[2], place[3])
+
+    def send(self, data: bytes) -> None:
+        """Send bytes."""
+        self.socket.sendall(data)
+
+
+def one_colour(width: int, height: int, colour: int) -> bytes:
+    """An update that paints a whole screen in one grey, in several rectangles."""
+    bands = 4
+    height_of_band = height // bands
+    body = bytes([colour, colour, colour, 0]) * (width * height_of_band)
+    return update(*(rectangle(0, band * height_of_band, width, height_of_band, 0, body) for band in range(bands)))
+
+
+def fence(flags: int, payload: bytes) -> bytes:
+    """The server's fence."""
+    return struct.pack(">BxxxIB", FENCE, flags, len(payload)) + payload
+
+
+@contextlib.contextmanager
+def server(script: Callable[[Peer], None], *, width: int = 64, height: int = 64) -> Generator[int]:
+    """Run ``script`` for each client that connects to the port that this yields, each on a thread.
+
+    A script ends by returning, or when its client hangs up; what else it raises is raised at the end of the context.
+    """
+    failures: list[BaseException] = []
+    threads: list[threading.Thread] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve(connected: socket.socket) -> None:
+        with connected:
+            try:
+                script(Peer(connected, width, height))
+            except (ConnectionError, TimeoutError):
+                return
+            except BaseException as error:  # noqa: BLE001 - it is raised where the test sees it
+                failures.append(error)
+
+    def accept() -> None:
+        while True:
+            try:
+                connected, _ = listener.accept()
+            except OSError:
+                return
+            thread = threading.Thread(target=serve, args=(connected,), daemon=True)
+            threads.append(thread)
+            thread.start()
+
+    accepting = threading.Thread(target=accept, daemon=True)
+    accepting.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        accepting.join(DEADLINE_S)
+        for thread in threads:
+            thread.join(DEADLINE_S)
+    if failures:
+        raise failures[0]
