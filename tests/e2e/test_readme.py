@@ -24,8 +24,9 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_readme_shows_the_very_script_that_docs_has() -> None:
-    shown = README.split("```python\n")[1].split("```")[0]
-    assert (ROOT / "docs/talk.py").read_text().endswith(shown)
+    script = (ROOT / "docs/talk.py").read_text()
+    blocks = [block.split("```")[0] for block in README.split("```python\n")[1:]]
+    assert any(script.endswith(block) for block in blocks)
 
 
 def test_readmes_figures_are_those_that_were_measured() -> None:
@@ -120,3 +121,34 @@ async def test_runtime_of_the_documentation_runs_as_it_stands(tmp_path: Path) ->
             last = await agent.hear_method("v0.env.reward", done=True, reward=1.0)
             assert last["body"]["info"]["reason"] == "guessed"
             await eventually(lambda: "v0.env.text" in agent.methods())
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/agents.md"])
+def test_sample_agents_play(document: str, tmp_path: Path) -> None:
+    source = find(r"(?s)```python\n(import pluriverse\n.*?)```", (ROOT / document).read_text())
+    # The one in the README plays for ever, on as many remotes as there are; a test has less time.
+    source = source.replace("while True:", "for _ in range(200):").replace("remotes=4", "remotes='local:2'")
+    agent = tmp_path / "agent.py"
+    agent.write_text(source)
+    leftovers = Leftovers()
+    subprocess.run([sys.executable, agent], cwd=ROOT, check=True, timeout=120, capture_output=True, text=True)
+    leftovers.assert_none()
+
+
+def test_make_run_with_an_agent_prints_what_it_measures_and_ctrl_c_ends_both() -> None:
+    leftovers = Leftovers()
+    command = ["make", "run", "AGENT=random", f"VNC_PORT={free_port()}", f"REWARDER_PORT={free_port()}"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    heard = ""
+    for line in process.stdout:
+        heard += line
+        if "steps/s" in line and "1/1 remotes" in line:
+            break
+    assert "observation lag" in heard, heard
+    os.killpg(process.pid, signal.SIGINT)
+    process.stdout.close()
+    process.wait(10)
+    leftovers.assert_none()

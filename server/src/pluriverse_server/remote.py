@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -62,7 +63,8 @@ class Remote:
         manifest = load(settings.runtime)
         require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
         require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
-        runtime_dir = Path(tempfile.mkdtemp(prefix="pluriverse-"))
+        # Whoever finds one can tell by its process whether it is still needed.
+        runtime_dir = Path(tempfile.mkdtemp(prefix=f"pluriverse-{os.getpid()}-"))
         screen = make_screen(_screen_options(settings, manifest, runtime_dir))
         try:
             # Neither needs the other, and together they are most of the time that a start takes.

@@ -12,13 +12,14 @@ from .block import MetadataBlock
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge
 from .latch import KeyLatch
 from .pacer import Pacer
-from .region import Region
+from .region import Band, Region
 from .reporter import DaemonGone, NoDaemon, Reporter
 from .window import Window
 from .xlib import NoDisplay, XError
 
 __all__ = [
     "PROBE_KEYSYM",
+    "Band",
     "DaemonGone",
     "KeyEdge",
     "KeyLatch",

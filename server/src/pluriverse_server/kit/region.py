@@ -6,6 +6,7 @@ import ctypes
 import os
 import weakref
 from ctypes import byref, c_int, c_size_t, c_void_p
+from dataclasses import dataclass
 from typing import Final
 
 from .xlib import Connection, XError
@@ -81,8 +82,26 @@ class Region:
             # The server keeps its own mapping until it gets to this, so what was put before is still drawn.
             self._connection.xext.XShmDetach(self._connection.display, byref(self._segment))
 
+    def band(self, top: int, bottom: int) -> Band:
+        """Its rows from ``top`` to ``bottom``, which is excluded, for ``Window.put`` to show them alone.
+
+        Raises:
+            ValueError: the region hasn't these rows, or they are none.
+        """
+        if not 0 <= top < bottom <= self.height:
+            raise ValueError(f"rows {top} to {bottom} are no band of a region of {self.height} rows")
+        return Band(self, top, bottom)
+
     def send(self, drawable: int, gc: int) -> None:
         """Ask the server to draw the region as it is when it gets round to it; ``Window.put`` calls this.
+
+        Raises:
+            ValueError: the region was closed.
+        """
+        self.send_rows(drawable, gc, 0, self.height)
+
+    def send_rows(self, drawable: int, gc: int, top: int, bottom: int) -> None:
+        """The same for some of its rows, which it must have.
 
         Raises:
             ValueError: the region was closed.
@@ -90,7 +109,7 @@ class Region:
         if self._closed:
             raise ValueError("this region was closed: make a new one with Window.image")
         connection, image = self._connection, byref(self._image)
-        place = (0, 0, self.x, self.y, self.width, self.height)
+        place = (0, top, self.x, self.y + top, self.width, bottom - top)
         if self._segment is not None:
             connection.xext.XShmPutImage(connection.display, drawable, gc, image, *place, 0)
         else:
@@ -144,6 +163,23 @@ class Region:
         if not self._connection.x11.XInitImage(byref(image)):
             raise XError(f"Xlib takes no image of {self.width}x{self.height} pixels")
         return image
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Some rows of a region, over its whole width. Made by ``Region.band``."""
+
+    region: Region
+    top: int
+    bottom: int
+
+    def send(self, drawable: int, gc: int) -> None:
+        """As ``Region.send``, for these rows.
+
+        Raises:
+            ValueError: the region was closed.
+        """
+        self.region.send_rows(drawable, gc, self.top, self.bottom)
 
 
 def _system_error() -> str:

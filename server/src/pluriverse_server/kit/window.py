@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import byref
 from types import TracebackType
 
-from .region import BGRX_MASKS, DEPTH, Region
+from .region import BGRX_MASKS, DEPTH, Band, Region
 from .xlib import Connection, NoDisplay, XError
 from .xstructures import CW_OVERRIDE_REDIRECT, LSB_FIRST, XColor, XSetWindowAttributes
 
@@ -69,8 +69,8 @@ class Window:
         self._regions = [*(kept for kept in self._regions if not kept.closed), region]
         return region
 
-    def put(self, *regions: Region) -> None:
-        """Show the regions, in this order, and return without waiting for the server.
+    def put(self, *parts: Region | Band) -> None:
+        """Show the regions, or bands of them, in this order, and return without waiting for the server.
 
         The server reads shared memory when it carries this out, a fraction of a millisecond later: what is written into
         a region meanwhile may show already.
@@ -78,8 +78,8 @@ class Window:
         Raises:
             ValueError: a region was closed.
         """
-        for region in regions:
-            region.send(self._window, self._gc)
+        for part in parts:
+            part.send(self._window, self._gc)
         self.connection.x11.XFlush(self.connection.display)
 
     def clear(self) -> None:

@@ -1,0 +1,103 @@
+"""Which environments there are: asked of the runtimes on this machine, and of the images that its Docker engine has."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+import docker
+import docker.errors
+import requests.exceptions
+
+from .errors import PluriverseError
+from .remotes.local import SERVER
+from .remotes.runtimes import IMAGE_PREFIX, local_runtimes, runtime_folder
+
+# A runtime that makes its list by a script has ten seconds for it; starting Python or a container comes on top.
+LIST_S: Final = 30.0
+
+Entry = dict[str, Any]
+
+
+class CatalogueError(PluriverseError):
+    """A runtime's environments can't be listed; says why."""
+
+
+def environments(runtime: str | None = None) -> list[Entry]:
+    """All environments of one runtime, or of every runtime here; each has at least ``id``, ``title`` and ``runtime``.
+
+    Raises:
+        CatalogueError: there is no such runtime, or none at all, or one can't say what it has.
+    """
+    found: dict[str, Entry] = {}
+    for name, entries in _sources(runtime):
+        for entry in entries:
+            found.setdefault(str(entry["id"]), {"title": "", **entry, "runtime": name})
+    if not found:
+        what = f"no runtime {runtime!r}" if runtime else "no runtime"
+        raise CatalogueError(
+            f"there is {what} on this machine; see what is missing with: pluriverse doctor"
+            " (or build an image in a checkout with: make image)"
+        )
+    return [found[key] for key in sorted(found)]
+
+
+def _sources(runtime: str | None) -> Iterator[tuple[str, list[Entry]]]:
+    local = local_runtimes() if importlib.util.find_spec(SERVER) is not None else []
+    for name in local:
+        if runtime in (None, name):
+            yield name, _of_folder(name)
+    for name in _images():
+        if name not in local and runtime in (None, name):
+            yield name, _of_image(name)
+
+
+def _of_folder(runtime: str) -> list[Entry]:
+    command = [sys.executable, "-m", SERVER, "envs", str(runtime_folder(runtime)), "--json"]
+    try:
+        result = subprocess.run(command, capture_output=True, timeout=LIST_S, check=True)
+    except subprocess.CalledProcessError as error:
+        raise CatalogueError(f"runtime {runtime}: {error.stderr.decode(errors='replace').strip()}") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CatalogueError(f"runtime {runtime} can't list its environments: {error}") from error
+    return _entries(runtime, result.stdout)
+
+
+def _images() -> list[str]:
+    try:
+        client = docker.from_env(timeout=int(LIST_S))
+        try:
+            tags = [tag for image in client.images.list() for tag in image.tags]
+        finally:
+            client.close()
+    except (docker.errors.DockerException, requests.exceptions.RequestException):
+        return []  # no engine
+    names = {tag.partition(":")[0] for tag in tags}
+    return sorted(name.removeprefix(IMAGE_PREFIX) for name in names if name.startswith(IMAGE_PREFIX))
+
+
+def _of_image(runtime: str) -> list[Entry]:
+    client = docker.from_env(timeout=int(LIST_S))
+    try:
+        command = ["envs", "/runtime", "--json"]
+        output = client.containers.run(IMAGE_PREFIX + runtime, command, remove=True, network_disabled=True)
+    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
+        raise CatalogueError(f"image {IMAGE_PREFIX}{runtime} can't list its environments: {error}") from error
+    finally:
+        client.close()
+    return _entries(runtime, output)
+
+
+def _entries(runtime: str, text: bytes) -> list[Entry]:
+    try:
+        document: Any = json.loads(text)
+    except ValueError as error:
+        raise CatalogueError(f"runtime {runtime} lists its environments as no JSON: {error}") from error
+    entries = cast("list[Any]", document) if isinstance(document, list) else []
+    if not entries or not all(isinstance(entry, dict) and "id" in entry for entry in entries):
+        raise CatalogueError(f"runtime {runtime} lists its environments as something else than objects with an id")
+    return cast("list[Entry]", entries)

@@ -1,0 +1,175 @@
+"""The command ``pluriverse``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Generator
+from typing import Annotated, Final, NoReturn
+
+import typer
+
+from .errors import ConfigurationError, PluriverseError
+
+# Exit codes, as pluriverse-server has them: what was asked can't be done; it was done and then broke.
+EXIT_USAGE: Final = 2
+EXIT_BROKEN: Final = 1
+
+DEFAULT_ENV: Final = "gym-core.PongDeterministic-v3"
+
+app = typer.Typer(
+    name="pluriverse",
+    help="Real-time reinforcement-learning environments on other machines, over VNC and the v0 rewarder protocol.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+RemotesOption = Annotated[
+    str, typer.Option("--remotes", "-r", help="4, docker:4, local:4, or vnc://HOST:5900+15900,…?password=…")
+]
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def run(
+    context: typer.Context,
+    runtime: Annotated[str, typer.Argument(help="The runtime's id, such as gym-core.")] = "gym-core",
+    engine: Annotated[
+        str, typer.Option(help="docker, local, or auto: Docker when it answers and has the image.")
+    ] = "auto",
+) -> None:
+    """Run one remote until Ctrl-C. Further options are pluriverse-server's, as --env and --password."""
+    from .remotes import docker, local
+    from .remotes.runtimes import IMAGE_PREFIX, runtime_folder
+
+    if engine not in ("auto", "docker", "local"):
+        _fail(f"--engine {engine}: expected docker, local or auto", EXIT_USAGE)
+    no_docker = docker.why_unavailable(runtime) if engine != "local" else "not asked for"
+    if no_docker is None and shutil.which("docker") is not None:
+        # The host's network, so that the options' ports are the host's, and nobody else's machine reaches them.
+        image = [IMAGE_PREFIX + runtime, "run", "--host", "127.0.0.1", *context.args]
+        os.execvp("docker", ["docker", "run", "--rm", "--network", "host", *_terminal(), *_passed_on(), *image])
+    no_local = local.why_unavailable(runtime) if engine != "docker" else "not asked for"
+    if no_local is None:
+        command = [sys.executable, "-m", local.SERVER, "run", str(runtime_folder(runtime)), *context.args]
+        os.execv(sys.executable, command)
+    _fail(f"{runtime} can't be run.\n  Docker: {no_docker}\n  local: {no_local}", EXIT_USAGE)
+
+
+@app.command()
+def random(
+    env: Annotated[str, typer.Option("--env", "-e", help="The environment's id; see: pluriverse envs.")] = DEFAULT_ENV,
+    remotes: RemotesOption = "1",
+    seconds: Annotated[float | None, typer.Option(help="How long to play; if not given, until Ctrl-C.")] = None,
+    fps: Annotated[float | None, typer.Option(help="Steps a second; if not given, the environment's own.")] = None,
+    render: Annotated[str | None, typer.Option(help="Show the first remote: terminal, or human for a window.")] = None,
+) -> None:
+    """Play with random actions; prints rates, lags and rewards once a second."""
+    import pluriverse
+
+    from .play import play_randomly
+    from .wrappers import Render
+
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    with _told(), pluriverse.make(env, remotes) as vector:
+        shown = Render(vector, render) if render else vector
+        play_randomly(shown, seconds=seconds, fps=fps, report=lambda line: print(line, flush=True))
+
+
+@app.command()
+def demo(
+    remotes: Annotated[
+        str, typer.Option("--remotes", "-r", help="How each game is run: local:1, docker:1, or 1 for either.")
+    ] = "1",
+    port: Annotated[int, typer.Option(help="Where the page is served; 0: anywhere.")] = 15800,
+    seconds: Annotated[float | None, typer.Option(help="How long to play; if not given, until Ctrl-C.")] = None,
+) -> None:
+    """Run four games, play them all with random actions, and show them in one browser page."""
+    from .demo import play
+
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    with _told(), contextlib.suppress(KeyboardInterrupt):
+        play(remotes, port=port, seconds=seconds, report=lambda line: print(line, flush=True))
+
+
+@app.command()
+def envs(
+    runtime: Annotated[str | None, typer.Argument(help="Of one runtime; if not given, of all.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all that is known of each, as a JSON list.")] = False,
+) -> None:
+    """List the environments that this machine can run, an id a line."""
+    from .catalogue import environments
+
+    with _told():
+        entries = environments(runtime)
+        typer.echo(json.dumps(entries, indent=2) if as_json else "\n".join(str(entry["id"]) for entry in entries))
+
+
+@app.command()
+def ping(
+    address: Annotated[str, typer.Argument(help="vnc://HOST:5900+15900?password=…", show_default=False)],
+    count: Annotated[int, typer.Option("--count", "-c", min=1, max=1000, help="How many pings.")] = 5,
+) -> None:
+    """Tell how far away remotes are: connecting, round trips, the clocks' difference, the first picture."""
+    from .ping import examine
+    from .remotes.address import parse_addresses
+    from .remotes.parse import PASSWORD_VARIABLE
+
+    with _told():
+        for place in parse_addresses(address, os.environ.get(PASSWORD_VARIABLE)):
+            for line in examine(place, count):
+                typer.echo(line)
+
+
+@app.command()
+def doctor(runtime: Annotated[str, typer.Argument(help="For this runtime.")] = "gym-core") -> None:
+    """Tell what is missing on this machine, and the command that mends it; exit status 1 if nothing can be played."""
+    from .doctor import examine
+
+    findings = examine(runtime)
+    for finding in findings:
+        mark = "ok     " if finding.present else "missing"
+        typer.echo(f"{mark}  {finding.name}: {finding.purpose if finding.present else finding.missing}")
+        if finding.mend:
+            typer.echo(f"         for {finding.purpose}: {finding.mend}")
+    if not all(finding.present for finding in findings if finding.needed):
+        raise typer.Exit(EXIT_BROKEN)
+
+
+def main() -> None:
+    """The entry point."""
+    app(prog_name="pluriverse")
+
+
+@contextlib.contextmanager
+def _told() -> Generator[None]:
+    """Our errors as one message and an exit status."""
+    try:
+        yield
+    except ConfigurationError as error:
+        _fail(str(error), EXIT_USAGE)
+    except PluriverseError as error:
+        _fail(str(error), EXIT_BROKEN)
+
+
+def _terminal() -> list[str]:
+    return ["--interactive", "--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
+
+
+def _passed_on() -> list[str]:
+    """The settings of ours that a container gets too."""
+    names = [name for name in os.environ if name.startswith("PLURIVERSE_") and name != "PLURIVERSE_RUNTIMES"]
+    return [word for name in names for word in ("--env", name)]
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    typer.echo(f"pluriverse: {message}", err=True)
+    raise typer.Exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The vectorised environment: many remotes, stepped together, none waited for."""

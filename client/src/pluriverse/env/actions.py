@@ -1,0 +1,72 @@
+"""An agent's actions into events, checked before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, from_wire, to_wire
+from pluriverse_protocol.limits import MAX_EVENTS_PER_ACTION
+
+from pluriverse.errors import ActionError
+from pluriverse.spaces import PEEK_REWARD
+from pluriverse.vnc.keys import keysym
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One index's events, and whether it only peeks."""
+
+    events: tuple[Event, ...] = ()
+    peek: bool = False
+
+
+def parse_actions(action_n: Any, n: int) -> list[Action]:
+    """The actions of all indices.
+
+    Raises:
+        ActionError: there aren't ``n``, or an event isn't one; names the index and the event.
+    """
+    if isinstance(action_n, str | bytes) or not isinstance(action_n, Iterable):
+        raise ActionError(f"expected a list of {n} actions, got {action_n!r:.120}")
+    actions = list(cast("Iterable[Any]", action_n))
+    if len(actions) != n:
+        raise ActionError(f"expected {n} actions, one for each remote, got {len(actions)}")
+    return [_parse_action(index, action) for index, action in enumerate(actions)]
+
+
+def _parse_action(index: int, action: Any) -> Action:
+    if isinstance(action, str | bytes) or not isinstance(action, Iterable):
+        raise ActionError(f"action {index} is {action!r:.120}; expected a list of events")
+    events: list[Event] = []
+    peek = False
+    for event in cast("Iterable[Any]", action):
+        if event is PEEK_REWARD:
+            peek = True
+            continue
+        try:
+            events.append(_parse_event(event))
+        except (ValueError, LookupError, TypeError) as error:
+            raise ActionError(f"action {index}: {event!r:.120} is no event: {error}") from None
+    if len(events) > MAX_EVENTS_PER_ACTION:
+        raise ActionError(f"action {index} has {len(events)} events, over {MAX_EVENTS_PER_ACTION}")
+    return Action(tuple(events), peek)
+
+
+def _parse_event(event: Any) -> Event:
+    """The event that an agent's object stands for, checked as the protocol checks it."""
+    match event:
+        case KeyEvent() | PointerEvent() | JoystickEvent():
+            return from_wire(to_wire(event))
+        case ("KeyEvent", str() as name, down):
+            return from_wire(["KeyEvent", keysym(name), _plain(down)])
+        case [str() as name, *arguments]:
+            return from_wire([name, *map(_plain, cast("Sequence[Any]", arguments))])
+        case _:
+            raise ValueError('expected ("KeyEvent", name or keysym, down) or ("PointerEvent", x, y, buttonmask)')
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy's as Python's own."""
+    return value.item() if hasattr(value, "item") else value

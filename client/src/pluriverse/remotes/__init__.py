@@ -1,0 +1,8 @@
+"""Starting, finding and replacing remotes: containers, local processes, or somebody else's."""
+
+from .address import Address, parse_addresses
+from .manager import Attached, Progress, RemoteManager
+from .parse import START_S, parse
+from .progress import shown
+
+__all__ = ["START_S", "Address", "Attached", "Progress", "RemoteManager", "parse", "parse_addresses", "shown"]

@@ -1,0 +1,67 @@
+"""Whether a remote is ready: an environment runs in it, and both of its ports answer."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from pluriverse.errors import RemoteUnavailable
+
+from .address import Address
+
+# A remote that answers at all answers within milliseconds.
+ANSWER_S: Final = 2.0
+
+# How often a remote that isn't ready yet is asked again: unnoticeable to people, nothing to a remote.
+ASK_AGAIN_S: Final = 0.05
+
+# A remote brings a dead program or screen back within a second or two; one that hasn't by now is replaced.
+HEAL_S: Final = 5.0
+
+# What a remote says about itself is a hundred bytes.
+MAX_ANSWER_BYTES: Final = 64 * 1024
+
+
+def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], None]) -> None:
+    """Return once the remote is ready. ``check`` is called in between; it raises when there is nothing to wait for.
+
+    Raises:
+        RemoteUnavailable: it wasn't ready within ``timeout_s`` seconds; says what it answered last.
+    """
+    deadline = time.monotonic() + timeout_s
+    while (reason := why_not_ready(address)) is not None:
+        check()
+        if time.monotonic() > deadline:
+            raise RemoteUnavailable(f"the remote at {address} wasn't ready within {timeout_s:g} s: {reason}")
+        time.sleep(ASK_AGAIN_S)
+
+
+def why_not_ready(address: Address) -> str | None:
+    """None if the remote is ready; else why not, in words."""
+    connection = http.client.HTTPConnection(address.host, address.rewarder_port, timeout=ANSWER_S)
+    try:
+        connection.request("GET", "/readyz")
+        response = connection.getresponse()
+        body = response.read(MAX_ANSWER_BYTES)
+        if response.status != http.HTTPStatus.OK:
+            return f"its environment is {_state(body)}"
+        socket.create_connection((address.host, address.vnc_port), ANSWER_S).close()
+    except (OSError, http.client.HTTPException) as error:
+        return str(error) or type(error).__name__
+    finally:
+        connection.close()
+    return None
+
+
+def _state(body: bytes) -> str:
+    try:
+        document: Any = json.loads(body)
+    except ValueError:
+        return "unknown"
+    if not isinstance(document, dict):
+        return "unknown"
+    return str(cast("dict[str, Any]", document).get("env_state") or "not started")

@@ -1,0 +1,265 @@
+"""Remotes as process trees of this machine, each a child of this process that dies with it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import secrets
+import shutil
+import signal
+import socket
+import string
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
+
+from .address import Address
+from .health import HEAL_S, wait_until_ready
+from .manager import Progress
+from .owner import is_dead, this_process
+from .runtimes import runtime_folder
+
+SERVER: Final = "pluriverse_server"
+HOST: Final = "127.0.0.1"
+
+# A free port may be taken by another program before the remote binds it; a remote then ends at once.
+ATTEMPTS: Final = 3
+
+# A remote says goodbye, stops its program and its screen within two seconds; then it is killed.
+STOP_S: Final = 5.0
+
+# VNC authentication looks at eight characters.
+PASSWORD_CHARS: Final = 8
+
+FOLDER_PREFIX: Final = "pluriverse-local-"
+OWNER_FILE: Final = "owner"
+
+# The end of what a remote said, enough for its error message and some lines of a traceback.
+LAST_WORDS_BYTES: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRemote:
+    """One running process tree."""
+
+    address: Address
+    process: subprocess.Popen[bytes]
+    folder: Path
+    output: IO[bytes]
+
+    @property
+    def alive(self) -> bool:
+        """Whether its daemon runs."""
+        return self.process.poll() is None
+
+    def last_words(self) -> str:
+        """The end of what it said."""
+        size = self.output.seek(0, os.SEEK_END)
+        self.output.seek(max(0, size - LAST_WORDS_BYTES))
+        return self.output.read().decode(errors="replace").strip()
+
+    def ask_to_stop(self) -> None:
+        """Tell it to end, which takes it a moment."""
+        if self.process.poll() is None:
+            # A stopped process takes no SIGTERM before it goes on.
+            for signum in (signal.SIGTERM, signal.SIGCONT):
+                self._signal(signum)
+
+    def stop(self) -> None:
+        """End it, and what it started."""
+        if self.process.poll() is None:
+            self.ask_to_stop()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(STOP_S)
+        self._signal(signal.SIGKILL)
+        self.process.wait()
+        self.output.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _signal(self, signum: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signum)
+
+
+class LocalRemotes:
+    """``n`` remotes of one runtime on this machine."""
+
+    def __init__(self, n: int, runtime: str, env_id: str, *, start_timeout_s: float) -> None:
+        """Nothing is started yet.
+
+        Raises:
+            ConfigurationError: the daemon isn't installed, or the runtime's folder isn't found.
+        """
+        reason = why_unavailable(runtime)
+        if reason is not None:
+            raise ConfigurationError(f"a local remote can't be started: {reason}")
+        self._n = n
+        self._folder = runtime_folder(runtime)
+        self._env_id = env_id
+        self._start_timeout_s = start_timeout_s
+        self._remotes: list[LocalRemote | None] = [None] * n
+        self._lock = threading.Lock()
+        self._closed = False
+        sweep()
+        # The kernel kills a child when the *thread* that forked it ends, so one thread forks them all, and stays.
+        self._forker = ThreadPoolExecutor(1, thread_name_prefix="pluriverse: local remotes")
+
+    @property
+    def n(self) -> int:
+        """How many remotes there are."""
+        return self._n
+
+    def start(self, progress: Progress) -> Sequence[Address]:
+        """Start all side by side, and wait until each is ready.
+
+        Raises:
+            RemoteUnavailable: one could not be started; those that were are gone again.
+        """
+
+        def start_one(index: int) -> Address:
+            progress(index, "starting a local process")
+            address = self._start_one(index)
+            progress(index, f"ready at {address}")
+            return address
+
+        try:
+            with ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start") as pool:
+                return list(pool.map(start_one, range(self._n)))
+        except BaseException:
+            self.close()
+            raise
+
+    def replace(self, index: int) -> Address:
+        """The same address if the daemon lives, else that of another one.
+
+        Raises:
+            RemoteUnavailable: it could not be started.
+        """
+        remote = self._remotes[index]
+        if remote is not None and remote.alive:
+            try:
+                wait_until_ready(remote.address, HEAL_S, lambda: self._require_alive(remote))
+            except RemoteUnavailable:
+                pass  # frozen, or beyond its own healing
+            else:
+                return remote.address
+        return self._start_one(index)
+
+    def close(self) -> None:
+        """End all, side by side; without threads, which can't be started any more when Python exits."""
+        with self._lock:
+            self._closed = True
+            remotes = [remote for remote in self._remotes if remote is not None]
+            self._remotes = [None] * self._n
+        for remote in remotes:
+            remote.ask_to_stop()
+        for remote in remotes:
+            remote.stop()
+        self._forker.shutdown()
+
+    def _start_one(self, index: int) -> Address:
+        for attempt in range(ATTEMPTS):
+            remote = self._spawn(index)
+            try:
+                wait_until_ready(
+                    remote.address, self._start_timeout_s, lambda remote=remote: self._require_alive(remote)
+                )
+            except RemoteUnavailable:
+                if attempt == ATTEMPTS - 1 or "can't be had" not in remote.last_words():
+                    raise
+            else:
+                return remote.address
+        raise AssertionError
+
+    def _spawn(self, index: int) -> LocalRemote:
+        """Start the remote of ``index`` in the place of the one before, which is ended."""
+        with self._lock:
+            before, self._remotes[index] = self._remotes[index], None
+        if before is not None:
+            before.stop()
+        with self._lock:
+            if self._closed:
+                raise RemoteUnavailable("the environment is being closed")
+            remote = self._remotes[index] = self._forker.submit(self._fork).result()
+            return remote
+
+    def _fork(self) -> LocalRemote:
+        vnc_port, rewarder_port = free_ports(2)
+        address = Address(HOST, vnc_port, rewarder_port, generate_password())
+        # Its temporary files go with it even if it is killed; those of a killed owner with the next sweep.
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        (folder / OWNER_FILE).write_text(this_process())
+        output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        ports = ["--vnc-port", str(address.vnc_port), "--rewarder-port", str(address.rewarder_port)]
+        command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports]
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLURIVERSE_")}
+        settings = {"PLURIVERSE_PASSWORD": address.password or "", "PLURIVERSE_ENV": self._env_id}
+        settings["TMPDIR"] = str(folder)
+        try:
+            process = subprocess.Popen(
+                # setpriv sets the parent-death signal between fork and exec, which Python can't do safely itself.
+                ["setpriv", "--pdeathsig", "TERM", "--", *command],
+                env=inherited | settings,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            output.close()
+            shutil.rmtree(folder)
+            raise RemoteUnavailable(f"a local remote could not be started: {error}") from error
+        return LocalRemote(address, process, folder, output)
+
+    def _require_alive(self, remote: LocalRemote) -> None:
+        if self._closed:
+            raise RemoteUnavailable("the environment is being closed")
+        if not remote.alive:
+            status = remote.process.returncode
+            raise RemoteUnavailable(
+                f"the remote ended with status {status} before it was ready:\n{remote.last_words()}"
+            )
+
+
+def why_unavailable(runtime: str) -> str | None:
+    """None if remotes of ``runtime`` can be started here; else why not, and what mends it."""
+    if importlib.util.find_spec(SERVER) is None:
+        return "the daemon isn't installed; install it with: pip install pluriverse-server"
+    if shutil.which("setpriv") is None:
+        return "the program 'setpriv' was not found on PATH; install it with: apt-get install util-linux"
+    try:
+        runtime_folder(runtime)
+    except ConfigurationError as error:
+        return str(error)
+    return None
+
+
+def sweep() -> None:
+    """Remove the temporary files of remotes whose owner was killed; the remotes themselves have died with it."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if is_dead((folder / OWNER_FILE).read_text()):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_ports(count: int) -> list[int]:
+    """TCP ports of 127.0.0.1 that nobody listens on at the moment, all different."""
+    with contextlib.ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((HOST, 0))
+        return [probe.getsockname()[1] for probe in probes]
+
+
+def generate_password() -> str:
+    """A new random password of letters and digits."""
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_CHARS))

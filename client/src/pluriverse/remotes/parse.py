@@ -1,0 +1,66 @@
+"""What ``remotes=`` may be: a number, ``docker:4``, ``local:4``, or addresses."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+from pluriverse.errors import ConfigurationError
+
+from . import docker, local
+from .address import SCHEME, parse_addresses
+from .docker import DockerRemotes
+from .local import LocalRemotes
+from .manager import Attached, RemoteManager
+from .runtimes import runtime_of
+
+# Each remote is some 100 MB and a share of a core; more than this is a typing error, or a fleet for other engines.
+MAX_REMOTES: Final = 1024
+
+# From nothing to a running environment takes a second; on a machine that starts dozens at once, some more.
+START_S: Final = 60.0
+
+PASSWORD_VARIABLE: Final = "PLURIVERSE_PASSWORD"  # noqa: S105 - its name
+
+_COUNTED: Final = re.compile(r"(?:(docker|local):)?(\d+)")
+
+
+def parse(remotes: int | str, env_id: str | None, *, start_timeout_s: float = START_S) -> RemoteManager:
+    """The manager of the remotes that ``remotes`` asks for, none of them started yet.
+
+    ``4`` starts four of the environment's runtime: in Docker when an engine answers and has the image, else as local
+    processes. ``"docker:4"`` and ``"local:4"`` insist. ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes
+    that run already; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD.
+
+    Raises:
+        ConfigurationError: it is none of these, or can't be had here; says what mends it.
+    """
+    if isinstance(remotes, str) and remotes.startswith(f"{SCHEME}:"):
+        return Attached(parse_addresses(remotes, os.environ.get(PASSWORD_VARIABLE)))
+    match = _COUNTED.fullmatch(str(remotes))
+    if match is None or isinstance(remotes, bool) or not 0 < int(match[2]) <= MAX_REMOTES:
+        raise ConfigurationError(
+            f"remotes={remotes!r}: expected a number of 1 to {MAX_REMOTES}, 'docker:4', 'local:4', "
+            "or 'vnc://HOST:5900+15900,…?password=…'"
+        )
+    if env_id is None:
+        raise ConfigurationError("remotes can only be started for an environment; name one, or attach with vnc://…")
+    return _started(match[1], int(match[2]), env_id, start_timeout_s)
+
+
+def _started(engine: str | None, n: int, env_id: str, start_timeout_s: float) -> RemoteManager:
+    runtime = runtime_of(env_id)
+    if engine == "docker":
+        return DockerRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
+    if engine == "local":
+        return LocalRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
+    no_docker = docker.why_unavailable(runtime)
+    if no_docker is None:
+        return DockerRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
+    no_local = local.why_unavailable(runtime)
+    if no_local is None:
+        return LocalRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
+    raise ConfigurationError(
+        f"{env_id} can be run neither in Docker nor locally.\n  Docker: {no_docker}\n  local: {no_local}"
+    )

@@ -1,0 +1,37 @@
+"""Shows on a terminal how far the start of remotes is."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Generator
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from . import manager
+
+
+@contextlib.contextmanager
+def shown(n: int) -> Generator[manager.Progress]:
+    """What to tell how the start of ``n`` remotes goes; shown if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield manager.say_nothing
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting remotes", total=n)
+        ready: set[int] = set()
+
+        def tell(index: int, what: str) -> None:
+            if what.startswith(("ready", "attached")):
+                ready.add(index)
+            bar.update(task, completed=len(ready), description=f"remote {index}: {what}")
+
+        yield tell

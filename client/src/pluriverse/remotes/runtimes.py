@@ -1,0 +1,65 @@
+"""Which runtime an environment belongs to, and where runtimes are on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pluriverse.errors import ConfigurationError
+
+VARIABLE: Final = "PLURIVERSE_RUNTIMES"
+MANIFEST: Final = "runtime.toml"
+IMAGE_PREFIX: Final = "pluriverse/"
+
+
+def runtime_of(env_id: str) -> str:
+    """The runtime of an environment: what stands before the first dot of its id.
+
+    Raises:
+        ConfigurationError: the id has no such part.
+    """
+    runtime, dot, rest = env_id.partition(".")
+    if not (runtime and dot and rest):
+        raise ConfigurationError(
+            f"environment {env_id!r}: expected RUNTIME.NAME, such as gym-core.PongDeterministic-v3"
+        )
+    return runtime
+
+
+def runtime_folder(runtime: str) -> Path:
+    """The folder with the runtime's ``runtime.toml``.
+
+    Raises:
+        ConfigurationError: it isn't there; says where was looked.
+    """
+    places = list(runtimes_folders())
+    for place in places:
+        if (place / runtime / MANIFEST).is_file():
+            return place / runtime
+    looked = ", ".join(map(str, places)) or "nowhere: there is no checkout above this folder"
+    raise ConfigurationError(
+        f"there is no runtime {runtime!r} on this machine (looked in {looked}); "
+        f"name the folder that holds it with: export {VARIABLE}=/path/to/runtimes"
+    )
+
+
+def local_runtimes() -> list[str]:
+    """The ids of the runtimes on this machine."""
+    return sorted({manifest.parent.name for place in runtimes_folders() for manifest in place.glob(f"*/{MANIFEST}")})
+
+
+def runtimes_folders() -> Iterator[Path]:
+    """Where runtimes may be: $PLURIVERSE_RUNTIMES, else the checkouts that this package and this folder are in."""
+    if os.environ.get(VARIABLE):
+        yield from (Path(place).expanduser().resolve() for place in os.environ[VARIABLE].split(os.pathsep) if place)
+        return
+    seen: set[Path] = set()
+    for start in (Path(__file__).resolve(), Path.cwd() / "here"):
+        for parent in start.parents:
+            place = parent / "runtimes"
+            if place not in seen and any(place.glob(f"*/{MANIFEST}")):
+                seen.add(place)
+                yield place
+                break

@@ -1,0 +1,297 @@
+"""One WebSocket connection to a remote's rewarder port, from its first message to its end.
+
+It lives on the background loop; ``pop``, ``reset`` and ``act`` are called from the thread that steps. It doesn't
+reconnect itself: whoever owns it makes another one, since the screen's connection has to begin anew with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pluriverse_protocol import Headers, ProtocolError, UnknownMethod, decode_from_server, encode
+from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.events import Event
+from pluriverse_protocol.limits import MAX_REPORT_BYTES
+from pluriverse_protocol.messages import (
+    Action,
+    AgentMessage,
+    Close,
+    Describe,
+    ErrorReply,
+    Ping,
+    PingReply,
+    Reset,
+    ResetReply,
+    ServerMessage,
+)
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
+
+from pluriverse.errors import RemoteFailed, RemoteUnavailable
+
+from .clock import WINDOW, ClockEstimator, Skew
+from .reward_buffer import Popped, RewardBuffer
+
+# A structured observation may fill a program's whole report; the envelope around it is small.
+MAX_MESSAGE_BYTES: Final = MAX_REPORT_BYTES + 64 * 1024
+
+# Clocks are compared this often; drift within a second is far below the network's jitter.
+PING_S: Final = 1.0
+
+# At first a few pings in a row, so that the clock's bounds are tight before the first frame is dated.
+FIRST_PINGS: Final = 5
+FIRST_PING_S: Final = 0.02
+
+# A remote that runs says something each second and answers pings at once; one that is silent for this long is gone,
+# frozen, or behind a network that can't be played over.
+SILENCE_S: Final = 5.0
+
+# What a well-behaved server needs to answer a close is one round trip; after this the socket is cut.
+CLOSE_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Where a rewarder is, and how to be let in."""
+
+    host: str
+    port: int
+    password: str | None = field(default=None, repr=False)
+    observer: bool = False
+
+    @property
+    def url(self) -> str:
+        """The WebSocket's address."""
+        return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/"
+
+    def headers(self) -> dict[str, str]:
+        """The upgrade request's headers: the password as username, as all agents of v0 send it."""
+        headers: dict[str, str] = {}
+        if self.password is not None:
+            headers["Authorization"] = "Basic " + base64.b64encode(f"{self.password}:".encode()).decode()
+        if self.observer:
+            headers["openai-observer"] = "true"
+        return headers
+
+
+class RewarderConnection:
+    """A connection that is up. Made by ``open``; ``error`` is set once it has broken."""
+
+    def __init__(self, socket: ClientConnection, name: str, on_change: Callable[[], None]) -> None:
+        self.name = name
+        self.error: RemoteFailed | None = None
+        self.described: Describe | None = None
+        # How many pings have been answered, and how long the last of them took, in seconds; for people.
+        self.pings = 0
+        self.round_trips_s: deque[float] = deque(maxlen=WINDOW)
+        self._socket = socket
+        self._on_change = on_change
+        self._loop = asyncio.get_running_loop()
+        # Guards the buffer and the clock, which both threads use.
+        self._lock = threading.Lock()
+        self._buffer = RewardBuffer()
+        self._clock = ClockEstimator()
+        self._message_ids = itertools.count()
+        self._episode_id = 0
+        self._pinged: dict[int | str, float] = {}
+        self._asked_reset: int | None = None
+        self._heard_at = time.monotonic()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @classmethod
+    async def open(
+        cls, credentials: Credentials, *, on_change: Callable[[], None], timeout_s: float
+    ) -> RewarderConnection:
+        """Connect, and wait until the remote has said what it runs.
+
+        ``on_change`` is called on the loop's thread whenever there is something new to pop, or an error.
+
+        Raises:
+            RemoteUnavailable: it can't be reached, refuses, or says nothing within ``timeout_s`` seconds.
+        """
+        name = f"{credentials.host}:{credentials.port}"
+        try:
+            async with asyncio.timeout(timeout_s):
+                socket = await connect(
+                    credentials.url,
+                    additional_headers=credentials.headers(),
+                    compression=None,
+                    max_size=MAX_MESSAGE_BYTES,
+                    ping_interval=None,
+                    open_timeout=None,
+                    close_timeout=CLOSE_S,
+                    proxy=None,
+                )
+                connection = cls(socket, name, on_change)
+                try:
+                    await connection._first_message()
+                except BaseException:
+                    await socket.close()
+                    raise
+        except TimeoutError:
+            raise RemoteUnavailable(f"the rewarder at {name} said nothing within {timeout_s:g} s") from None
+        except (OSError, InvalidHandshake, WebSocketException) as error:
+            raise RemoteUnavailable(f"the rewarder at {name} can't be reached: {error}") from error
+        except RemoteFailed as error:
+            raise RemoteUnavailable(str(error)) from error
+        connection._tasks = [
+            asyncio.create_task(connection._receive(), name=f"rewarder {name}: receive"),
+            asyncio.create_task(connection._keep_time(), name=f"rewarder {name}: pings"),
+        ]
+        return connection
+
+    async def close(self) -> None:
+        """Hang up; may be called repeatedly."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._socket.close()
+
+    # ── from the thread that steps ──────────────────────────────────────────────────────────────────────────────────
+
+    def reset(self, reset: Reset) -> None:
+        """Ask for a new episode: nothing comes out of ``pop`` until the remote has granted it."""
+        with self._lock:
+            self._buffer.mask()
+        self._loop.call_soon_threadsafe(self._send_reset, reset)
+
+    def act(self, events: Sequence[Event]) -> None:
+        """Send events over this connection, for environments that are played without a screen."""
+        self._loop.call_soon_threadsafe(self._send, Action(tuple(events)))
+
+    def pop(self) -> Popped:
+        """Take what has come for one episode; see ``RewardBuffer.pop``."""
+        with self._lock:
+            return self._buffer.pop()
+
+    def peek(self) -> tuple[Popped, Popped]:
+        """Where the agent and the remote are, without taking anything; see ``RewardBuffer.peek``."""
+        with self._lock:
+            return self._buffer.peek()
+
+    def skew(self, now: float) -> Skew | None:
+        """Bounds of the clocks' difference at ``now`` (our UNIX seconds); None before the first ping's answer."""
+        with self._lock:
+            return self._clock.skew(now)
+
+    # ── on the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _first_message(self) -> None:
+        """The first is always the environment's description, or why we aren't let in."""
+        while self.described is None:
+            try:
+                self._take(await self._socket.recv(), time.time())
+            except ConnectionClosed as closed:
+                raise self.error or RemoteFailed(f"{self.name} hung up: {closed}") from closed
+            if self.error is not None:
+                raise self.error
+
+    async def _receive(self) -> None:
+        try:
+            while self.error is None:
+                self._take(await self._socket.recv(), time.time())
+        except ConnectionClosed as closed:
+            self._fail(f"the rewarder at {self.name} hung up: {closed}")
+
+    def _take(self, data: str | bytes, received_at: float) -> None:
+        self._heard_at = time.monotonic()
+        if isinstance(data, bytes):
+            self._fail(f"{self.name} sent a binary frame; the protocol has none")
+            return
+        try:
+            envelope = decode_from_server(data)
+        except UnknownMethod:
+            return  # a newer remote may have more to say
+        except ProtocolError as error:
+            self._fail(f"{self.name} broke the protocol: {error}")
+            return
+        self._dispatch(envelope, received_at)
+
+    def _dispatch(self, envelope: Envelope[ServerMessage], received_at: float) -> None:
+        headers = envelope.headers
+        match envelope.message:
+            case PingReply():
+                self._note_ping(headers, received_at)
+                return
+            case ResetReply():
+                self._note_reset(headers)
+            case ErrorReply(message):
+                self._note_refusal(headers, message)
+            case Close(message):
+                self._fail(f"{self.name} hung up: {message}")
+            case message:
+                self._note(message, headers, received_at)
+        self._on_change()
+
+    def _note(self, message: ServerMessage, headers: Headers, received_at: float) -> None:
+        if isinstance(message, Describe):
+            self.described = message
+        if headers.episode_id is None:
+            return
+        self._episode_id = max(self._episode_id, headers.episode_id)
+        with self._lock:
+            self._buffer.put(message, headers.episode_id, headers.sent_at, received_at)
+
+    def _note_reset(self, headers: Headers) -> None:
+        if headers.parent_message_id != self._asked_reset or headers.episode_id is None:
+            return  # the answer to a reset that another has overtaken
+        self._asked_reset = None
+        with self._lock:
+            self._buffer.unmask(headers.episode_id)
+
+    def _note_refusal(self, headers: Headers, message: str) -> None:
+        if headers.parent_message_id is not None and headers.parent_message_id == self._asked_reset:
+            self._fail(f"{self.name} refused the reset: {message}")
+
+    def _note_ping(self, headers: Headers, received_at: float) -> None:
+        sent = self._pinged.pop(headers.parent_message_id or 0, None)
+        if sent is None:
+            return
+        # Old remotes don't say when they received it, but how long they took.
+        remote_received = headers.received_at
+        if remote_received is None:
+            remote_received = headers.sent_at - (headers.parent_runtime or 0.0)
+        self.pings += 1
+        self.round_trips_s.append(received_at - sent - (headers.sent_at - remote_received))
+        with self._lock:
+            self._clock.add(sent, remote_received, headers.sent_at, received_at)
+
+    async def _keep_time(self) -> None:
+        for count in itertools.count(1):
+            if time.monotonic() - self._heard_at > SILENCE_S:
+                self._fail(f"{self.name} has said nothing for {SILENCE_S:g} s")
+                return
+            sent = time.time()
+            self._pinged[self._send(Ping())] = sent
+            while len(self._pinged) > SILENCE_S / PING_S + FIRST_PINGS:
+                del self._pinged[next(iter(self._pinged))]
+            await asyncio.sleep(FIRST_PING_S if count < FIRST_PINGS else PING_S)
+
+    def _send_reset(self, reset: Reset) -> None:
+        self._asked_reset = self._send(reset, episode_id=self._episode_id)
+
+    def _send(self, message: AgentMessage, episode_id: int | None = None) -> int:
+        message_id = next(self._message_ids)
+        text = encode(message, Headers(message_id, time.time(), episode_id))
+        if self.error is None:
+            self._tasks.append(asyncio.create_task(self._write(text)))
+            self._tasks = [task for task in self._tasks if not task.done()]
+        return message_id
+
+    async def _write(self, text: str) -> None:
+        with contextlib.suppress(ConnectionClosed):  # whoever reads is told the same
+            await self._socket.send(text)
+
+    def _fail(self, why: str) -> None:
+        if self.error is None:
+            self.error = RemoteFailed(why)
+        self._on_change()

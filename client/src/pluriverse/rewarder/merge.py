@@ -1,0 +1,27 @@
+"""How infos of several moments become one: counts add up, everything else is replaced. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+COUNTS: Final = "stats."
+GAUGES: Final = "stats.gauges."
+
+# Agents know some dozens of keys; a server that makes up ever new ones costs no more memory than this.
+MAX_INFO_KEYS: Final = 1024
+
+
+def merge_info(into: dict[str, Any], later: Mapping[str, Any]) -> None:
+    """Merge ``later`` into ``into``: numbers under ``stats.`` add up, but ``stats.gauges.`` and others are replaced."""
+    for key, value in later.items():
+        if key not in into and len(into) >= MAX_INFO_KEYS:
+            continue
+        if key.startswith(COUNTS) and not key.startswith(GAUGES) and _is_number(value) and _is_number(into.get(key)):
+            into[key] += value
+        else:
+            into[key] = value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

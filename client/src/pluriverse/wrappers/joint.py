@@ -1,0 +1,113 @@
+"""Several vectors as one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from pluriverse.env.base import Env
+from pluriverse.errors import ConfigurationError
+from pluriverse.rewarder.merge import merge_info
+
+# Waiting goes round the parts; what comes of one while another is waited for is noticed this late at most.
+SLICE_S: Final = 0.002
+
+
+class Joint(Env):
+    """Environments that are configured already, side by side; indices count through. Each steps on its own thread."""
+
+    def __init__(self, env_m: Sequence[Env]) -> None:
+        """At least one.
+
+        Raises:
+            ConfigurationError: there is none.
+        """
+        if not env_m:
+            raise ConfigurationError("Joint needs at least one environment")
+        self._parts: list[Env] = list(env_m)
+        self.metadata = dict(self._parts[0].metadata)
+        self.spec = self._parts[0].spec
+        self.observation_space = self._parts[0].observation_space
+        self.action_space = self._parts[0].action_space
+        self._threads = ThreadPoolExecutor(len(self._parts), thread_name_prefix="pluriverse: joint")
+
+    @property
+    def n(self) -> int:
+        """How many environments there are in all parts."""
+        return sum(part.n for part in self._parts)
+
+    def configure(self, **options: Any) -> None:
+        """Each part is configured by itself.
+
+        Raises:
+            ConfigurationError: always.
+        """
+        raise ConfigurationError("Joint joins environments that are configured already")
+
+    def reset(self) -> Any:
+        """Begin new episodes everywhere."""
+        return list(itertools.chain.from_iterable(self._threads.map(_reset, self._parts)))
+
+    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
+        """Act, and see."""
+        actions = iter(list(action_n))
+        shares = [[next(actions) for _ in range(part.n)] for part in self._parts]
+        observation_n: list[Any] = []
+        reward_n: list[Any] = []
+        done_n: list[Any] = []
+        info: dict[str, Any] = {}
+        info_n: list[dict[str, Any]] = []
+        for observations, rewards, dones, part_info in self._threads.map(_step, self._parts, shares):
+            observation_n += observations
+            reward_n += rewards
+            done_n += dones
+            info_n += part_info["n"]
+            merge_info(info, {key: value for key, value in part_info.items() if key != "n"})
+        return observation_n, reward_n, done_n, {**info, "n": info_n}
+
+    def truncate(self, index: int) -> None:
+        """Give up the episode of one index."""
+        for part in self._parts:
+            if index < part.n:
+                part.truncate(index)
+                return
+            index -= part.n
+        raise IndexError(index)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for news of a remote of any part."""
+        rounds = max(1, int(timeout_s / SLICE_S / len(self._parts)))
+        return any(part.wait(min(timeout_s, SLICE_S)) for _ in range(rounds) for part in self._parts)
+
+    def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        """Seed the next ``reset``; a number goes on counting from part to part."""
+        seeds: list[int | None] = []
+        for part in self._parts:
+            begin = len(seeds)
+            if seed is None or isinstance(seed, int):
+                seeds += part.seed(None if seed is None else seed + begin)
+            else:
+                seeds += part.seed(seed[begin : begin + part.n])
+        return seeds
+
+    def render(self, mode: str = "human") -> Any:
+        """Show the first part, or give the pictures of all."""
+        if mode == "rgb_array":
+            return [picture for part in self._parts for picture in part.render(mode)]
+        return self._parts[0].render(mode)
+
+    def close(self) -> None:
+        """Let go of all parts."""
+        self._threads.shutdown()
+        for part in self._parts:
+            part.close()
+
+
+def _reset(part: Env) -> list[Any]:
+    return part.reset()
+
+
+def _step(part: Env, share: list[Any]) -> tuple[list[Any], list[Any], list[Any], dict[str, Any]]:
+    return part.step(share)

@@ -1,0 +1,145 @@
+"""Writes pictures into a video file: MP4 by ffmpeg where it is installed, else animated PNG, which browsers play.
+
+The animated PNG needs nothing but zlib. It is lossless and larger: about 15 KB a picture of Atari.
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse.errors import PluriverseError
+
+Picture = NDArray[np.uint8]
+
+# ffmpeg has little left to do once its input ends.
+FFMPEG_END_S: Final = 60.0
+
+# Recording runs beside the agent: the fastest level, which still halves a game's picture several times.
+ZLIB_LEVEL: Final = 1
+
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+
+
+class VideoError(PluriverseError):
+    """A video file could not be written."""
+
+
+class VideoWriter(Protocol):
+    """A file that takes pictures of one size."""
+
+    path: Path
+
+    def write(self, picture: Picture) -> None:
+        """Add a picture: uint8 (height, width, 3) RGB."""
+        ...
+
+    def close(self) -> None:
+        """Finish the file."""
+        ...
+
+
+def open_video(stem: Path, picture: Picture, fps: float) -> VideoWriter:
+    """A video beginning with ``picture``, at ``stem`` with the suffix of its format. Others must have its size.
+
+    Raises:
+        VideoError: it can't be written.
+    """
+    height, width = picture.shape[:2]
+    try:
+        if shutil.which("ffmpeg") is not None:
+            writer: VideoWriter = FfmpegWriter(stem.with_name(stem.name + ".mp4"), width, height, fps)
+        else:
+            writer = ApngWriter(stem.with_name(stem.name + ".png"), width, height, fps)
+    except OSError as error:
+        raise VideoError(f"{stem}: {error.strerror}") from error
+    writer.write(picture)
+    return writer
+
+
+class FfmpegWriter:
+    """H.264 by a child process that takes raw pictures."""
+
+    def __init__(self, path: Path, width: int, height: int, fps: float) -> None:
+        self.path = path
+        source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
+        # H.264 in its usual format halves colours both ways, and so wants even sizes.
+        result = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-y", str(path)]
+        self._process = subprocess.Popen(
+            ["ffmpeg", "-loglevel", "error", *source, *result],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def write(self, picture: Picture) -> None:
+        """Add a picture."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(np.ascontiguousarray(picture).data)
+        except BrokenPipeError as error:
+            raise VideoError(f"{self.path}: ffmpeg has ended; see why with: ffmpeg -version") from error
+
+    def close(self) -> None:
+        """Finish the file."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+            self._process.wait(FFMPEG_END_S)
+        except (BrokenPipeError, subprocess.TimeoutExpired) as error:
+            self._process.kill()
+            self._process.wait()
+            raise VideoError(f"{self.path}: ffmpeg did not finish: {error}") from error
+
+
+class ApngWriter:
+    """An animated PNG; each picture is a frame of its own. How many there are is filled in at the end."""
+
+    def __init__(self, path: Path, width: int, height: int, fps: float) -> None:
+        self.path = path
+        self._file: BinaryIO = path.open("wb")
+        self._size = width, height
+        self._fps = fps
+        self._frames = 0
+        self._sequence = 0
+        # Eight bits a channel, RGB, nothing interlaced.
+        self._file.write(_SIGNATURE + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
+        self._control_at = self._file.tell()
+        self._file.write(_chunk(b"acTL", struct.pack(">II", 0, 0)))
+
+    def write(self, picture: Picture) -> None:
+        """Add a picture."""
+        width, height = self._size
+        delay = struct.pack(">HHBB", round(1000 / self._fps), 1000, 0, 0)
+        self._file.write(_chunk(b"fcTL", struct.pack(">IIIII", self._next(), width, height, 0, 0) + delay))
+        # Each row begins with its filter, 0: none.
+        rows = np.zeros((height, 1 + 3 * width), np.uint8)
+        rows[:, 1:] = picture.reshape(height, 3 * width)
+        data = zlib.compress(rows.tobytes(), ZLIB_LEVEL)
+        if self._frames == 0:
+            self._file.write(_chunk(b"IDAT", data))
+        else:
+            self._file.write(_chunk(b"fdAT", struct.pack(">I", self._next()) + data))
+        self._frames += 1
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.write(_chunk(b"IEND", b""))
+        self._file.seek(self._control_at)
+        self._file.write(_chunk(b"acTL", struct.pack(">II", self._frames, 0)))
+        self._file.close()
+
+    def _next(self) -> int:
+        self._sequence += 1
+        return self._sequence - 1
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

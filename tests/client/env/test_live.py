@@ -1,0 +1,245 @@
+"""The vector over real remotes: screens, programs, and what happens to them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+import pluriverse
+import psutil
+import pytest
+from pluriverse.diagnostics import PREFIX
+from pluriverse.env.vector import VectorEnv
+from pluriverse.rewarder import connection
+from pluriverse.rfb import Region
+from pluriverse.vnc import VncOptions
+from support.leftovers import Leftovers
+
+PONG = "gym-core.PongDeterministic-v3"
+DEADLINE_S = 60.0
+
+# Far beyond what a step takes, far below what waiting for a remote would.
+NOT_WAITING_S = 1.0
+
+
+class Player:
+    """Steps, and keeps what it was told."""
+
+    def __init__(self, env: VectorEnv) -> None:
+        self.env = env
+        self.last: Any = None
+        self.slowest_s = 0.0
+
+    def step(self, *actions: list[Any]) -> None:
+        self.env.wait(0.02)
+        began = time.monotonic()
+        self.last = self.env.step(list(actions) or [[]] * self.env.n)
+        self.slowest_s = max(self.slowest_s, time.monotonic() - began)
+
+    def until(self, condition: Callable[[Any, Any, Any, Any], object]) -> Any:
+        deadline = time.monotonic() + DEADLINE_S
+        while True:
+            self.step()
+            observation_n, reward_n, done_n, info = self.last
+            if condition(observation_n, reward_n, done_n, info["n"]):
+                return self.last
+            assert time.monotonic() < deadline, self.last
+
+    def until_all_play(self) -> Any:
+        return self.until(lambda o, r, d, i: all(observation is not None for observation in o))
+
+
+@pytest.fixture
+def nothing_left(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    # A place of our own: other tests' remotes come and go in the usual one. Sockets in it allow but a short name.
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        leftovers, threads = Leftovers(), set(threading.enumerate())
+        sockets = len(psutil.Process().net_connections())
+        yield
+        leftovers.assert_none()
+        assert set(threading.enumerate()) <= threads
+        assert len(psutil.Process().net_connections()) == sockets
+
+
+@pytest.fixture
+def player(nothing_left: None) -> Generator[Player]:
+    with pluriverse.make(PONG, "local:2") as env:
+        env.reset()
+        player = Player(env)
+        player.until_all_play()
+        yield player
+
+
+def daemon_of(env: VectorEnv, index: int) -> psutil.Process:
+    link = env._keeper.links[index]  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+    assert link is not None
+    port = str(link.address.rewarder_port)
+    return next(child for child in psutil.Process().children() if port in child.cmdline())
+
+
+def test_pong_is_seen_played_and_rewarded_with_all_lags_told(player: Player) -> None:
+    observation_n, *_ = player.last
+    vision = observation_n[0]["vision"]
+    assert (vision.shape, vision.dtype) == ((768, 1024, 3), np.uint8)
+    assert observation_n[0]["text"] == []
+    told: set[str] = set()
+
+    def all_is_told(observation_n: Any, reward_n: Any, done_n: Any, info_n: Any) -> bool:
+        told.update(info_n[0])
+        if reward_n[0]:
+            assert reward_n[0] in (-1.0, 1.0)
+            told.add("a reward")
+        lags = {f"{PREFIX}lag.{name}" for name in ("observation", "action", "reward", "rewarder_message")}
+        return lags | {f"{PREFIX}clock_skew", "stats.vnc.updates.n", "stats.vnc.updates.pixels", "a reward"} <= told
+
+    *_, info = player.until(all_is_told)
+    low, high = info["n"][0][f"{PREFIX}clock_skew"]
+    # It is the same machine's clock.
+    assert low <= 0.0005
+    assert high >= -0.0005
+    assert high - low < 1.0
+
+
+def test_keys_move_the_game(player: Player) -> None:
+    def paddle(vision: Any) -> float:
+        """The middle of the agent's paddle, right in the picture and green: its rows."""
+        column = vision[34:194, 141, :].astype(int)
+        rows = np.nonzero(column[:, 1] > column[:, 0] + 60)[0]
+        return float(rows.mean()) if len(rows) else float("nan")
+
+    def at(low: float, high: float) -> Callable[[Any, Any, Any, Any], bool]:
+        return lambda o, r, d, i: o[0] is not None and low < paddle(o[0]["vision"]) < high
+
+    player.step([("KeyEvent", "ArrowRight", True)], [])
+    player.until(at(0, 50))
+    player.step([("KeyEvent", "ArrowRight", False), ("KeyEvent", "ArrowLeft", True)], [])
+    player.until(at(110, 160))
+
+
+def test_killed_remote_is_replaced_and_the_other_plays_on(player: Player) -> None:
+    daemon_of(player.env, 0).kill()
+    observation_n, _, done_n, info = player.until(lambda o, r, done_n, i: done_n[0])
+    assert observation_n[0] is None
+    assert info["n"][0]["truncated"] is True
+    assert "error" in info["n"][0]
+    assert (done_n[1], "error" in info["n"][1]) == (False, False)
+    player.until_all_play()
+    assert player.slowest_s < NOT_WAITING_S
+
+
+def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "SILENCE_S", 1.0)
+    monkeypatch.setattr("pluriverse.remotes.local.HEAL_S", 0.5)
+    monkeypatch.setattr("pluriverse.remotes.health.ANSWER_S", 0.2)
+    os.kill(daemon_of(player.env, 0).pid, signal.SIGSTOP)
+    seen_other = 0
+
+    def other_goes_on(observation_n: Any, reward_n: Any, done_n: Any, info_n: Any) -> bool:
+        nonlocal seen_other
+        seen_other += info_n[1]["stats.vnc.updates.n"]
+        return done_n[0]
+
+    *_, info = player.until(other_goes_on)
+    assert seen_other > 10
+    assert "said nothing" in info["n"][0]["error"]
+    player.until_all_play()
+    assert player.slowest_s < NOT_WAITING_S
+
+
+def test_killed_program_is_a_truncated_episode_and_no_error(player: Player) -> None:
+    for child in daemon_of(player.env, 0).children(recursive=True):
+        if any("main.py" in word for word in child.cmdline()):
+            child.kill()
+    *_, info = player.until(lambda o, r, done_n, i: done_n[0])
+    assert "error" not in info["n"][0]
+    assert info["n"][0]["truncated"] is True
+    player.until_all_play()
+
+
+def test_picture_is_never_that_of_the_episode_before(nothing_left: None) -> None:
+    with pluriverse.make("gym-core.FreewayNoFrameskip-v3", "local:1") as env:
+        env.reset()
+        player = Player(env)
+        player.until_all_play()
+        for _ in range(3):
+            # Let the traffic move on; at the beginning of each episode it stands where it stands.
+            *_, before = player.until(lambda o, r, d, i: i[0].get("rewarder.frames", 0) > 30)
+            env.reset()
+            *_, info = player.until_all_play()
+            painted = info["n"][0]["diagnostics.image_remote_time"]
+            assert painted > before["n"][0]["diagnostics.image_remote_time"]
+            assert info["n"][0]["env_status.episode_id"] != before["n"][0]["env_status.episode_id"]
+
+
+def test_regions_keep_the_metadata_block(nothing_left: None) -> None:
+    env = VectorEnv(PONG)
+    env.configure(remotes="local:1", vnc=VncOptions(regions=[Region(0, 0, 160, 210)]))
+    with env:
+        env.reset()
+        Player(env).until(lambda o, r, d, i: f"{PREFIX}lag.observation" in i[0] and o[0] is not None)
+
+
+def test_small_grey_pictures_are_played_without_lags(nothing_left: None) -> None:
+    env = VectorEnv(PONG)
+    env.configure(remotes="local:1", vnc=VncOptions(scale=4, grey=True))
+    with env:
+        env.reset()
+        observation_n, _, _, info = Player(env).until_all_play()
+        assert observation_n[0]["vision"].shape == (192, 256, 1)
+        assert f"{PREFIX}lag.observation" not in info["n"][0]
+        assert env.render("rgb_array")[0].shape == (192, 256, 1)
+
+
+FORGETS_TO_CLOSE = f"""
+import pluriverse
+env = pluriverse.make({PONG!r}, "local:2")
+env.reset()
+env.step([[], []])
+print(*(link.address.rewarder_port for link in env._keeper.links))
+"""
+
+
+def test_remotes_are_removed_at_exit_by_who_forgets_to_close(nothing_left: None) -> None:
+    folder = {**os.environ, "TMPDIR": tempfile.gettempdir()}
+    forgot = subprocess.run([sys.executable, "-c", FORGETS_TO_CLOSE], capture_output=True, text=True, env=folder)
+    assert (forgot.returncode, forgot.stderr) == (0, "")
+    for port in forgot.stdout.split():
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", int(port)), 1)
+
+
+def play_in_a_child(remotes: str, results: Any) -> None:
+    with pluriverse.make(PONG, remotes) as env:
+        env.reset()
+        observation_n, *_ = Player(env).until_all_play()
+        results.put(observation_n[0]["vision"].shape)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_worker_builds_its_own_environment(method: str, player: Player) -> None:
+    context: Any = multiprocessing.get_context(method)
+    results: Any = context.Queue()
+    worker = context.Process(target=play_in_a_child, args=("local:1", results))
+    worker.start()
+    assert results.get(timeout=DEADLINE_S) == (768, 1024, 3)
+    worker.join(DEADLINE_S)
+    assert worker.exitcode == 0
+    results.close()
+    results.join_thread()
+    # Its end took nothing of ours along.
+    player.until_all_play()
+    resource_tracker = getattr(multiprocessing, "resource_tracker", None)
+    if resource_tracker is not None:
+        resource_tracker._resource_tracker._stop()  # what spawn leaves running is Python's own

@@ -1,0 +1,376 @@
+"""The vector's semantics, over real rewarder connections to programs that do what the test says."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Any
+
+import pluriverse
+import pytest
+from pluriverse.env.keeper import Link
+from pluriverse.env.vector import VectorEnv
+from pluriverse.errors import (
+    ActionError,
+    Closed,
+    ConfigurationError,
+    RemoteFailed,
+    RemoteUnavailable,
+    ResetNeeded,
+)
+from pluriverse.spaces import PEEK_REWARD
+from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
+from support.served import PASSWORD, Served, free_port, serving
+from support.toy import Process
+from support.waiting import DEADLINE_S, eventually
+
+FIRST = "toy.First-v0"
+
+Step = tuple[list[Any], list[float], list[bool], list[dict[str, Any]]]
+
+
+class Bench:
+    """An environment, and the programs of its remotes."""
+
+    def __init__(self, env: VectorEnv, served: list[Served], programs: list[Process]) -> None:
+        self.env = env
+        self.served = served
+        self.programs = programs
+        self.episodes = [0] * env.n
+
+    def step(self, *actions: list[Any]) -> Step:
+        observation_n, reward_n, done_n, info = self.env.step(list(actions) or [[]] * self.env.n)
+        return observation_n, reward_n, done_n, info["n"]
+
+    async def step_until(self, condition: Callable[[Step], object]) -> Step:
+        """Step until a step fits; nothing may have been earned by those before."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not condition(result := self.step()):
+                assert not any(result[1]), result
+                assert not any(result[2]), result
+                await asyncio.sleep(0.002)
+            return result
+
+    async def begin(self, index: int = 0) -> None:
+        """The program takes its reset and is ready, and the agent sees it."""
+        self.episodes[index] = (await self.programs[index].begin()).episode
+        await self.step_until(lambda step: step[0][index] is not None)
+
+    def link(self, index: int) -> Link:
+        link = self.env._keeper.links[index]  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+        assert link is not None
+        return link
+
+    async def reset(self) -> None:
+        assert self.env.reset() == [None] * self.env.n
+        for index in range(self.env.n):
+            await self.begin(index)
+
+    def report(self, *reports: Any, index: int = 0) -> None:
+        """The program says something of its episode."""
+        self.programs[index].report(*(make(self.episodes[index]) for make in reports))
+
+
+def of_reward(reward: float) -> Callable[[int], Reward]:
+    return lambda episode: Reward(episode, reward)
+
+
+def of_text(text: str) -> Callable[[int], Text]:
+    return lambda episode: Text(episode, text)
+
+
+def of_observation(observation: Any) -> Callable[[int], Observation]:
+    return lambda episode: Observation(episode, observation)
+
+
+def of_done(reward: float = 0.0, **how: Any) -> Callable[[int], Done]:
+    return lambda episode: Done(episode, reward, **how)
+
+
+@contextlib.asynccontextmanager
+async def bench(folder: Path, n: int = 1, env_id: str | None = FIRST, **options: Any) -> AsyncGenerator[Bench]:
+    async with contextlib.AsyncExitStack() as stack:
+        served: list[Served] = []
+        for index in range(n):
+            (folder / str(index)).mkdir()
+            served.append(await stack.enter_async_context(serving(folder / str(index))))
+        programs = [await each.running() for each in served]
+        places = ",".join(f"127.0.0.1:{free_port()}+{each.port}" for each in served)
+        env = VectorEnv(env_id)
+        try:
+            remotes = f"vnc://{places}?password={PASSWORD}"
+            await asyncio.to_thread(lambda: env.configure(remotes=remotes, vision=False, **options))
+            yield Bench(env, served, programs)
+        finally:
+            await asyncio.to_thread(env.close)
+
+
+async def test_reset_returns_nones_at_once_and_steps_are_masked_until_it_runs(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2) as b:
+        assert b.env.n == 2
+        assert b.env.reset() == [None, None]
+        observation_n, reward_n, done_n, info_n = b.step([("KeyEvent", "a", True)], [])
+        assert (observation_n, reward_n, done_n) == ([None, None], [0.0, 0.0], [False, False])
+        for info in info_n:
+            assert info["mask.masked.action"] is True
+            assert info["mask.masked.observation"] is True
+            assert info["stats.reward.count"] == 0
+        # One that is ready doesn't wait for the other.
+        await b.begin(1)
+        observation_n, _, _, info_n = b.step()
+        assert observation_n == [None, {"vision": None, "text": []}]
+        assert info_n[1]["env_status.env_state"] == "running"
+        assert info_n[1]["env_status.episode_id"] == str(b.episodes[1])
+        assert "mask.masked.action" not in info_n[1]
+
+
+async def test_rewards_texts_and_observations_come_with_the_step_after_them(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        b.report(of_reward(1.5), of_text("hello"), of_observation([1, 2]))
+        (observation,), _, done_n, (info,) = await b.step_until(lambda step: step[1] == [1.5])
+        while "observation" not in observation:
+            await asyncio.sleep(0.002)
+            (later,), *_ = b.step()
+            observation = {**later, "text": [*observation["text"], *later["text"]]}
+        assert observation == {"vision": None, "text": ["hello"], "observation": [1, 2]}
+        assert (done_n, info["stats.reward.count"]) == ([False], 1)
+        assert "stats.gauges.diagnostics.lag.rewarder_message" in info
+        # A text is told once, a structured observation is the state of things.
+        (again,), *_ = b.step()
+        assert again == {"vision": None, "text": [], "observation": [1, 2]}
+
+
+async def test_done_comes_with_the_old_reward_and_the_next_episode_begins_by_itself(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        first = b.episodes[0]
+        b.report(of_reward(1.0), of_done(2.0, reason="won"))
+        total, done = 0.0, False
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                (observation,), (reward,), (done,), (info,) = b.step()
+                total += reward
+                if done:
+                    break
+                await asyncio.sleep(0.002)
+        assert total == 3.0
+        assert (info["terminated"], info["truncated"], info["reason"]) == (True, False, "won")
+        assert info["env_status.complete.episode_id"] == str(first)
+        assert info["env_status.complete.env_state"] == "running"
+        assert observation is None
+        await b.begin()
+        assert b.episodes[0] == first + 1
+        assert b.step()[3][0]["env_status.episode_id"] == str(first + 1)
+
+
+async def test_episodes_that_ended_between_two_steps_end_one_by_one(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        first = b.episodes[0]
+        for reward in (1.0, 2.0):
+            b.report(of_done(reward))
+            b.episodes[0] = (await b.programs[0].request_reset()).episode
+            b.report(Ready)
+        link = b.link(0)
+        await eventually(lambda: link.rewarder.peek()[1].current and link.rewarder.peek()[1].episode_id == first + 2)
+        ends = [b.step() for _ in range(3)]
+        assert [end[1] for end in ends] == [[1.0], [2.0], [0.0]]
+        assert [end[2] for end in ends] == [[True], [True], [False]]
+        # In between there is nothing of the second episode to see any more.
+        assert ends[0][0] == [None]
+        assert ends[1][0] != [None]
+
+
+async def test_peek_sees_and_takes_nothing(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        b.report(of_reward(1.0), of_done(1.0))
+        b.episodes[0] = (await b.programs[0].begin()).episode
+        async with asyncio.timeout(DEADLINE_S):
+            while (peeked := b.step([PEEK_REWARD]))[3][0]["env_status.peek.episode_id"] != str(b.episodes[0]):
+                assert (peeked[1], peeked[2]) == ([0.0], [False])
+                await asyncio.sleep(0.002)
+        assert peeked[3][0]["peek"] is True
+        assert peeked[3][0]["env_status.episode_id"] == str(b.episodes[0] - 1)
+        assert b.step()[1:3] == ([2.0], [True])
+
+
+async def test_reset_drops_what_the_old_episode_earned(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        b.report(of_reward(5.0))
+        await b.reset()
+        assert b.step()[1] == [0.0]
+
+
+async def test_seeds_are_used_once_by_index(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2) as b:
+        assert b.env.seed(7) == [7, 8]
+        b.env.reset()
+        seeds = [(await program.begin()).seed for program in b.programs]
+        assert seeds == [7, 8]
+        b.env.seed([None, 3])
+        b.env.reset()
+        assert (await b.programs[1].begin()).seed == 3
+        with pytest.raises(ConfigurationError, match="expected 2 seeds"):
+            b.env.seed([1])
+
+
+async def test_truncate_gives_up_one_index_alone(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2) as b:
+        await b.reset()
+        b.env.truncate(0)
+        observation_n, _, done_n, _ = b.step()
+        assert observation_n[0] is None
+        assert observation_n[1] is not None
+        assert done_n == [False, False]
+        await b.begin(0)
+
+
+async def test_actions_go_over_the_rewarder_where_there_is_no_screen(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        program = b.programs[0]
+        b.env.reset()
+        reset = await program.request_reset()
+        program.report(Ready(reset.episode, joystick=True))
+        await b.step_until(lambda step: step[0][0] is not None)
+        b.step([("JoystickAxisXEvent", 0.5)])
+        request = await program.request()
+        assert (getattr(request, "event", None), getattr(request, "value", None)) == ("JoystickAxisXEvent", 0.5)
+
+
+async def test_bad_action_raises_and_nothing_is_sent(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2) as b:
+        with pytest.raises(ResetNeeded):
+            b.step()
+        await b.reset()
+        b.report(of_reward(1.0), index=0)
+        await asyncio.sleep(0.05)
+        with pytest.raises(ActionError, match="action 1"):
+            b.step([], [("KeyEvent", "no such key", True)])
+        await b.step_until(lambda step: step[1] == [1.0, 0.0])
+
+
+async def test_environment_of_attached_remotes_is_what_they_play_if_none_is_named(tmp_path: Path) -> None:
+    async with bench(tmp_path, env_id=None) as b:
+        b.env.reset()
+        assert (await b.programs[0].begin()).env == FIRST
+
+
+async def test_frame_rate_is_the_environments_own_or_what_was_asked_for(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        assert b.env.metadata["video.frames_per_second"] == 50.0
+        assert (b.env.action_space.width, b.env.action_space.height) == (320, 200)
+
+
+# ── remotes that break ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_remote_that_breaks_is_one_index_and_comes_back(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2) as b:
+        await b.reset()
+        b.report(of_reward(4.0))
+        link = b.link(0)
+        await eventually(lambda: b.served[0].conductor.status()["episode_reward"] == 4.0)
+        # The daemon hangs up on its agent, but goes on: the agent comes back to it.
+        agent = b.served[0].conductor.hub.agent
+        assert agent is not None
+        await agent.close("the test cuts the line")
+        await eventually(lambda: link.error)
+        observation_n, reward_n, done_n, info_n = await b.step_until(lambda step: step[2][0])
+        assert (observation_n[0], reward_n, done_n) == (None, [4.0, 0.0], [True, False])
+        assert "the test cuts the line" in info_n[0]["error"]
+        assert (info_n[0]["terminated"], info_n[0]["truncated"]) == (False, True)
+        assert info_n[0]["env_status.complete.episode_id"] == str(b.episodes[0])
+        assert observation_n[1] is not None
+        assert "error" not in info_n[1]
+        _, _, done_n, info_n = b.step()
+        assert done_n == [False, False]
+        assert "error" not in info_n[0]
+        await b.begin(0)
+
+
+async def test_remote_that_is_gone_stays_away_and_the_others_go_on(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2) as b:
+        await b.reset()
+        await b.served[0].conductor.stop("the test has had enough")
+        await b.step_until(lambda step: step[2][0])
+        _, _, _, info_n = b.step()
+        assert info_n[0]["env_status.disconnected"] is True
+        b.report(of_reward(1.0), index=1)
+        await b.step_until(lambda step: step[1] == [0.0, 1.0])
+
+
+async def test_broken_remote_raises_where_it_is_not_to_be_replaced(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2, replace_on_crash=False) as b:
+        await b.reset()
+        await b.served[1].conductor.stop("the test has had enough")
+        with pytest.raises(RemoteFailed, match=r"remote 1 at .* broke: .*the test has had enough"):
+            await b.step_until(lambda step: False)
+
+
+async def test_peek_never_tells_of_a_break(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        link = b.link(0)
+        await b.served[0].conductor.stop("the test has had enough")
+        await eventually(lambda: link.error)
+        _, _, done_n, info_n = b.step([PEEK_REWARD])
+        assert done_n == [False]
+        assert "error" not in info_n[0]
+        assert b.step()[2] == [True]
+
+
+async def test_remote_that_cannot_be_reached_is_told_at_once_and_leaves_nothing() -> None:
+    before = threading.enumerate()
+    env = VectorEnv(FIRST)
+    with pytest.raises(RemoteUnavailable, match="can't be reached"):
+        env.configure(remotes=f"vnc://127.0.0.1:{free_port()}+{free_port()}", vision=False)
+    assert threading.enumerate() == before
+
+
+# ── beginning and end ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_closing_leaves_no_thread_and_what_is_closed_says_so(tmp_path: Path) -> None:
+    async with bench(tmp_path, 2) as b:
+        await b.reset()
+        await asyncio.to_thread(b.env.close)
+        b.env.close()
+        assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("pluriverse")]
+        for call in (b.env.reset, b.step, lambda: b.env.wait(0.0), lambda: b.env.configure(remotes=1)):
+            with pytest.raises(Closed):
+                call()
+
+
+async def test_closing_while_a_remote_is_away_does_not_hang(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        await b.served[0].conductor.stop("the test has had enough")
+        await b.step_until(lambda step: step[2][0])
+        async with asyncio.timeout(DEADLINE_S):
+            await asyncio.to_thread(b.env.close)
+
+
+def test_environment_that_is_not_configured_says_so() -> None:
+    env = pluriverse.make(FIRST)
+    assert (env.n, repr(env)) == (0, "VectorEnv('toy.First-v0', n=0)")
+    with pytest.raises(Closed, match="configure"):
+        env.reset()
+    env.close()
+    with pytest.raises(ConfigurationError, match="say which with remotes"):
+        pluriverse.make(FIRST, vision=False)
+
+
+async def test_wait_returns_when_a_rewarder_says_something(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        b.step()
+        waiting = asyncio.create_task(asyncio.to_thread(b.env.wait, DEADLINE_S))
+        b.report(of_reward(1.0))
+        assert await waiting
+        assert b.step()[1] == [1.0]

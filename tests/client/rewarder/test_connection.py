@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse.errors import RemoteUnavailable
+from pluriverse.rewarder import connection as module
+from pluriverse.rewarder.connection import Credentials, RewarderConnection
+from pluriverse_protocol import reports
+from pluriverse_protocol.messages import Reset
+from support.agent import connected
+from support.served import PASSWORD, Served, free_port, serving
+from support.waiting import eventually
+from websockets.asyncio.server import ServerConnection, serve
+
+FIRST = "toy.First-v0"
+
+
+@contextlib.asynccontextmanager
+async def opened(port: int, password: str | None = PASSWORD, **options: Any) -> AsyncGenerator[RewarderConnection]:
+    credentials = Credentials("127.0.0.1", port, password, **options)
+    connection = await RewarderConnection.open(credentials, on_change=lambda: None, timeout_s=5.0)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncGenerator[Served]:
+    async with serving(tmp_path) as served:
+        yield served
+
+
+async def test_reset_is_granted_and_rewards_come_out_with_their_episode(served: Served) -> None:
+    program = await served.running()
+    async with opened(served.port) as connection:
+        assert connection.described is not None
+        assert connection.described.env_id == FIRST
+        connection.reset(Reset("toy.Second-v0", seed=5))
+        assert connection.pop().episode_id is None
+        reset = await program.begin()
+        assert (reset.env, reset.seed) == ("toy.Second-v0", 5)
+        program.report(reports.Reward(reset.episode, 2.0), reports.Done(reset.episode, 1.0, reason="won"))
+        await eventually(lambda: connection.peek()[1].episode_id == reset.episode + 1)
+        popped = connection.pop()
+        assert (popped.reward, popped.done, popped.terminated, popped.truncated) == (3.0, True, True, False)
+        assert popped.info["reason"] == "won"
+        assert popped.info["env_status.reset.episode_id"] == str(reset.episode)
+        assert (popped.completed_id, popped.episode_id, popped.state) == (
+            reset.episode,
+            reset.episode + 1,
+            "resetting",
+        )
+
+
+async def test_text_and_observation_come_out_once_the_environment_runs(served: Served) -> None:
+    program = await served.running()
+    async with opened(served.port) as connection:
+        connection.reset(Reset(FIRST))
+        reset = await program.begin()
+        program.report(reports.Text(reset.episode, "hello"), reports.Observation(reset.episode, {"x": [1, 2]}))
+        await eventually(lambda: connection.peek()[0].observation is not None)
+        popped = connection.pop()
+        assert (popped.texts, popped.current) == (["hello"], True)
+        assert popped.observation is not None
+        assert popped.observation.observation == {"x": [1, 2]}
+
+
+async def test_clocks_are_compared(served: Served) -> None:
+    await served.running()
+    async with opened(served.port) as connection:
+        await eventually(lambda: connection.skew(1e10) is not None)
+        assert len(connection.round_trips_s) >= 1
+        await eventually(lambda: len(connection.round_trips_s) >= module.FIRST_PINGS)
+
+
+async def test_wrong_password_is_told_by_the_remotes_own_words(served: Served) -> None:
+    with pytest.raises(RemoteUnavailable, match="password is missing or wrong"):
+        async with opened(served.port, "wrong"):
+            pass
+
+
+async def test_nobody_listening_is_unavailable() -> None:
+    with pytest.raises(RemoteUnavailable, match="can't be reached"):
+        async with opened(free_port()):
+            pass
+
+
+async def test_unknown_environment_fails_with_the_remotes_own_words(served: Served) -> None:
+    await served.running()
+    async with opened(served.port) as connection:
+        connection.reset(Reset("toy.Nonsense-v0"))
+        await eventually(lambda: connection.error)
+        assert "unknown environment 'toy.Nonsense-v0'" in str(connection.error)
+
+
+async def test_second_agent_fails_with_the_remotes_own_words(served: Served) -> None:
+    await served.running()
+    async with connected(served.port, PASSWORD) as first:
+        await first.assert_alive()
+        async with opened(served.port) as second:
+            await eventually(lambda: second.error)
+            assert "another agent is connected" in str(second.error)
+
+
+async def test_observer_hears_everything_and_is_no_agent(served: Served) -> None:
+    await served.running()
+    async with connected(served.port, PASSWORD) as first, opened(served.port, observer=True) as second:
+        await first.assert_alive()
+        await eventually(lambda: second.round_trips_s)
+        assert second.error is None
+
+
+async def test_remote_that_stops_says_why(tmp_path: Path) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        served = await stack.enter_async_context(serving(tmp_path))
+        await served.running()
+        connection = await stack.enter_async_context(opened(served.port))
+        await served.conductor.stop("the test has had enough")
+        await eventually(lambda: connection.error)
+        assert "the test has had enough" in str(connection.error)
+
+
+# ── remotes that break the rules ─────────────────────────────────────────────────────────────────────────────────────
+
+
+DESCRIBE = {
+    "method": "v0.env.describe",
+    "headers": {"message_id": 0, "sent_at": 1.0, "episode_id": "1"},
+    "body": {"env_id": FIRST, "env_state": "running", "fps": 60},
+}
+
+
+@contextlib.asynccontextmanager
+async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) -> AsyncGenerator[int]:
+    async with serve(handler, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1) as server:
+        yield next(iter(server.sockets)).getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("{", "broke the protocol"),
+        ("[" * 100_000, "broke the protocol"),
+        ('{"method": "v0.env.reward", "headers": {"message_id": 1, "sent_at": 1}, "body": {}}', "broke the protocol"),
+        (b"\x00\x01", "binary frame"),
+        ("x" * (module.MAX_MESSAGE_BYTES + 1), "hung up"),
+    ],
+)
+async def test_remote_that_breaks_the_protocol_is_given_up(said: str | bytes, expected: str) -> None:
+    async def speak(socket: ServerConnection) -> None:
+        await socket.send(json.dumps(DESCRIBE))
+        await socket.send(said)
+        await socket.wait_closed()
+
+    async with misbehaving(speak) as port, opened(port) as connection:
+        await eventually(lambda: connection.error)
+        assert expected in str(connection.error)
+
+
+async def test_methods_of_later_versions_are_passed_over() -> None:
+    async def speak(socket: ServerConnection) -> None:
+        await socket.send(json.dumps({**DESCRIBE, "method": "v0.env.weather"}))
+        await socket.send(json.dumps(DESCRIBE))
+        await socket.wait_closed()
+
+    async with misbehaving(speak) as port, opened(port) as connection:
+        assert connection.described is not None
+        assert connection.error is None
+
+
+async def test_remote_that_never_says_what_it_is_is_unavailable() -> None:
+    async def keep_silent(socket: ServerConnection) -> None:
+        await socket.wait_closed()
+
+    async with misbehaving(keep_silent) as port:
+        with pytest.raises(RemoteUnavailable, match="said nothing"):
+            await RewarderConnection.open(Credentials("127.0.0.1", port), on_change=lambda: None, timeout_s=0.2)
+
+
+async def test_remote_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SILENCE_S", 0.3)
+    monkeypatch.setattr(module, "PING_S", 0.05)
+
+    async def say_no_more(socket: ServerConnection) -> None:
+        await socket.send(json.dumps(DESCRIBE))
+        await socket.wait_closed()
+
+    async with misbehaving(say_no_more) as port, opened(port) as connection:
+        await eventually(lambda: connection.error)
+        assert "said nothing" in str(connection.error)
+
+
+async def test_old_remotes_pings_without_received_at_are_used() -> None:
+    async def answer(socket: ServerConnection) -> None:
+        await socket.send(json.dumps(DESCRIBE))
+        async for text in socket:
+            ping = json.loads(text)
+            headers = {"message_id": 1, "sent_at": ping["headers"]["sent_at"] + 100.0, "parent_runtime": 0.0}
+            headers["parent_message_id"] = ping["headers"]["message_id"]
+            await socket.send(json.dumps({"method": "v0.reply.control.ping", "headers": headers, "body": {}}))
+
+    async with misbehaving(answer) as port, opened(port) as connection:
+        await eventually(lambda: connection.round_trips_s)
+        skew = connection.skew(0.0)
+        assert skew is not None
+        assert skew.low <= -99.0
+        assert skew.high >= -100.0
+
+
+async def test_closing_leaves_no_task(served: Served) -> None:
+    await served.running()
+    before = asyncio.all_tasks()
+    async with opened(served.port) as connection:
+        await eventually(lambda: connection.round_trips_s)
+    await connection.close()
+    await eventually(lambda: not {task for task in asyncio.all_tasks() - before if "rewarder" in task.get_name()})

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import Any
+
+from pluriverse.rewarder.merge import MAX_INFO_KEYS, merge_info
+
+
+def merged(*infos: dict[str, Any]) -> dict[str, Any]:
+    total: dict[str, Any] = {}
+    for info in infos:
+        merge_info(total, info)
+    return total
+
+
+def test_stats_are_added_up() -> None:
+    assert merged({"stats.a": 1}, {"stats.a": 2.5}) == {"stats.a": 3.5}
+
+
+def test_gauges_and_everything_else_are_replaced() -> None:
+    assert merged({"stats.gauges.a": 1, "b": 1}, {"stats.gauges.a": 2, "b": "x"}) == {"stats.gauges.a": 2, "b": "x"}
+
+
+def test_stats_that_are_no_numbers_are_replaced() -> None:
+    assert merged({"stats.a": 1}, {"stats.a": "many"}, {"stats.a": True}) == {"stats.a": True}
+
+
+def test_keys_without_end_are_not_kept() -> None:
+    total = merged({"known": 0}, {str(key): key for key in range(2 * MAX_INFO_KEYS)}, {"known": 1})
+    assert len(total) == MAX_INFO_KEYS
+    assert total["known"] == 1

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, Popped, RewardBuffer
+from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
+
+
+def describe(state: str) -> Describe:
+    return Describe("toy.First-v0", state, 60.0)  # type: ignore[arg-type]
+
+
+class Remote:
+    """Says things to a buffer in the order that the protocol promises."""
+
+    def __init__(self, buffer: RewardBuffer) -> None:
+        self.buffer = buffer
+        self.now = 1000.0
+        self.episode = 0
+
+    def say(self, message: ServerMessage, episode: int | None = None) -> None:
+        self.now += 1.0
+        self.buffer.put(message, self.episode if episode is None else episode, self.now - 500.0, self.now)
+
+    def begin(self) -> None:
+        self.episode += 1
+        self.say(describe("resetting"))
+
+    def run(self) -> None:
+        self.say(describe("running"))
+
+    def grant(self) -> None:
+        """Grant a reset: another episode begins."""
+        self.begin()
+        self.buffer.unmask(self.episode)
+
+
+def running() -> tuple[Remote, RewardBuffer]:
+    buffer = RewardBuffer()
+    remote = Remote(buffer)
+    buffer.mask()
+    remote.grant()
+    remote.run()
+    return remote, buffer
+
+
+def test_rewards_since_the_last_pop_are_added_up() -> None:
+    remote, buffer = running()
+    remote.say(Reward(1.0, False, {"stats.a": 1, "b": 1}))
+    remote.say(Reward(2.5, False, {"stats.a": 2, "b": 2}))
+    popped = buffer.pop()
+    assert (popped.reward, popped.count, popped.done) == (3.5, 2, False)
+    assert popped.info == {"stats.a": 3, "b": 2, "env_status.reset.episode_id": "1"}
+    assert buffer.pop() == Popped(1, "running", current=True, running_since=(502.0, 1002.0))
+
+
+def test_last_reward_of_an_episode_comes_alone() -> None:
+    remote, buffer = running()
+    remote.say(Reward(1.0, False))
+    remote.say(Reward(2.0, True, truncated=True, terminated=False))
+    remote.begin()
+    remote.run()
+    remote.say(Reward(10.0, False))
+    ended = buffer.pop()
+    assert (ended.reward, ended.done, ended.truncated, ended.terminated) == (3.0, True, True, False)
+    assert (ended.completed_id, ended.completed_state, ended.episode_id, ended.state) == (1, "running", 2, "running")
+    assert ended.current
+    following = buffer.pop()
+    assert (following.reward, following.done, following.episode_id) == (10.0, False, 2)
+
+
+def test_each_pop_ends_at_most_one_episode() -> None:
+    remote, buffer = running()
+    for reward in (1.0, 2.0, 3.0):
+        remote.say(Reward(reward, True))
+        remote.begin()
+        remote.run()
+    pops = [buffer.pop() for _ in range(4)]
+    assert [popped.reward for popped in pops] == [1.0, 2.0, 3.0, 0.0]
+    assert [popped.completed_id for popped in pops] == [1, 2, 3, None]
+    # What is on the screen belongs to the newest alone.
+    assert [popped.current for popped in pops] == [False, False, True, True]
+
+
+def test_old_remotes_that_do_not_say_why_end_their_episodes_by_an_outcome() -> None:
+    remote, buffer = running()
+    remote.say(Reward(0.0, True))
+    popped = buffer.pop()
+    assert (popped.terminated, popped.truncated) == (True, False)
+    assert (popped.episode_id, popped.state, popped.current) == (None, None, False)
+
+
+def test_episode_that_is_followed_without_an_end_is_truncated() -> None:
+    remote, buffer = running()
+    remote.say(Reward(4.0, False))
+    remote.begin()
+    popped = buffer.pop()
+    assert (popped.reward, popped.done, popped.truncated) == (4.0, True, True)
+    assert popped.info["env_status.artificial.done"] is True
+
+
+def test_messages_of_an_episode_that_is_over_are_passed_over() -> None:
+    remote, buffer = running()
+    remote.say(Reward(1.0, True))
+    buffer.pop()
+    remote.begin()
+    remote.say(Reward(99.0, False), episode=1)
+    assert buffer.pop().reward == 0.0
+    assert buffer.stale == 1
+
+
+def test_nothing_comes_out_between_a_reset_and_its_grant() -> None:
+    remote, buffer = running()
+    buffer.mask()
+    remote.say(Reward(7.0, True))
+    assert buffer.pop() == Popped(None, None)
+    remote.grant()
+    remote.run()
+    popped = buffer.pop()
+    assert (popped.reward, popped.done, popped.episode_id) == (0.0, False, 2)
+    assert popped.info["env_status.reset.episode_id"] == "2"
+
+
+def test_texts_and_observations_are_of_the_episode_that_goes_on() -> None:
+    remote, buffer = running()
+    remote.say(Text("old"))
+    remote.say(Observation([1]))
+    remote.say(Reward(0.0, True))
+    remote.begin()
+    remote.say(Text("new"))
+    remote.say(Observation([2]))
+    popped = buffer.pop()
+    assert (popped.texts, popped.observation) == (["new"], Observation([2]))
+    again = buffer.pop()
+    assert (again.texts, again.observation) == ([], Observation([2]))
+
+
+def test_peek_takes_nothing() -> None:
+    remote, buffer = running()
+    remote.say(Reward(1.0, True))
+    remote.begin()
+    agent, there = buffer.peek()
+    assert (agent.episode_id, agent.state) == (1, "running")
+    assert (there.episode_id, there.state) == (2, "resetting")
+    assert buffer.pop().reward == 1.0
+
+
+def test_memory_is_bounded_when_nobody_steps() -> None:
+    remote, buffer = running()
+    for number in range(2 * MAX_TEXTS):
+        remote.say(Text(str(number)))
+    texts = buffer.pop().texts
+    assert len(texts) == MAX_TEXTS
+    assert texts[-1] == str(2 * MAX_TEXTS - 1)
+    for _ in range(MAX_EPISODES + 10):
+        remote.say(Reward(1.0, True))
+        remote.begin()
+    assert buffer.pop().completed_id == 12
+
+
+@dataclass
+class Ledger:
+    """What the agent has been given of an episode, against what the remote sent of it."""
+
+    sent: float = 0.0
+    got: float = 0.0
+    ended_there: bool = False
+    ended_here: bool = False
+
+
+class Episodes(RuleBasedStateMachine):
+    """A remote and an agent in any order: every reward arrives once, in its episode, before its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.remote, self.buffer = running()
+        self.ledgers = {1: Ledger()}
+        self.running = True
+        self.dropped_below = 1
+        self.last_seen = 0
+
+    @rule(reward=st.integers(-100, 100))
+    @precondition(lambda self: self.running)
+    def earn(self, reward: int) -> None:
+        self.remote.say(Reward(float(reward), False))
+        self.ledgers[self.remote.episode].sent += reward
+
+    @rule(reward=st.integers(-100, 100))
+    @precondition(lambda self: self.running)
+    def end(self, reward: int) -> None:
+        self.remote.say(Reward(float(reward), True))
+        ledger = self.ledgers[self.remote.episode]
+        ledger.sent += reward
+        ledger.ended_there = True
+        self._begin()
+
+    @rule()
+    @precondition(lambda self: not self.running)
+    def ready(self) -> None:
+        self.remote.run()
+        self.running = True
+
+    @rule()
+    def say_text(self) -> None:
+        self.remote.say(Text(str(self.remote.episode)))
+
+    @rule()
+    def late(self) -> None:
+        if self.remote.episode > 1:
+            self.remote.say(Reward(1e9, False), episode=self.remote.episode - 1)
+
+    @rule(in_between=st.booleans())
+    def reset(self, in_between: bool) -> None:
+        self.buffer.mask()
+        if in_between:
+            assert self.buffer.pop() == Popped(None, None)
+        if self.running:
+            self.remote.say(Reward(0.0, True))
+        self._begin()
+        self.buffer.unmask(self.remote.episode)
+        self.dropped_below = self.remote.episode
+
+    @rule()
+    def step(self) -> None:
+        popped = self.buffer.pop()
+        assert popped.done == (popped.completed_id is not None)
+        episode = popped.completed_id if popped.done else popped.episode_id
+        if episode is None:
+            assert popped.reward == 0.0
+            return
+        assert episode >= max(self.dropped_below, self.last_seen)
+        self.last_seen = episode
+        ledger = self.ledgers[episode]
+        assert not ledger.ended_here
+        ledger.got += popped.reward
+        ledger.ended_here = popped.done
+        assert ledger.got == ledger.sent or not (popped.done or ledger.ended_there)
+        if popped.done:
+            assert ledger.ended_there
+        assert all(text == str(popped.episode_id) for text in popped.texts)
+        if popped.current:
+            assert popped.episode_id == self.remote.episode
+            assert self.running
+
+    def _begin(self) -> None:
+        self.running = False
+        self.remote.begin()
+        self.ledgers[self.remote.episode] = Ledger()
+
+
+TestEpisodes = Episodes.TestCase

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from support.remotes import MachineRemote, on_machine, started
+from support.served import free_port
+
+COMMAND = [sys.executable, "-m", "pluriverse.cli"]
+
+
+def run(*arguments: str, env: dict[str, str] | None = None, timeout: float = 100) -> subprocess.CompletedProcess[str]:
+    merged = {**os.environ, "TERM": "dumb", "NO_COLOR": "1", **(env or {})}
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=merged, timeout=timeout)
+
+
+@pytest.fixture(scope="module")
+def remote() -> Generator[MachineRemote]:
+    with on_machine() as remote:
+        yield remote
+
+
+def address(remote: MachineRemote) -> str:
+    return f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+
+
+def test_random_plays_and_prints_rates_lags_and_rewards(remote: MachineRemote) -> None:
+    result = run("random", "-e", "gym-core.PongDeterministic-v3", "-r", address(remote), "--seconds", "3")
+    assert result.returncode == 0, result.stderr
+    *lines, total = result.stdout.splitlines()
+    assert len(lines) >= 2
+    for words in ("steps/s", "frames/s", "reward", "observation lag", "action lag", "1/1 remotes"):
+        assert words in total
+    assert total.startswith("in all 3 s: ")
+
+
+def test_random_ends_in_good_order_at_ctrl_c() -> None:
+    command = [*COMMAND, "random", "-r", "local:1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert "steps/s" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=20)
+    assert (process.returncode, complained) == (0, "")
+    assert "in all" in said
+
+
+def test_ping_tells_how_far_away_a_remote_is(remote: MachineRemote) -> None:
+    result = run("ping", address(remote), "-c", "5")
+    assert result.returncode == 0, result.stderr
+    for pattern in (
+        r"rewarder  gym-core\.\S+ of gym-core, \w+, 60 fps; connected in [\d.]+ ms",
+        r"pings     5: min [\d.]+ ms, median [\d.]+ ms, max [\d.]+ ms",
+        r"clock     ours is -?[\d.]+ to -?[\d.]+ ms ahead",
+        r"screen    1024x768; connected in [\d.]+ ms, first picture after [\d.]+ ms",
+    ):
+        assert re.search(pattern, result.stdout), result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "expected"),
+    [
+        (["ping", "nowhere"], 2, "expected vnc://"),
+        (["ping", f"vnc://127.0.0.1:{free_port()}+{free_port()}"], 1, "can't be reached"),
+        (["random", "-r", "many"], 2, "expected a number"),
+        (["random", "-e", "nonsense.Game-v0"], 2, "can be run neither in Docker nor locally"),
+        (["envs", "nonsense"], 1, "there is no runtime 'nonsense'"),
+        (["run", "nonsense"], 2, "can't be run"),
+        (["run", "--engine", "podman"], 2, "expected docker, local or auto"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_line_with_a_status(arguments: list[str], status: int, expected: str) -> None:
+    result = run(*arguments)
+    assert (result.returncode, expected in result.stderr) == (status, True), result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_envs_lists_the_catalogue() -> None:
+    lines = run("envs", "gym-core").stdout.splitlines()
+    assert len(lines) > 944
+    assert "gym-core.PongDeterministic-v3" in lines
+    entries = json.loads(run("envs", "--json").stdout)
+    assert {"id", "title", "runtime"} <= entries[0].keys()
+
+
+def test_run_runs_a_remote_with_the_daemons_own_options() -> None:
+    ports = ["--vnc-port", str(free_port()), "--rewarder-port", str(free_port())]
+    with started([*COMMAND, "run", "gym-core", "--engine", "local", *ports, "--password", "secret12"]) as (_, said):
+        assert "secret12" in said
+
+
+def test_doctor_tells_what_is_missing_and_what_mends_it(tmp_path: Path) -> None:
+    well = run("doctor")
+    assert well.returncode == 0, well.stdout
+    assert "ok       VNC driver: seeing and acting" in well.stdout
+    assert "ok       local remotes" in well.stdout
+    ill = run("doctor", env={"PATH": "/nonexistent", "DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
+    assert ill.returncode == 0
+    assert "missing  Xvfb: not on PATH" in ill.stdout
+    assert "apt-get install xvfb" in ill.stdout
+    assert "missing  Docker with pluriverse/gym-core: no Docker engine answers" in ill.stdout
+    assert "remotes='vnc://HOST:5900+15900?password=…'" in ill.stdout
+
+
+def test_help_names_every_command() -> None:
+    said = run("--help").stdout
+    for command in ("run", "random", "envs", "ping", "doctor"):
+        assert command in said

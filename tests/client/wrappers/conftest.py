@@ -1,0 +1,8 @@
+"""The tables of gym-core, which those of the wrappers are compared with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "runtimes" / "gym-core"))

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from pluriverse.wrappers import CropObservation
+from support.scripted import Script, ScriptedEnv, seen
+
+
+def test_picture_is_cut_and_the_rest_stays() -> None:
+    observation = seen(0, "text")
+    observation["vision"][1:3, 2:5] = 7
+    crop = CropObservation(ScriptedEnv(Script([(observation, 0.0, False, {})])), (2, 1, 3, 2))
+    assert crop.reset() == [None]
+    (cut,), *_ = crop.step([[]])
+    assert cut["vision"].shape == (2, 3, 3)
+    assert cut["vision"].min() == 7
+    assert cut["text"] == ["text"]
+
+
+def test_environment_without_pictures_is_left_alone() -> None:
+    observation = {"vision": None, "text": [], "observation": [1]}
+    crop = CropObservation(ScriptedEnv(Script([(observation, 0.0, False, {})])))
+    assert crop.step([[]])[0] == [observation]

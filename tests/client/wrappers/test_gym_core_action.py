@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from gym_core import tables
+from gym_core.catalogue import entries
+from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.wrappers import GymCoreAction, SafeActionSpace
+from pluriverse.wrappers.atari_actions import MEANINGS, MINIMAL
+from pluriverse.wrappers.gym_core_action import gym_core_actions
+from pluriverse_protocol.events import KeyEvent
+from support.scripted import ScriptedEnv
+
+
+def camel_case(rom: str) -> str:
+    return "".join(word.capitalize() for word in rom.split("_"))
+
+
+def test_table_is_that_of_ale_py() -> None:
+    # ale_py's types don't know its own enumerations.
+    ale_py: Any = importlib.import_module("ale_py")
+    roms: Any = importlib.import_module("ale_py.roms")
+    by_value = {action.value: name for name, action in ale_py.Action.__members__.items()}
+    assert tuple(by_value[value] for value in range(18)) == MEANINGS
+    assert MINIMAL.keys() == {camel_case(rom) for rom in tables.ATARI_GAMES}
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    for rom in tables.ATARI_GAMES[::7]:
+        ale = ale_py.ALEInterface()
+        ale.loadROM(roms.get_rom_path(rom))
+        assert MINIMAL[camel_case(rom)] == tuple(action.value for action in ale.getMinimalActionSet()), rom
+
+
+def test_every_atari_game_and_cart_pole_of_gym_core_has_actions() -> None:
+    ids = [entry.id for entry in entries() if "frameskip" in entry.title or "every frame" in entry.title]
+    assert len(ids) == 59 * 8 * 2
+    for env_id in [*ids, "gym-core.CartPole-v0", "gym-core.CartPoleLowDSync-v0"]:
+        assert len(gym_core_actions(env_id)) >= 2
+
+
+def test_action_is_all_keys_of_the_game_down_or_up() -> None:
+    env = ScriptedEnv(env_id="gym-core.PongDeterministic-v3")
+    wrapped = GymCoreAction(env)
+    assert wrapped.action_space.n == 6
+    # RIGHTFIRE is Pong's fifth.
+    wrapped.step([4])
+    assert {(event.keysym, event.down) for event in env.actions[0][0]} == {
+        (0xFF52, False),
+        (0xFF51, False),
+        (0xFF53, True),
+        (0xFF54, False),
+        (ord("z"), True),
+    }
+    wrapped.step([np.array([0])])
+    assert not any(event.down for event in env.actions[1][0])
+    wrapped.step([[KeyEvent(1, True)]])
+    assert env.actions[2] == [[KeyEvent(1, True)]]
+    with pytest.raises(ActionError, match="0 to 5"):
+        wrapped.step([6])
+
+
+def test_cart_pole_is_pushed_left_while_left_is_held() -> None:
+    assert gym_core_actions("gym-core.CartPole-v0") == [[KeyEvent(0xFF51, True)], [KeyEvent(0xFF51, False)]]
+
+
+@pytest.mark.parametrize("env_id", ["", "gym-core.LunarLander-v3", "gym-core.Pongg-v0", "wob.mini.ClickTest-v0"])
+def test_other_environments_have_none(env_id: str) -> None:
+    with pytest.raises(ConfigurationError, match="no Atari game"):
+        gym_core_actions(env_id)
+
+
+def test_safe_action_space_gives_what_means_something() -> None:
+    pong = SafeActionSpace(ScriptedEnv(env_id="gym-core.Pong-v0"))
+    assert len(pong.action_space.actions) == 6
+    assert pong.action_space.contains(pong.action_space.sample())
+    drive = SafeActionSpace(ScriptedEnv(env_id="flashgames.DuskDrive-v0"))
+    assert len(drive.action_space.actions) == 3
+    unknown = ScriptedEnv(env_id="toy.First-v0")
+    assert SafeActionSpace(unknown).action_space is unknown.action_space

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pluriverse
+import pytest
+from pluriverse.errors import ConfigurationError, RemoteFailed
+from pluriverse.wrappers import CropObservation, GymCoreAction, GymCoreSync, gym_core_sync
+from support.scripted import ScriptedEnv
+
+STEPS = 40
+
+
+def test_each_step_is_one_step_of_the_game_and_repeats_with_its_seed() -> None:
+    """Two remotes with the same seed and the same actions show the same, step by step."""
+    with pluriverse.make("gym-core.PongDeterministicSync-v3", "local:2") as core:
+        core.seed([5, 5])
+        env = CropObservation(GymCoreAction(GymCoreSync(core)))
+        assert env.metadata["semantics.async"] is False
+        first_n = observation_n = env.reset()
+        actions = [3, 3, 2, 1, 5, 0] * (STEPS // 6)
+        for action in actions:
+            observation_n, _, done_n, info = env.step([action, action])
+            assert [info_i["stats.reward.count"] for info_i in info["n"]] == [1, 1]
+            assert done_n == [False, False]
+            first, second = (observation["vision"] for observation in observation_n)
+            assert np.array_equal(first, second)
+        assert not np.array_equal(first_n[0]["vision"], observation_n[0]["vision"])
+
+
+def test_end_of_an_episode_brings_the_next_ones_first_picture() -> None:
+    with pluriverse.make("gym-core.CartPoleLowDSync-v0", "local:1") as core:
+        env = GymCoreSync(core)
+        env.reset()
+        while True:
+            (observation,), (reward,), (done,), info = env.step([[]])
+            assert reward == 1.0
+            assert observation is not None
+            if done:
+                break
+        assert info["n"][0]["terminated"] is True
+        # A pole that stands straight: the new episode's.
+        assert abs(observation["observation"][2]) < 0.05
+
+
+def test_environment_that_is_not_sync_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gym_core_sync, "LOST_S", 0.3)
+    with pluriverse.make("gym-core.FrozenLake-v1", "local:1") as core:
+        env = GymCoreSync(core)
+        env.reset()
+        with pytest.raises(RemoteFailed, match=r"is .* a Sync environment"):
+            env.step([[]])
+
+
+def test_it_wraps_vectors_of_remotes_only() -> None:
+    with pytest.raises(ConfigurationError, match="wraps a VectorEnv"):
+        GymCoreSync(ScriptedEnv())
