@@ -24,6 +24,8 @@ from pluriverse.rewarder import connection
 from pluriverse.rfb import Region
 from pluriverse.vnc import VncOptions
 from support.leftovers import Leftovers
+from support.remotes import on_machine
+from support.slow_line import slow_line
 
 PONG = "gym-core.PongDeterministic-v3"
 DEADLINE_S = 60.0
@@ -243,3 +245,30 @@ def test_worker_builds_its_own_environment(method: str, player: Player) -> None:
     resource_tracker = getattr(multiprocessing, "resource_tracker", None)
     if resource_tracker is not None:
         resource_tracker._resource_tracker._stop()  # what spawn leaves running is Python's own
+
+
+def test_remote_that_is_half_a_second_away_is_late_itself_and_delays_no_other(nothing_left: None) -> None:
+    delay_s = 0.25  # each way
+    with (
+        on_machine() as near,
+        on_machine() as far,
+        slow_line(far.vnc_port, delay_s) as vnc_port,
+        slow_line(far.port, delay_s) as port,
+    ):
+        places = f"127.0.0.1:{near.vnc_port}+{near.port},127.0.0.1:{vnc_port}+{port}"
+        with pluriverse.make(PONG, f"vnc://{places}?password={near.password}") as env:
+            env.reset()
+            player = Player(env)
+            player.until_all_play()
+            lag = PREFIX + "lag.observation"
+            # What is known of the far one's clock is known to half a second, and so are its lags: (min, max).
+            ages: list[dict[int, tuple[float, float]]] = []
+
+            def both_told(*step: Any) -> bool:
+                ages.append({index: info[lag] for index, info in enumerate(step[3]) if info.get(lag)})
+                return all(any(index in age for age in ages) for index in (0, 1))
+
+            player.until(both_told)
+            assert max(age[1][1] for age in ages if 1 in age) > delay_s
+            assert min(age[0][1] for age in ages if 0 in age) < delay_s
+            assert player.slowest_s < NOT_WAITING_S
