@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-# Jobs that a shell runs in the background ignore Ctrl-C, and hand that on to every program that they start. The tests that
-# press it mean programs started by a person.
+# Jobs that a shell runs in the background ignore Ctrl-C, and hand that on to every program that they start. The tests
+# that press it mean programs started by a person.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
