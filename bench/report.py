@@ -26,7 +26,10 @@ Figures = dict[str, float]
 # The key of what a virtual machine's neighbours took during a run, in per cent of all processors' time.
 STOLEN: Final = "stolen_percent"
 
-PACKAGES: Final = ("pluriverse-server", "aiohttp", "ale-py", "gymnasium", "numpy", "pygame-ce", "websockets")
+PACKAGES: Final = (
+    *("pluriverse", "pluriverse-server"),
+    *("aiohttp", "ale-py", "asyncvnc", "gymnasium", "numpy", "pygame-ce", "simplejpeg", "websockets"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Target:
     def __str__(self) -> str:
         if self.low == float("-inf"):
             return f"≤ {self.high:g}"
+        if self.high == float("inf"):
+            return f"≥ {self.low:g}"
         middle, reach = (self.high + self.low) / 2, (self.high - self.low) / 2
         return f"{middle:g} ± {reach:g}"
 

@@ -14,12 +14,17 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import decode
 import footprint
 import latency
+import live
+import many
 import pacing
 import ping
 import reset
 import start
+from pluriverse.errors import PluriverseError
+from pluriverse.rfb.errors import RfbError as ClientRfbError
 from pluriverse_server.process import StartError
 from report import (
     STOLEN,
@@ -42,6 +47,9 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     start.MEASUREMENT,
     footprint.MEASUREMENT,
     pacing.MEASUREMENT,
+    decode.MEASUREMENT,
+    many.MEASUREMENT,
+    live.MEASUREMENT,
 )
 
 NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)
@@ -49,7 +57,9 @@ NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)
 # What a server that won't start, a client that is hung up on, or a missing program raise.
 FAILURES: Final = (
     AssertionError,
+    ClientRfbError,
     OSError,
+    PluriverseError,
     RfbError,
     StartError,
     WebSocketException,

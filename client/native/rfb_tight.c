@@ -128,34 +128,49 @@ static void put_copied(struct rfb_decoder *decoder, const uint8_t *plain) {
     }
 }
 
+/* Colours as four bytes, so that each pixel is one store; the fourth is the next pixel's first, which comes after it. */
+static void spread_palette(const struct rfb_decoder *decoder, uint8_t colours[][4]) {
+    for (int i = 0; i < decoder->tight_palette_size; i++) {
+        memcpy(colours[i], decoder->tight_palette + i * RGB_BYTES, RGB_BYTES);
+        colours[i][RGB_BYTES] = 0;
+    }
+}
+
 static enum rfb_error put_bits(struct rfb_decoder *decoder, const uint8_t *plain) {
     const struct rfb_rectangle *r = &decoder->rectangle;
-    for (int row = 0; row < r->height; row++, plain += row_bytes(decoder)) {
+    const int width = r->width, size = decoder->tight_palette_size;
+    uint8_t colours[2][4];
+    spread_palette(decoder, colours);
+    for (int row = 0; row < r->height; row++, plain += (width + 7) / 8) {
         uint8_t *out = pixel_at(decoder, r->x, r->y + row);
-        for (int x = 0; x < r->width; x++) {
+        for (int x = 0; x < width; x++, out += RGB_BYTES) {
             int index = plain[x / 8] >> (7 - x % 8) & 1;
-            if (index >= decoder->tight_palette_size) {
-                return rfb_fail(decoder, RFB_BAD_DATA, "colour %d of a palette of %d", index,
-                                decoder->tight_palette_size);
-            }
-            put_rgb(out + x * RGB_BYTES, decoder->tight_palette + index * RGB_BYTES);
+            if (index >= size) return rfb_fail(decoder, RFB_BAD_DATA, "colour %d of a palette of %d", index, size);
+            memcpy(out, colours[index], x + 1 < width ? 4 : RGB_BYTES);
         }
     }
     return RFB_FINE;
 }
 
+static int highest(const uint8_t *bytes, int count) {
+    uint8_t found = 0;
+    for (int i = 0; i < count; i++) found = bytes[i] > found ? bytes[i] : found;
+    return found;
+}
+
 static enum rfb_error put_palette(struct rfb_decoder *decoder, const uint8_t *plain) {
     if (decoder->tight_palette_size <= 2) return put_bits(decoder, plain);
     const struct rfb_rectangle *r = &decoder->rectangle;
-    for (int row = 0; row < r->height; row++, plain += row_bytes(decoder)) {
+    const int width = r->width, last = width - 1, size = decoder->tight_palette_size;
+    if (width == 0) return RFB_FINE;
+    uint8_t colours[256][4];
+    spread_palette(decoder, colours);
+    for (int row = 0; row < r->height; row++, plain += width) {
+        int index = highest(plain, width);
+        if (index >= size) return rfb_fail(decoder, RFB_BAD_DATA, "colour %d of a palette of %d", index, size);
         uint8_t *out = pixel_at(decoder, r->x, r->y + row);
-        for (int x = 0; x < r->width; x++) {
-            if (plain[x] >= decoder->tight_palette_size) {
-                return rfb_fail(decoder, RFB_BAD_DATA, "colour %d of a palette of %d", plain[x],
-                                decoder->tight_palette_size);
-            }
-            put_rgb(out + x * RGB_BYTES, decoder->tight_palette + plain[x] * RGB_BYTES);
-        }
+        for (int x = 0; x < last; x++, out += RGB_BYTES) memcpy(out, colours[plain[x]], 4);
+        memcpy(out, colours[plain[last]], RGB_BYTES);
     }
     return RFB_FINE;
 }
