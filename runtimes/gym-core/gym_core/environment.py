@@ -41,8 +41,18 @@ class Environment(Protocol):
         """One step of the environment; not to be called after the last."""
         ...
 
-    def draw(self, picture: NDArray[np.uint8]) -> None:
-        """Write the current frame into ``picture``, uint8 of shape (height, width, 4), BGRX."""
+    def frame(self) -> NDArray[np.uint8]:
+        """The current frame as the game has it: the same bytes in a row look the same. Valid until the next step.
+
+        Its shape is (height, width) or (height, width, channels).
+        """
+        ...
+
+    def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
+        """Write the rows from ``top`` to ``bottom``, which is excluded, of the frame that ``frame`` gave last.
+
+        They go into the same rows of ``picture``, uint8 of shape (height, width, 4), BGRX.
+        """
         ...
 
     def observation(self) -> list[float] | None:

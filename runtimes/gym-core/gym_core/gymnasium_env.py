@@ -60,9 +60,13 @@ class GymnasiumEnvironment:
         reason = "game over" if terminated else "time limit" if truncated else ""
         return Outcome(float(reward), bool(terminated), bool(truncated), reason)
 
-    def draw(self, picture: NDArray[np.uint8]) -> None:
-        """Write the current frame into ``picture``, uint8 of shape (height, width, 4), BGRX."""
-        copy_rgb(self._rgb, picture)
+    def frame(self) -> NDArray[np.uint8]:
+        """The picture as it is drawn, shape (height, width, 3), RGB."""
+        return self._rgb
+
+    def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
+        """Write the frame's rows from ``top`` to ``bottom``, which is excluded, into those of ``picture``, BGRX."""
+        copy_rgb(self._rgb[top:bottom], picture[top:bottom])
 
     def observation(self) -> list[float] | None:
         """The observation's numbers where the environment is one that reports them."""

@@ -6,8 +6,10 @@ import time
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from pluriverse_server.kit import MetadataBlock, Region, Window
 
+from .bands import changed_bands
 from .environment import Environment
 
 WIDTH: Final = 1024
@@ -30,9 +32,15 @@ class Screen:
         self.window = Window(WIDTH, HEIGHT, title="gym-core")
         self.block = MetadataBlock(self.window, BLOCK_X, BLOCK_Y)
         self._region: Region | None = None
+        # What the region shows, as the environment had it; None: nothing of this episode.
+        self._shown: NDArray[np.uint8] | None = None
 
     def fit(self, width: int, height: int) -> None:
-        """Make room for pictures of this size; what was drawn before goes black if its size was another."""
+        """Make room for an episode's pictures, which have this size; the next one is drawn whole.
+
+        What was drawn before goes black if its size was another.
+        """
+        self._shown = None
         if self._region is not None:
             if (self._region.width, self._region.height) == (width, height):
                 return
@@ -42,13 +50,16 @@ class Screen:
         self._picture = np.frombuffer(self._region.memory, np.uint8).reshape(height, width, 4)
 
     def show(self, environment: Environment) -> float:
-        """Draw the environment's frame, which must fit, and the block; the clock (UNIX seconds) that was painted."""
+        """Show what changed in the environment's frame, which must fit, and the block; the clock that was painted.
+
+        The clock is in UNIX seconds.
+        """
         assert self._region is not None
-        environment.draw(self._picture)
+        bands = self._draw(environment)
         now = time.time()
         self.block.stamp(now)
         # The block last: who sees the new clock sees the new frame.
-        self.window.put(self._region, self.block.region)
+        self.window.put(*(self._region.band(*band) for band in bands), self.block.region)
         return now
 
     def stamp(self) -> float:
@@ -61,3 +72,16 @@ class Screen:
     def close(self) -> None:
         """Close the window."""
         self.window.close()
+
+    def _draw(self, environment: Environment) -> list[tuple[int, int]]:
+        """Write what changed into the region; the bands of rows that did."""
+        frame = environment.frame()
+        if self._shown is None:
+            bands = [(0, len(frame))]
+            self._shown = frame.copy()
+        else:
+            bands = changed_bands(self._shown, frame)
+        for top, bottom in bands:
+            environment.draw(self._picture, top, bottom)
+            self._shown[top:bottom] = frame[top:bottom]
+        return bands

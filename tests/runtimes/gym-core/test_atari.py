@@ -38,15 +38,32 @@ def test_a_fixed_frameskip_is_fixed() -> None:
     assert {Frameskips(1, 7).next(), Frameskips(1, 8).next()} == {1}
 
 
-def test_the_picture_is_the_games_in_bgrx() -> None:
-    environment = AtariEnvironment(Atari("breakout", 4, 0.0), Emulators())
+@pytest.mark.parametrize(("rom", "height"), [("breakout", 210), ("seaquest", 210), ("air_raid", 250)])
+def test_the_picture_is_the_games_in_bgrx_however_late_its_colours_come(rom: str, height: int) -> None:
+    game, fire = Atari(rom, 1, 0.0), frozenset({FIRE})
+    environment, direct = AtariEnvironment(game, Emulators()), Emulators().begin(game, 1)
     environment.reset(1)
+    assert environment.size == (160, height)
+    for _ in range(300):
+        picture = np.zeros((height, 160, 4), np.uint8)
+        environment.frame()
+        environment.draw(picture, 0, height)
+        assert np.array_equal(picture[:, :, 2::-1], direct.getScreenRGB())
+        environment.step(fire)
+        direct.act(joystick(fire))
+
+
+def test_only_the_rows_asked_for_are_drawn() -> None:
+    environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
+    environment.reset(1)
+    environment.frame()
     width, height = environment.size
-    assert (width, height) == (160, 210)
-    picture = np.zeros((height, width, 4), np.uint8)
-    environment.draw(picture)
-    direct = Emulators().begin(Atari("breakout", 4, 0.0), 1).getScreenRGB()
-    assert np.array_equal(picture[:, :, 2::-1], direct)
+    whole, part = np.zeros((2, height, width, 4), np.uint8)
+    environment.draw(whole, 0, height)
+    environment.draw(part, 30, 50)
+    assert np.array_equal(part[30:50], whole[30:50])
+    part[30:50] = 0
+    assert not part.any()
 
 
 def test_an_episode_is_truncated_at_the_emulators_limit(monkeypatch: pytest.MonkeyPatch) -> None:

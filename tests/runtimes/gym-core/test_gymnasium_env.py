@@ -23,7 +23,7 @@ def test_an_environment_steps_and_draws_within_its_room(id_: str) -> None:
     assert width <= MAX_WIDTH
     assert height <= MAX_HEIGHT
     picture = np.zeros((height, width, 4), np.uint8)
-    environment.draw(picture)
+    environment.draw(picture, 0, height)
     assert picture.any()
     environment.close()
 
@@ -49,7 +49,7 @@ def test_the_same_seed_gives_what_gymnasium_gives() -> None:
         assert environment.observation() == [float(value) for value in observation]
     width, height = environment.size
     picture = np.zeros((height, width, 4), np.uint8)
-    environment.draw(picture)
+    environment.draw(picture, 0, height)
     assert np.array_equal(picture[:, :, 2::-1], direct.render())
     direct.close()
     environment.close()

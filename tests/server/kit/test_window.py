@@ -47,6 +47,28 @@ def test_a_region_is_not_shown_before_it_is_put(display: Xvfb) -> None:
         assert not display.pixels(20, 0, 10, 10).any()
 
 
+@pytest.mark.parametrize("options", [(), ("-extension", "MIT-SHM")])
+def test_a_band_shows_its_rows_at_their_place_and_no_others(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with xvfb(*options) as server:
+        monkeypatch.setenv("DISPLAY", server.name)
+        with Window(1024, 768) as window:
+            region = window.image(30, 40, 160, 210)
+            expected = draw_noise(window, region).copy()
+            pixels_of(region)[:] = 255
+            window.put(region.band(20, 21), region.band(100, 210))
+            window.sync()
+            expected[20:21] = expected[100:210] = 255
+            assert np.array_equal(server.pixels(30, 40, 160, 210), expected)
+
+
+@pytest.mark.parametrize(("top", "bottom"), [(-1, 5), (5, 5), (6, 5), (0, 11)])
+def test_rows_that_a_region_lacks_are_no_band(display: Xvfb, top: int, bottom: int) -> None:
+    with Window(200, 100) as window, pytest.raises(ValueError, match="no band of a region of 10 rows"):
+        window.image(0, 0, 10, 10).band(top, bottom)
+
+
 def test_a_server_without_shared_memory_is_drawn_through_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     with xvfb("-extension", "MIT-SHM") as server:
         monkeypatch.setenv("DISPLAY", server.name)
@@ -78,9 +100,11 @@ def test_an_array_keeps_the_memory_that_it_wraps(options: tuple[str, ...], monke
 def test_a_closed_region_cannot_be_put(display: Xvfb) -> None:
     with Window(200, 100) as window:
         region = window.image(0, 0, 10, 10)
+        band = region.band(0, 5)
         region.close()
-        with pytest.raises(ValueError, match="was closed"):
-            window.put(region)
+        for part in (region, band):
+            with pytest.raises(ValueError, match="was closed"):
+                window.put(part)
 
 
 def test_shared_segments_leave_with_their_region(display: Xvfb) -> None:
