@@ -203,9 +203,21 @@ MEASUREMENT: Final = Measurement(
             "photo_turbo",
             "bare libjpeg-turbo",
         ),
-        Line("native to bare libjpeg-turbo", "times", "photo_native_fed_by_turbo", Target(1.3)),
-        Line("native to libvncclient", "times", "photo_native_by_libvnc", Target(0.6)),
-        Line("in Python to libvncclient", "times", "photo_python_by_libvnc", Target(1.2)),
+        Line(
+            "CPU of a photo-like frame, native decoder to bare libjpeg-turbo",
+            "times",
+            "photo_native_fed_by_turbo",
+            Target(1.3),
+        ),
+        Line(
+            "CPU of a photo-like frame, native driver to libvncclient", "times", "photo_native_by_libvnc", Target(0.6)
+        ),
+        Line(
+            "CPU of a photo-like frame, driver in Python to libvncclient",
+            "times",
+            "photo_python_by_libvnc",
+            Target(1.2),
+        ),
         *_lines("sprite", "CPU of a sprite frame"),
     ),
     run,
