@@ -22,7 +22,7 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from .address import REWARDER_PORT, VNC_PORT, Address
 from .health import HEAL_S, wait_until_ready
 from .local import generate_password
-from .manager import Progress
+from .manager import Progress, start_side_by_side
 from .owner import is_dead, this_process
 from .runtimes import IMAGE_PREFIX
 
@@ -87,19 +87,9 @@ class DockerRemotes:
         Raises:
             RemoteUnavailable: one could not be started; those that were are gone again.
         """
-
-        def start_one(index: int) -> Address:
-            progress(index, f"starting a container of {IMAGE_PREFIX}{self._runtime}")
-            address = self._start_one(index)
-            progress(index, f"ready at {address}")
-            return address
-
-        try:
-            with ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start") as pool:
-                return list(pool.map(start_one, range(self._n)))
-        except BaseException:
-            self.close()
-            raise
+        return start_side_by_side(
+            self, self._start_one, f"starting a container of {IMAGE_PREFIX}{self._runtime}", progress
+        )
 
     def replace(self, index: int) -> Address:
         """The same address if the container runs and is ready again soon, else that of another one.

@@ -24,7 +24,7 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 
 from .address import Address
 from .health import HEAL_S, wait_until_ready
-from .manager import Progress
+from .manager import Progress, start_side_by_side
 from .owner import is_dead, this_process
 from .runtimes import runtime_folder
 
@@ -124,19 +124,7 @@ class LocalRemotes:
         Raises:
             RemoteUnavailable: one could not be started; those that were are gone again.
         """
-
-        def start_one(index: int) -> Address:
-            progress(index, "starting a local process")
-            address = self._start_one(index)
-            progress(index, f"ready at {address}")
-            return address
-
-        try:
-            with ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start") as pool:
-                return list(pool.map(start_one, range(self._n)))
-        except BaseException:
-            self.close()
-            raise
+        return start_side_by_side(self, self._start_one, "starting a local process", progress)
 
     def replace(self, index: int) -> Address:
         """The same address if the daemon lives, else that of another one.

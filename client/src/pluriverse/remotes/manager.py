@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from .address import Address
@@ -38,6 +39,25 @@ class RemoteManager(Protocol):
     def close(self) -> None:
         """Remove all that ``start`` and ``replace`` started; may be called at any time, repeatedly, from any thread."""
         ...
+
+
+def start_side_by_side(
+    manager: RemoteManager, start_one: Callable[[int], Address], what: str, progress: Progress
+) -> list[Address]:
+    """Start all of a manager's remotes at once, which is ``what`` in words; closes it if one can't be."""
+
+    def start(index: int) -> Address:
+        progress(index, what)
+        address = start_one(index)
+        progress(index, f"ready at {address}")
+        return address
+
+    try:
+        with ThreadPoolExecutor(manager.n, thread_name_prefix="pluriverse: start") as pool:
+            return list(pool.map(start, range(manager.n)))
+    except BaseException:
+        manager.close()
+        raise
 
 
 def say_nothing(index: int, what: str) -> None:
