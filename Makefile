@@ -69,7 +69,7 @@ image:  ## Build the image pluriverse/$RUNTIME
 up: image  ## Start N remotes in containers with compose, and say where they are
 	docker compose up --detach --wait --scale remote=$(N)
 	@docker compose ps --format 'table {{.Name}}\t{{.Status}}\t{{.Ports}}'
-	@docker compose logs --no-log-prefix remote | grep -E '^ +(password)' || true
+	@docker compose logs --no-color remote | grep ' password '
 
 down:  ## Stop and remove them
 	docker compose down --timeout 5
