@@ -32,7 +32,6 @@ def a_state() -> dict[str, Any]:
         "agent_round_trip_ms": None,
         "agents": 1,
         "observers": 2,
-        "reward_total": 3.0,
         "last_episodes": [{"episode_id": "6", "reward": -21.0, "seconds": 61.0, "reason": "time limit"}],
         "metadata": None,
         "width": 400,

@@ -184,6 +184,8 @@ async def _serve(settings: Settings, *, show_status: bool) -> None:
 
 
 def _greet(settings: Settings, manifest: Manifest) -> None:
+    from .statusline import CLEAR
+
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
     query = quote(settings.password, safe="")
     lines = (
@@ -194,7 +196,7 @@ def _greet(settings: Settings, manifest: Manifest) -> None:
         f"  rewarder  ws://{host}:{settings.rewarder_port}",
         "Ctrl-C ends it.",
     )
-    clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+    clear = CLEAR if sys.stderr.isatty() else ""
     print(clear + "\n".join(lines), flush=True)
 
 

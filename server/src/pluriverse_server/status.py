@@ -73,7 +73,6 @@ class Statistics:
             "env_state": state,
             "episode_id": str(episode.episode_id if episode else 0),
             "episode_reward": episode.reward if episode else 0.0,
-            "reward_total": episode.reward if episode else 0.0,
             "episode_seconds": round(max(0.0, running_for), 3),
             "fps": episode.fps if episode else None,
             "picture": list(episode.picture) if episode and episode.picture else None,

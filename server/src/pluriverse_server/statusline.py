@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 # As often as a person reads numbers that change.
 INTERVAL_S: Final = 0.5
 
-_CLEAR: Final = "\r\x1b[K"
+CLEAR: Final = "\r\x1b[K"
 
 
 def compose(status: Mapping[str, Any]) -> str:
@@ -38,11 +38,11 @@ async def show(status: Callable[[], Mapping[str, Any]], stream: TextIO = sys.std
     try:
         while True:
             width = shutil.get_terminal_size().columns
-            stream.write(_CLEAR + compose(status())[: width - 1])
+            stream.write(CLEAR + compose(status())[: width - 1])
             stream.flush()
             await asyncio.sleep(INTERVAL_S)
     finally:
-        stream.write(_CLEAR)
+        stream.write(CLEAR)
         stream.flush()
 
 
@@ -54,7 +54,7 @@ class ClearingStream:
 
     def write(self, text: str) -> int:
         """Write ``text`` where the status line stood; it comes back below."""
-        return self._stream.write(_CLEAR + text)
+        return self._stream.write(CLEAR + text)
 
     def flush(self) -> None:
         """Flush the terminal."""

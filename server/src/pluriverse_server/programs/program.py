@@ -177,10 +177,7 @@ class Program:
         self._lose(f"program {process.describe_end()}", process.last_words)
 
     def _lose(self, reason: str, last_words: str) -> None:
-        self._process = None
-        self._asked = None
-        self._last_frame_at = None
-        self._clear_deadline()
+        self._forget()
         self._socket.hang_up()
         log.warning("%s%s", reason, "".join(f"\n    {line}" for line in last_words.splitlines()[-LOGGED_LAST_WORDS:]))
         self._on_lost(Lost(reason, last_words))
@@ -193,11 +190,16 @@ class Program:
         process.kill()
         self._lose(reason, process.last_words)
 
-    async def _end_process(self) -> None:
+    def _forget(self) -> ChildProcess | None:
+        """From here on no program runs, as far as this knows; returns the one that did."""
         process, self._process = self._process, None
         self._asked = None
         self._last_frame_at = None
         self._clear_deadline()
+        return process
+
+    async def _end_process(self) -> None:
+        process = self._forget()
         if process is not None:
             self._socket.send(reports.Stop())
             try:
