@@ -8,5 +8,5 @@ import sys
 from gym_core.catalogue import entries
 
 if __name__ == "__main__":
-    json.dump([entry.as_json() for entry in entries()], sys.stdout)
-    sys.stdout.write("\n")
+    # Not dump: it writes bit by bit, in Python.
+    sys.stdout.write(json.dumps([entry.as_json() for entry in entries()], separators=(",", ":")) + "\n")

@@ -45,6 +45,8 @@ def test_a_missing_marker_is_told(name: str, marker: str) -> None:
         ("reports", REPORTS),
         ("requests", REQUESTS),
         ("headers", ["message_id", "sent_at", "episode_id", "parent_message_id", "parent_runtime", "received_at"]),
+        ("spaces", ["discrete", "tap", "keys", "pointer", "text", "observation", "step"]),
+        ("choice", ["name", "keys"]),
         ("limits", [name for name in vars(limits) if name.startswith("MAX_")]),
     ],
 )

@@ -9,12 +9,17 @@ from hypothesis import given
 from pluriverse_protocol import kinds
 from pluriverse_protocol.kinds import fields_of, read_fields, write_fields
 from pluriverse_protocol.limits import (
+    MAX_CHOICE_NAME_CHARS,
     MAX_COORDINATE,
     MAX_ENV_ID_CHARS,
     MAX_EPISODE_ID,
     MAX_EVENTS_PER_ACTION,
     MAX_FPS,
+    MAX_KEYS,
+    MAX_KEYS_OF_CHOICE,
+    MAX_KEYSYM,
     MAX_MESSAGE_ID_CHARS,
+    MAX_OBSERVATION_NUMBERS,
     MAX_SEED,
 )
 from support.wire import MAX_FLOAT, json_values
@@ -38,6 +43,10 @@ class Everything:
     names: kinds.Names | None = None
     events: kinds.Events | None = None
     box: kinds.Box | None = None
+    choice_name: kinds.ChoiceName | None = None
+    keys: kinds.Keys | None = None
+    keys_of_choice: kinds.KeysOfChoice | None = None
+    shape: kinds.Shape | None = None
     anything: kinds.Json | None = None
 
 
@@ -80,6 +89,13 @@ ACCEPTED: list[tuple[str, Any, Any]] = [
     ("names", ["a", ""], ("a", "")),
     ("events", [], ()),
     ("box", [0, MAX_COORDINATE, 1, MAX_COORDINATE], (0, MAX_COORDINATE, 1, MAX_COORDINATE)),
+    ("choice_name", "x" * MAX_CHOICE_NAME_CHARS, "x" * MAX_CHOICE_NAME_CHARS),
+    ("keys", [], ()),
+    ("keys", list(range(1, MAX_KEYS + 1)), tuple(range(1, MAX_KEYS + 1))),
+    ("keys", (MAX_KEYSYM,), (MAX_KEYSYM,)),
+    ("keys_of_choice", list(range(1, MAX_KEYS_OF_CHOICE + 1)), tuple(range(1, MAX_KEYS_OF_CHOICE + 1))),
+    ("shape", [MAX_OBSERVATION_NUMBERS], (MAX_OBSERVATION_NUMBERS,)),
+    ("shape", [16, 16, 16, 16], (16, 16, 16, 16)),
     ("anything", [None, {"a": 1}], [None, {"a": 1}]),
 ]
 
@@ -110,6 +126,10 @@ WRONG: dict[str, tuple[Any, ...]] = {
         "abcd",
     ),
     "events": ("ab", {"a": 1}, [1], [["KeyEvent"]]),
+    "choice_name": ("", "x" * (MAX_CHOICE_NAME_CHARS + 1), 1, ["a"]),
+    "keys": ([0], [MAX_KEYSYM + 1], [True], [1.0], ["Left"], [1, 1], list(range(1, MAX_KEYS + 2)), {"a": 1}, "ab", 1),
+    "keys_of_choice": ([0], [1, 1], list(range(1, MAX_KEYS_OF_CHOICE + 2)), "ab"),
+    "shape": ([], [0], [-1], [1.0], [True], [1] * 5, [2, MAX_OBSERVATION_NUMBERS], [257, 256], 4, "ab"),
 }
 REFUSED: list[tuple[str, Any]] = [(key, value) for key, values in WRONG.items() for value in values]
 

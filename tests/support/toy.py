@@ -52,6 +52,7 @@ id = "toy.First-v0"
 [[envs]]
 id = "toy.Second-v0"
 fps = 20
+spaces = {{ discrete = [{{ name = "wait", keys = [] }}, {{ name = "jump", keys = ["Up", "z"] }}], text = true }}
 [[envs]]
 id = "toy.Short-v0"
 time_limit_s = 0.3

@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 from pluriverse_protocol import Headers, messages, reports
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.limits import (
+    MAX_CHOICE_NAME_CHARS,
     MAX_COORDINATE,
     MAX_ENV_ID_CHARS,
     MAX_EPISODE_ID,
     MAX_FPS,
+    MAX_KEYS_OF_CHOICE,
     MAX_KEYSYM,
     MAX_MESSAGE_ID_CHARS,
     MAX_SEED,
 )
+from pluriverse_protocol.spaces import Choice, Spaces
 
 # Exactly what NumPy's and C's doubles have below infinity.
 MAX_FLOAT: Final = math.nextafter(math.inf, 0)
@@ -48,6 +51,29 @@ events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, joystic
 sides = st.integers(1, MAX_COORDINATE)
 boxes = st.tuples(coordinates, coordinates, sides, sides)
 
+keysyms = st.integers(1, MAX_KEYSYM)
+choices = st.builds(
+    Choice,
+    name=st.text(min_size=1, max_size=MAX_CHOICE_NAME_CHARS),
+    keys=st.lists(keysyms, max_size=MAX_KEYS_OF_CHOICE, unique=True).map(tuple),
+)
+
+
+@st.composite
+def all_spaces(draw: st.DrawFn) -> Spaces:
+    """Any that are valid: with keys beside those of the choices, or without any of their own."""
+    discrete = tuple(draw(st.lists(choices, max_size=6, unique_by=lambda choice: choice.name)))
+    more = draw(st.none() | st.lists(keysyms, max_size=6))
+    used = [key for choice in discrete for key in choice.keys]
+    return Spaces(
+        discrete=discrete,
+        tap=draw(st.booleans()),
+        keys=() if more is None else tuple(dict.fromkeys([*more, *used])),
+        pointer=draw(st.booleans()),
+        text=draw(st.booleans()),
+        observation=draw(st.none() | st.lists(st.integers(1, 16), min_size=1, max_size=4).map(tuple)),
+    )
+
 
 def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
@@ -76,6 +102,7 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
         capabilities=_maybe(st.lists(texts, max_size=3).map(tuple)),
         metadata_encoding=_maybe(json_values),
         picture=_maybe(boxes),
+        spaces=_maybe(all_spaces()),
     ),
     st.builds(
         messages.Reward,

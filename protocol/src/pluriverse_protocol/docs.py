@@ -11,14 +11,17 @@ from .episodes import TRANSITIONS, Event, State
 from .kinds import Field, fields_of
 from .messages import AGENT_METHODS, SERVER_METHODS, Headers
 from .reports import REPORTS, REQUESTS
+from .spaces import Choice, Spaces
 
 
 def sections() -> dict[str, str]:
     """Each generated part of docs/protocol.md, by the name in its markers."""
     return {
-        "headers": _table(("header", "value"), ((f"`{field.key}`", _value(field)) for field in fields_of(Headers))),
+        "headers": _fields("header", Headers),
         "server-messages": _messages("method", SERVER_METHODS),
         "agent-messages": _messages("method", AGENT_METHODS),
+        "spaces": _fields("key", Spaces),
+        "choice": _fields("key", Choice),
         "reports": _messages("report", REPORTS),
         "requests": _messages("request", REQUESTS),
         "transitions": _transitions(),
@@ -47,6 +50,10 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     titles = list(header)
     lines = [titles, ["---"] * len(titles), *(list(row) for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _fields(title: str, kind: type[Any]) -> str:
+    return _table((title, "value"), ((f"`{field.key}`", _value(field)) for field in fields_of(kind)))
 
 
 def _messages(title: str, table: Mapping[str, type[Any]]) -> str:

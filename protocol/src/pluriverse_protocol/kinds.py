@@ -17,12 +17,18 @@ from typing import Annotated, Any, Final, cast
 
 from . import events
 from .limits import (
+    MAX_CHOICE_NAME_CHARS,
     MAX_COORDINATE,
     MAX_ENV_ID_CHARS,
     MAX_EPISODE_ID,
     MAX_EVENTS_PER_ACTION,
     MAX_FPS,
+    MAX_KEYS,
+    MAX_KEYS_OF_CHOICE,
+    MAX_KEYSYM,
     MAX_MESSAGE_ID_CHARS,
+    MAX_OBSERVATION_DIMENSIONS,
+    MAX_OBSERVATION_NUMBERS,
     MAX_SEED,
 )
 
@@ -127,6 +133,35 @@ def _expect_four(values: list[Any]) -> list[int]:
     return values
 
 
+def _read_choice_name(value: Any) -> str:
+    _expect(isinstance(value, str) and 0 < len(value) <= MAX_CHOICE_NAME_CHARS)
+    return value
+
+
+def _read_key(value: Any) -> int:
+    _expect(_is_int(value) and 0 < value <= MAX_KEYSYM)
+    return value
+
+
+def _read_shape(value: Any) -> tuple[int, ...]:
+    sizes = _expect_integers(value, MAX_OBSERVATION_NUMBERS)
+    _expect(0 < len(sizes) <= MAX_OBSERVATION_DIMENSIONS and math.prod(sizes) <= MAX_OBSERVATION_NUMBERS)
+    return sizes
+
+
+def _read_keys(value: Any, limit: int) -> tuple[int, ...]:
+    keysyms = _expect_integers(value, MAX_KEYSYM)
+    _expect(len(set(keysyms)) == len(keysyms) <= limit)
+    return keysyms
+
+
+def _expect_integers(value: Any, maximum: int) -> tuple[int, ...]:
+    _expect(isinstance(value, list | tuple))
+    items = cast("list[Any]", value)
+    _expect(all(_is_int(item) and 0 < item <= maximum for item in items))
+    return tuple(items)
+
+
 def _read_env_state(value: Any) -> str:
     _expect(value in ("resetting", "running"))
     return value
@@ -162,6 +197,28 @@ Events = Annotated[
     tuple[events.Event, ...], Kind(f"list of at most {MAX_EVENTS_PER_ACTION} events", _read_action, _write_action)
 ]
 Box = Annotated[tuple[int, int, int, int], Kind("list of x, y, width and height in pixels", _read_box, list)]
+ChoiceName = Annotated[str, Kind(f"string of 1 to {MAX_CHOICE_NAME_CHARS} characters", _read_choice_name)]
+Keys = Annotated[
+    tuple[int, ...],
+    Kind(f"list of at most {MAX_KEYS} different keysyms", functools.partial(_read_keys, limit=MAX_KEYS), list),
+]
+Key = Annotated[int, Kind("keysym", _read_key)]
+KeysOfChoice = Annotated[
+    tuple[int, ...],
+    Kind(
+        f"list of at most {MAX_KEYS_OF_CHOICE} different keysyms",
+        functools.partial(_read_keys, limit=MAX_KEYS_OF_CHOICE),
+        list,
+    ),
+]
+Shape = Annotated[
+    tuple[int, ...],
+    Kind(
+        f"list of 1 to {MAX_OBSERVATION_DIMENSIONS} sizes, of at most {MAX_OBSERVATION_NUMBERS} numbers in all",
+        _read_shape,
+        list,
+    ),
+]
 Json = Annotated[Any, Kind("any JSON", lambda value: value)]
 
 _NO_DEFAULT: Final = dataclasses.MISSING

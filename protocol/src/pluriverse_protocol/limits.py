@@ -29,5 +29,23 @@ MAX_COORDINATE: Final = 65535
 # X keysyms are 29 bits.
 MAX_KEYSYM: Final = 0x1FFFFFFF
 
+# ALE's largest set of actions has 18; a policy with hundreds of outputs is better off with the keys themselves.
+MAX_CHOICES: Final = 256
+
+# Choices are listed for people, one a line.
+MAX_CHOICE_NAME_CHARS: Final = 64
+
+# A stick's two directions and six buttons; keyboards on USB report six keys at once.
+MAX_KEYS_OF_CHOICE: Final = 8
+
+# Keyboards have some 110 keys; with Shift and AltGr they type three times as many keysyms.
+MAX_KEYS: Final = 512
+
+# The largest that are common are stacks of pictures: count, height, width, channels.
+MAX_OBSERVATION_DIMENSIONS: Final = 4
+
+# At 16 characters a number, as many as fit a report of MAX_REPORT_BYTES.
+MAX_OBSERVATION_NUMBERS: Final = 65_536
+
 # A report of a program: a structured observation may carry some thousand numbers.
 MAX_REPORT_BYTES: Final = 1024 * 1024

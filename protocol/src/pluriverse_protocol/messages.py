@@ -22,6 +22,7 @@ from .kinds import (
     Seed,
     String,
 )
+from .spaces import SpacesOfEnv
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Describe:
     """The environment and its state: the first message on every connection, and on every change of state.
 
     ``picture`` is the part of the screen that the environment draws on; all of it where that isn't known.
+    ``spaces`` is how one can act and what one is told (``spaces.Spaces``), where the runtime says so.
     """
 
     env_id: EnvId
@@ -62,6 +64,7 @@ class Describe:
     capabilities: Names | None = None
     metadata_encoding: Json | None = None
     picture: Box | None = None
+    spaces: SpacesOfEnv | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ belongs to, so one that crosses a reset on its way is never counted for the wron
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
 
 from .errors import LocalProtocolError, MalformedReport
-from .kinds import Box, Count, Flag, Fps, Json, Number, Seed, String, read_fields, write_fields
+from .kinds import Box, Count, Flag, Fps, Json, Number, Object, Seed, String, read_fields, write_fields
 from .limits import MAX_REPORT_BYTES
 from .strict_json import MAX_DEPTH, dump, parse_object
 
@@ -35,11 +35,15 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """The program earned ``reward``; ``at`` is the clock when the frame that earned it was on the screen."""
+    """The program earned ``reward``; ``at`` is the clock when the frame that earned it was on the screen.
+
+    ``info`` is told to agents with it, such as how many ``lives`` are left; then also a reward of 0 is told at once.
+    """
 
     episode: Count
     reward: Number
     at: Number | None = None
+    info: Object = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Done:
     truncated: Flag = False
     reason: String = ""
     at: Number | None = None
+    info: Object = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

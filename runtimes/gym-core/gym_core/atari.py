@@ -9,19 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue import Atari
-from .controls import DOWN, LEFT, RIGHT, UP, axis
+from .controls import joystick
 from .emulators import MAX_FRAMES, Emulators
 from .environment import Outcome
-
-FIRE: Final = ord("z")
-
-# ale-py's numbers of the joystick's positions (ale_py.Action), by (right - left, up - down); with the button they are
-# another 8 up, but for the one in the middle.
-POSITIONS: Final = {
-    (0, 0): 0, (0, 1): 2, (1, 0): 3, (-1, 0): 4, (0, -1): 5, (1, 1): 6, (-1, 1): 7, (1, -1): 8, (-1, -1): 9,
-}  # fmt: skip
-FIRE_ALONE: Final = 1
-WITH_FIRE: Final = 8
 
 LEAST_FRAMESKIP: Final = 2
 FRAMESKIPS: Final = 3
@@ -29,14 +19,6 @@ FRAMESKIPS: Final = 3
 # ale-py's colours are those of one byte; a colour that was drawn once is kept as four bytes, of which the last is this.
 COLOURS: Final = 256
 KNOWN: Final = 255
-
-
-def joystick(keys: frozenset[int]) -> int:
-    """The action of ale-py's full set that a joystick with these keys would give; opposite arrows cancel."""
-    position = POSITIONS[int(axis(keys, LEFT, RIGHT)), int(axis(keys, DOWN, UP))]
-    if FIRE not in keys:
-        return position
-    return position + WITH_FIRE if position else FIRE_ALONE
 
 
 class Frameskips:
@@ -122,6 +104,11 @@ class AtariEnvironment:
     def observation(self) -> list[float] | None:
         """None: the picture is all there is."""
         return None
+
+    @property
+    def lives(self) -> int:
+        """How many are left; 0 in games that count none."""
+        return self._ale.lives()
 
     def text(self) -> str:
         """Empty."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import tables
+from . import spaces, tables
 
 PREFIX: Final = "gym-core."
 DEFAULT_FPS: Final = 60.0
@@ -36,6 +36,11 @@ class Gymnasium:
     id: str
     low_dimensional: bool = False
 
+    @property
+    def has_mission(self) -> bool:
+        """Whether each episode begins with a mission, in words."""
+        return self.id.startswith(("MiniGrid-", "BabyAI-"))
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -51,9 +56,20 @@ class Entry:
     def as_json(self) -> dict[str, Any]:
         """As ``catalogue.py`` prints it; a time limit only where it isn't the runtime's."""
         fields: dict[str, Any] = {"id": self.id, "fps": self.fps, "sync": self.sync, "title": self.title}
+        fields["spaces"] = self.spaces
         if self.time_limit_s is not None:
             fields["time_limit_s"] = self.time_limit_s
         return fields
+
+    @property
+    def spaces(self) -> dict[str, Any]:
+        """How one can act in it and what one is told, as the manifest takes it. Many entries share one: don't touch."""
+        match self.game:
+            case Atari(rom):
+                return spaces.of_atari(rom, sync=self.sync)
+            case Gymnasium(id_, low_dimensional):
+                mission = self.game.has_mission
+                return spaces.of_gymnasium(id_, mission=mission, low_dimensional=low_dimensional, sync=self.sync)
 
 
 @dataclass(frozen=True, slots=True)

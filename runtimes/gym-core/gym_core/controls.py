@@ -1,10 +1,12 @@
-"""Which keys do what in Gymnasium's environments, as plain tables and functions; the README's table is made of it."""
+"""Which keys do what, as plain tables and functions; the README's table is made of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from . import tables
 
 LEFT: Final = 0xFF51
 UP: Final = 0xFF52
@@ -14,6 +16,10 @@ PAGE_UP: Final = 0xFF55
 PAGE_DOWN: Final = 0xFF56
 RETURN: Final = 0xFF0D
 SPACE: Final = 0x20
+
+# In Sync environments a press of it is a step.
+STEP_KEY: Final = ord("c")
+FIRE: Final = ord("z")
 
 NAMES: Final = {
     LEFT: "Left",
@@ -29,16 +35,29 @@ NAMES: Final = {
 Keys = frozenset[int]
 Action = int | tuple[float, ...]
 
+# ale-py's numbers of the joystick's positions (ale_py.Action), by (right - left, up - down); with the button they are
+# another 8 up, but for the one in the middle.
+POSITIONS: Final = {
+    (0, 0): 0, (0, 1): 2, (1, 0): 3, (-1, 0): 4, (0, -1): 5, (1, 1): 6, (-1, 1): 7, (1, -1): 8, (-1, -1): 9,
+}  # fmt: skip
+FIRE_ALONE: Final = 1
+WITH_FIRE: Final = 8
+
 # A car that brakes with all its force locks its wheels and slides; Gymnasium's own keyboard play brakes this hard.
 BRAKE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Time goes on; the keys that are held at a frame make its action. ``meaning`` is for people."""
+    """Time goes on; those of ``keys`` that are held at a frame make its action. ``meaning`` is for people.
+
+    ``names`` are those of actions 0, 1, …, where actions are numbers.
+    """
 
     action: Callable[[Keys], Action]
+    keys: tuple[int, ...]
     meaning: str
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +78,14 @@ Controls = Held | Turns
 def axis(keys: Keys, minus: int, plus: int, strength: float = 1.0) -> float:
     """-strength, 0 or +strength; opposite keys cancel."""
     return strength * ((plus in keys) - (minus in keys))
+
+
+def joystick(keys: Keys) -> int:
+    """The action of ale-py's full set that a joystick with these keys would give; opposite arrows cancel."""
+    position = POSITIONS[int(axis(keys, LEFT, RIGHT)), int(axis(keys, DOWN, UP))]
+    if FIRE not in keys:
+        return position
+    return position + WITH_FIRE if position else FIRE_ALONE
 
 
 def _cart_pole(keys: Keys) -> Action:
@@ -92,9 +119,16 @@ def _car_racing(keys: Keys) -> Action:
     return (axis(keys, LEFT, RIGHT), 1.0 if UP in keys else 0.0, BRAKE if DOWN in keys else 0.0)
 
 
-_CART_POLE: Final = Held(_cart_pole, "Left held: push left; otherwise push right")
+ATARI: Final = Held(
+    joystick, (LEFT, UP, RIGHT, DOWN, FIRE), "the arrows are the joystick, z its button", tables.ATARI_ACTIONS
+)
+_CART_POLE: Final = Held(
+    _cart_pole, (LEFT,), "Left held: push left; otherwise push right", names=("push left", "push right")
+)
 _WALKER: Final = Held(
-    _bipedal_walker, "torque -1 or 1: Left/Right first hip, Down/Up first knee, a/d second hip, s/w second knee"
+    _bipedal_walker,
+    (LEFT, RIGHT, DOWN, UP, ord("a"), ord("d"), ord("s"), ord("w")),
+    "torque -1 or 1: Left/Right first hip, Down/Up first knee, a/d second hip, s/w second knee",
 )
 _GRID_WORLD: Final = {LEFT: (0, "left"), DOWN: (1, "down"), RIGHT: (2, "right"), UP: (3, "up")}
 _CLIFF: Final = {UP: (0, "up"), RIGHT: (1, "right"), DOWN: (2, "down"), LEFT: (3, "left")}
@@ -117,25 +151,48 @@ _MINIGRID: Final = {
 }
 
 BY_ID: Final[dict[str, Controls]] = {
-    "Acrobot-v1": Held(_left_none_right, "Left: torque -1, Right: torque 1, neither: 0"),
+    "Acrobot-v1": Held(
+        _left_none_right,
+        (LEFT, RIGHT),
+        "Left: torque -1, Right: torque 1, neither: 0",
+        names=("torque -1", "torque 0", "torque 1"),
+    ),
     "BipedalWalker-v3": _WALKER,
     "BipedalWalkerHardcore-v3": _WALKER,
     "Blackjack-v1": Turns({ord("h"): (1, "hit"), ord("s"): (0, "stick")}),
-    "CarRacing-v3": Held(_car_racing, f"Left/Right: steer -1 or 1, Up: gas 1, Down: brake {BRAKE}"),
+    "CarRacing-v3": Held(
+        _car_racing, (LEFT, RIGHT, UP, DOWN), f"Left/Right: steer -1 or 1, Up: gas 1, Down: brake {BRAKE}"
+    ),
     "CartPole-v0": _CART_POLE,
     "CartPole-v1": _CART_POLE,
     "CliffWalking-v1": Turns(_CLIFF),
     "CliffWalkingSlippery-v1": Turns(_CLIFF),
     "FrozenLake-v1": Turns(_GRID_WORLD),
     "FrozenLake8x8-v1": Turns(_GRID_WORLD),
-    "LunarLander-v3": Held(_lunar_lander, "Up: main engine; else Left/Right: the side engine that pushes that way"),
-    "LunarLanderContinuous-v3": Held(
-        _lunar_lander_continuous, "Up: main engine in full; Left/Right: lateral -1 or 1, which pushes that way"
+    "LunarLander-v3": Held(
+        _lunar_lander,
+        (LEFT, RIGHT, UP),
+        "Up: main engine; else Left/Right: the side engine that pushes that way",
+        names=("no engine", "push left", "main engine", "push right"),
     ),
-    "MountainCar-v0": Held(_left_none_right, "Left/Right: push that way"),
-    "MountainCarContinuous-v0": Held(lambda keys: (axis(keys, LEFT, RIGHT),), "Left/Right: force -1 or 1"),
+    "LunarLanderContinuous-v3": Held(
+        _lunar_lander_continuous,
+        (LEFT, RIGHT, UP),
+        "Up: main engine in full; Left/Right: lateral -1 or 1, which pushes that way",
+    ),
+    "MountainCar-v0": Held(
+        _left_none_right,
+        (LEFT, RIGHT),
+        "Left/Right: push that way",
+        names=("push left", "no push", "push right"),
+    ),
+    "MountainCarContinuous-v0": Held(
+        lambda keys: (axis(keys, LEFT, RIGHT),), (LEFT, RIGHT), "Left/Right: force -1 or 1"
+    ),
     "Pendulum-v1": Held(
-        lambda keys: (axis(keys, RIGHT, LEFT, 2.0),), "Left: torque 2, anticlockwise; Right: -2, clockwise"
+        lambda keys: (axis(keys, RIGHT, LEFT, 2.0),),
+        (LEFT, RIGHT),
+        "Left: torque 2, anticlockwise; Right: -2, clockwise",
     ),
     "Taxi-v4": Turns(_TAXI),
 }

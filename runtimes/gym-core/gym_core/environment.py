@@ -59,6 +59,11 @@ class Environment(Protocol):
         """The structured observation, where this environment reports one."""
         ...
 
+    @property
+    def lives(self) -> int:
+        """How many are left; 0 where nobody counts them."""
+        ...
+
     def text(self) -> str:
         """What the agent is told at the start of an episode; empty where there is nothing to tell."""
         ...

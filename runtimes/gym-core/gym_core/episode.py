@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Final
+from typing import Any
 
 from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Report, Reset, Reward, Text
 from pluriverse_server.kit import KeyLatch, Pacer, Reporter
 
+from .controls import STEP_KEY
 from .environment import Environment
 from .screen import Screen
-
-STEP_KEY: Final = ord("c")
 
 
 class Episode:
@@ -42,6 +41,7 @@ class Episode:
         self._sync = sync
         self._step_keys = frozenset({STEP_KEY}) if sync else environment.turn_keys
         self._over = False
+        self._lives = 0
         environment.reset(request.seed)
         screen.fit(*environment.size)
         screen.show(environment)
@@ -55,6 +55,9 @@ class Episode:
         text = self._environment.text()
         if text:
             reports.append(Text(self._episode, text))
+        # Where each step is answered by one reward, there is none before the first.
+        if not self._sync and (lives := self._change_of_lives()):
+            reports.append(Reward(self._episode, 0.0, info=lives))
         self._reporter.report(*reports, *self._observation())
 
     @property
@@ -85,17 +88,23 @@ class Episode:
         # In real time a step is a frame; elsewhere frames are those of the clock, which tick counts.
         reports: list[Report] = [self._frame(at)] if self._step_keys is None else []
         reports += self._observation()
+        lives = self._change_of_lives()
         if outcome.terminated or outcome.truncated:
             self._over = True
             ending = (outcome.terminated, outcome.truncated, outcome.reason)
-            reports.append(Done(self._episode, outcome.reward, *ending, at=at))
-        elif outcome.reward or self._sync:
-            reports.append(Reward(self._episode, outcome.reward, at))
+            reports.append(Done(self._episode, outcome.reward, *ending, at=at, info=lives))
+        elif outcome.reward or lives or self._sync:
+            reports.append(Reward(self._episode, outcome.reward, at, lives))
         if reports:
             self._reporter.report(*reports)
 
     def _frame(self, at: float) -> Frame:
         return Frame(self._episode, self._pacer.frames, self._pacer.late_frames, at)
+
+    def _change_of_lives(self) -> dict[str, Any]:
+        """How many are left, to be told with the reward, where that has changed."""
+        before, self._lives = self._lives, self._environment.lives
+        return {} if self._lives == before else {"lives": self._lives}
 
     def _observation(self) -> list[Report]:
         observation = self._environment.observation()

@@ -20,14 +20,12 @@ from .environment import Outcome, copy_rgb
 MAX_WIDTH: Final = 896
 MAX_HEIGHT: Final = 700
 
-_OF_MINIGRID: Final = ("MiniGrid-", "BabyAI-")
-
 
 class GymnasiumEnvironment:
     """One environment of Gymnasium's registry, with its own time limit."""
 
     def __init__(self, game: catalogue.Gymnasium) -> None:
-        self._has_mission = game.id.startswith(_OF_MINIGRID)
+        self._has_mission = game.has_mission
         if self._has_mission:
             import minigrid  # noqa: F401  # pyright: ignore[reportUnusedImport, reportMissingTypeStubs]
         # Old versions are offered on purpose; Gymnasium warns about each.
@@ -71,6 +69,11 @@ class GymnasiumEnvironment:
     def observation(self) -> list[float] | None:
         """The observation's numbers where the environment is one that reports them."""
         return [float(value) for value in self._observation] if self._low_dimensional else None
+
+    @property
+    def lives(self) -> int:
+        """0: nobody counts them."""
+        return 0
 
     def text(self) -> str:
         """The mission of minigrid's environments, in their words."""

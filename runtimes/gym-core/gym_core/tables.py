@@ -25,6 +25,42 @@ ATARI_GAMES: Final = _names(
     """
 )
 
+# What ale-py calls its actions (ale_py.Action), by number.
+ATARI_ACTIONS: Final = _names(
+    """
+    NOOP FIRE UP RIGHT LEFT DOWN UPRIGHT UPLEFT DOWNRIGHT DOWNLEFT
+    UPFIRE RIGHTFIRE LEFTFIRE DOWNFIRE UPRIGHTFIRE UPLEFTFIRE DOWNRIGHTFIRE DOWNLEFTFIRE
+    """
+)
+
+# The actions that a game makes use of (ale-py's minimal set), where those aren't all of them: Gymnasium's action i is
+# the i-th of these.
+_FEWER_ACTIONS: Final[dict[tuple[int, ...], str]] = {
+    (0, 2, 5): "freeway",
+    (0, 3, 4): "skiing",
+    (0, 1, 3, 4): "breakout",
+    (0, 1, 11, 12): "atlantis",
+    (0, 1, 2, 3, 4, 5): "qbert",
+    (0, 1, 2, 5, 10, 13): "bowling pooyan up_n_down",
+    (0, 1, 3, 4, 11, 12): "air_raid carnival demon_attack name_this_game pong space_invaders",
+    (0, 1, 2, 3, 4, 11, 12): "assault",
+    (0, 1, 2, 3, 4, 10, 11, 12): "gopher",
+    (0, 1, 3, 4, 5, 11, 12, 13): "phoenix",
+    (0, 2, 3, 4, 5, 10, 11, 12): "tutankham",
+    (0, 1, 2, 3, 4, 5, 10, 11, 12): "video_pinball",
+    (0, 1, 2, 3, 4, 6, 7, 11, 12): "beam_rider",
+    (0, 1, 3, 4, 5, 8, 9, 11, 12): "enduro",
+    (0, 2, 3, 4, 5, 6, 7, 8, 9): "asterix crazy_climber ms_pacman",
+    (0, 1, 2, 3, 4, 5, 10, 11, 12, 13): "amidar time_pilot wizard_of_wor",
+    (0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15): "asteroids",
+    (0, 2, 3, 4, 5, 8, 9, 11, 12, 13, 14, 15, 16, 17): "kung_fu_master",
+    (0, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17): "journey_escape",
+}
+MINIMAL_ACTIONS: Final[dict[str, tuple[int, ...]]] = {
+    **dict.fromkeys(ATARI_GAMES, tuple(range(len(ATARI_ACTIONS)))),
+    **{game: actions for actions, games in _FEWER_ACTIONS.items() for game in _names(games)},
+}
+
 # Gymnasium's environments in which time goes on, with the steps a second that they were made for (``render_fps``).
 REAL_TIME: Final[dict[str, float]] = {
     "Acrobot-v1": 15.0,
@@ -38,6 +74,9 @@ REAL_TIME: Final[dict[str, float]] = {
     "MountainCarContinuous-v0": 30.0,
     "Pendulum-v1": 30.0,
 }
+
+# The numbers of the observations that are sent beside the picture, where they are.
+OBSERVATION_SHAPES: Final[dict[str, tuple[int, ...]]] = {"CartPole-v0": (4,)}
 
 # Gymnasium's and minigrid's environments in which each key press is a step. MiniGrid-WFC-* need packages of their own.
 TOY_TEXT: Final = _names(

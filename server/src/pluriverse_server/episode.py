@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pluriverse_protocol import messages, reports
@@ -84,13 +84,14 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an episode ends: its outcome, the reason in words, and what its last frame earned."""
+    """How an episode ends: its outcome, the reason in words, what its last frame earned, what is told with it."""
 
     reason: str
     terminated: bool = False
     truncated: bool = True
     reward: float = 0.0
     at: float | None = None
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class EpisodeMachine:
@@ -144,11 +145,13 @@ class EpisodeMachine:
                 if self.state is State.RESETTING:
                     episode.fps, episode.picture = fps or episode.fps, picture
                 return self._run(Event.READY, now)
-            case reports.Reward(reward=reward, at=at):
+            case reports.Reward(at=at):
                 self._note_frame(at)
-                return self._run(Event.REWARD, now, reward=reward)
-            case reports.Done(terminated=terminated, truncated=truncated, reason=reason, reward=reward, at=at):
-                ending = Ending(reason or "done", terminated, truncated or not terminated, reward, at)
+                return self._run(Event.REWARD, now, earned=report)
+            case reports.Done(terminated=terminated, truncated=truncated, reason=reason):
+                ending = Ending(
+                    reason or "done", terminated, truncated or not terminated, report.reward, report.at, report.info
+                )
                 return self._run(Event.DONE, now, ending=ending)
             case reports.Text() | reports.Observation() if self.state is not State.RUNNING:
                 # Agents hear nothing of an episode between its two descriptions.
@@ -190,7 +193,7 @@ class EpisodeMachine:
         event: Event,
         now: float,
         *,
-        reward: float = 0.0,
+        earned: reports.Reward | None = None,
         ending: Ending | None = None,
         following: Episode | None = None,
     ) -> list[Output]:
@@ -199,7 +202,8 @@ class EpisodeMachine:
         for step in steps:
             match step:
                 case Step.SEND_REWARD:
-                    outputs += self._earn(reward, now)
+                    assert earned is not None
+                    outputs += self._earn(earned, now)
                 case Step.END:
                     assert ending is not None
                     outputs += self._end(ending, now)
@@ -234,19 +238,19 @@ class EpisodeMachine:
         episode.started_at = episode.last_reward_at = now
         return self._describe_state()
 
-    def _earn(self, reward: float, now: float) -> list[Output]:
+    def _earn(self, earned: reports.Reward, now: float) -> list[Output]:
         episode = self._current
-        episode.reward = add_finite(episode.reward, reward)
+        episode.reward = add_finite(episode.reward, earned.reward)
         # Each step of a Sync environment is answered, even one that earned nothing.
-        if reward == 0.0 and not episode.environment.sync:
+        if earned.reward == 0.0 and not earned.info and not episode.environment.sync:
             return []
-        return [self._reward_message(reward, now)]
+        return [self._reward_message(earned.reward, now, said=earned.info)]
 
     def _end(self, ending: Ending, now: float) -> list[Output]:
         episode = self._current
         episode.reward = add_finite(episode.reward, ending.reward)
         self._note_frame(ending.at)
-        last = self._reward_message(ending.reward, now, ending)
+        last = self._reward_message(ending.reward, now, ending, said=ending.info)
         # A clock that was set back makes no episode shorter than nothing.
         seconds = max(0.0, now - episode.started_at) if episode.started_at is not None else 0.0
         finished = Finished(
@@ -254,10 +258,13 @@ class EpisodeMachine:
         )
         return [last, finished]
 
-    def _reward_message(self, reward: float, now: float, ending: Ending | None = None) -> Send:
+    def _reward_message(
+        self, reward: float, now: float, ending: Ending | None = None, *, said: Mapping[str, Any] | None = None
+    ) -> Send:
         episode = self._current
         episode.last_reward_at = now
         info: dict[str, Any] = {
+            **(said or {}),
             "rewarder.frames": episode.frames,
             "rewarder.late_frames": episode.late_frames,
         }

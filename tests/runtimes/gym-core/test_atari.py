@@ -8,12 +8,11 @@ import ale_py
 import numpy as np
 import pytest
 from gym_core import emulators
-from gym_core.atari import AtariEnvironment, Frameskips, joystick
+from gym_core.atari import AtariEnvironment, Frameskips
 from gym_core.catalogue import Atari
-from gym_core.controls import DOWN, LEFT, RIGHT, UP
+from gym_core.controls import DOWN, FIRE, LEFT, RIGHT, UP, joystick
 from gym_core.emulators import Emulators
 
-FIRE = ord("z")
 NAMES = {UP: "UP", DOWN: "DOWN", LEFT: "LEFT", RIGHT: "RIGHT", FIRE: "FIRE"}
 
 

@@ -27,7 +27,7 @@ def registered(*modules: str) -> set[str]:
 def test_it_prints_as_json_what_the_validator_takes(run_python: RunPython) -> None:
     printed = json.loads(run_python("catalogue.py").stdout)
     assert printed == [entry.as_json() for entry in entries()]
-    assert all(set(entry) - {"time_limit_s"} == {"id", "fps", "sync", "title"} for entry in printed)
+    assert all(set(entry) - {"time_limit_s"} == {"id", "fps", "sync", "title", "spaces"} for entry in printed)
 
 
 def test_printing_it_imports_no_library(run_python: RunPython) -> None:

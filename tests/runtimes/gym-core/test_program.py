@@ -215,9 +215,21 @@ def test_a_running_episode_gives_way_to_one_of_another_game(player: Player) -> N
     player.reset("gym-core.PongDeterministic-v3")
     player.daemon.expect(Frame)
     episode = player.reset("gym-core.BreakoutDeterministic-v3", 2)
+    assert player.daemon.next() == Reward(episode, 0.0, info={"lives": 5})
     report = player.daemon.next()
     assert isinstance(report, Frame)
     assert (report.episode, report.frames) == (episode, 1)
+
+
+def test_lives_are_told_at_the_start_and_with_each_change(player: Player) -> None:
+    player.reset("gym-core.BreakoutNoFrameskip-v3", fps=1000.0)
+    player.hands.tap(Z)
+    told = [player.daemon.expect(Reward).info.get("lives")]
+    while told[-1] != 3:
+        player.hands.tap(Z)
+        lives = player.daemon.expect(Reward).info.get("lives", told[-1])
+        told += [lives] if lives != told[-1] else []
+    assert told == [5, 4, 3]
 
 
 def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Player) -> None:

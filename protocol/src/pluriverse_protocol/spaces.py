@@ -1,0 +1,115 @@
+"""What an agent can do in an environment, and what it is told beside the pixels.
+
+A remote that knows says so in ``v0.env.describe``, for agents whose actions are numbers or vectors instead of events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
+
+from .kinds import ChoiceName, Flag, Key, Keys, KeysOfChoice, Kind, Shape, read_fields, write_fields
+from .limits import MAX_CHOICES
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One action of a discrete set: its name, for people, and the X keysyms of its keys; none is a choice too."""
+
+    name: ChoiceName
+    keys: KeysOfChoice
+
+
+def _read_choices(value: Any) -> tuple[Choice, ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError
+    items = cast("list[Any]", value)
+    if len(items) > MAX_CHOICES:
+        raise ValueError(f"{len(items)} choices, over {MAX_CHOICES}")
+    return tuple(_read_choice(index, item) for index, item in enumerate(items))
+
+
+def _read_choice(index: int, item: Any) -> Choice:
+    if isinstance(item, Choice):
+        return item
+    if not isinstance(item, dict):
+        raise ValueError(f"[{index}] is {item!r:.80}, expected an object of name and keys")
+    try:
+        return Choice(**read_fields(Choice, cast("dict[str, Any]", item)))
+    except ValueError as error:
+        raise ValueError(f"[{index}] {error}") from None
+
+
+def _write_choices(choices: tuple[Choice, ...]) -> list[dict[str, Any]]:
+    return [write_fields(choice) for choice in choices]
+
+
+Choices = Annotated[tuple[Choice, ...], Kind(f"list of at most {MAX_CHOICES} choices", _read_choices, _write_choices)]
+
+
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    """How one can act and what one is told. The defaults say: by nothing, and nothing.
+
+    ``discrete``: the keys of choice i are held while i is chosen, and all other keys of all choices are up. With
+    ``tap`` they are pressed and released once for each action, as turn-based environments want it.
+
+    ``keys``: the X keysyms of every key that means something; empty stands for those of the choices. ``keyboard`` has
+    them in either case.
+
+    ``pointer``: whether it matters where the pointer is and which buttons are held. ``text``: whether text observations
+    are sent. ``observation``: the shape of the structured observations, (nested) lists of floats; None if there are
+    none, or if they aren't of one shape. ``step``: the X keysym of the key that makes an environment which waits for
+    its agent go one step, with whatever else is held; None: time goes on by itself, or each key is a step.
+
+    Raises:
+        ValueError: two choices have the same name, or one has a key that isn't among ``keys``.
+    """
+
+    discrete: Choices = ()
+    tap: Flag = False
+    keys: Keys = ()
+    pointer: Flag = False
+    text: Flag = False
+    observation: Shape | None = None
+    step: Key | None = None
+
+    def __post_init__(self) -> None:
+        names: set[str] = set()
+        for choice in self.discrete:
+            if choice.name in names:
+                raise ValueError(f"'discrete' has two choices {choice.name!r}, expected each name once")
+            names.add(choice.name)
+            if self.keys and not set(choice.keys) <= set(self.keys):
+                raise ValueError(f"the choice {choice.name!r} has a key that isn't among 'keys'")
+
+    @property
+    def keyboard(self) -> tuple[int, ...]:
+        """The X keysyms of every key that means something, each once."""
+        return self.keys or tuple(dict.fromkeys(key for choice in self.discrete for key in choice.keys))
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that stands for it in a message.
+
+        Raises:
+            ValueError: it is over a limit, or a value isn't of its type; says which.
+        """
+        return write_fields(self)
+
+
+def parse(json: object) -> Spaces:
+    """The spaces that an object of a message stands for; keys that it doesn't know are passed over.
+
+    Spaces come back as they are, so that it doesn't matter whether a message was decoded or is about to be sent.
+
+    Raises:
+        ValueError: it stands for none; names the key, and says what was expected.
+    """
+    if isinstance(json, Spaces):
+        return json
+    if not isinstance(json, dict):
+        raise ValueError(f"expected an object, got {json!r:.80}")
+    return Spaces(**read_fields(Spaces, cast("dict[str, Any]", json)))
+
+
+SpacesOfEnv = Annotated[Spaces, Kind("object of spaces", parse, Spaces.as_json)]

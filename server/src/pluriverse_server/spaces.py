@@ -1,0 +1,109 @@
+"""``spaces`` of a runtime.toml, where keys have names; what comes of it are ``pluriverse_protocol.spaces``."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Any, Final
+from weakref import WeakValueDictionary
+
+from pluriverse_protocol.limits import MAX_KEYSYM
+from pluriverse_protocol.spaces import Choice, Spaces
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from Xlib import XK
+
+# Keysyms of characters: in Latin-1 the character's own number, elsewhere this and its number.
+_LATIN_1: Final = (range(0x20, 0x7F), range(0xA0, 0x100))
+_UNICODE: Final = 0x0100_0000
+
+_PREFIX: Final = "XK_"
+
+
+def keysym(key: object) -> int:
+    """The X keysym of a key: X's name for it (``"Left"``, ``"space"``), one character (``"z"``), or the keysym itself.
+
+    Raises:
+        ValueError: there is no such key; names some that are spelled like it.
+    """
+    match key:
+        case int() if not isinstance(key, bool) and 0 < key <= MAX_KEYSYM:
+            return key
+        case str() if len(key) == 1 and key.isprintable():
+            number = ord(key)
+            return number if any(number in latin for latin in _LATIN_1) else _UNICODE + number
+        case str() if number := XK.string_to_keysym(key):
+            return number
+        case str():
+            raise ValueError(f"no key is called so{_hint(key)}; expected a name of X's, a character, or a number")
+        case _:
+            raise ValueError(f"expected a key's name of X's, a character, or a number of 1 to {MAX_KEYSYM:#x}")
+
+
+def _hint(key: str) -> str:
+    folded = {name.removeprefix(_PREFIX).casefold(): name for name in vars(XK) if name.startswith(_PREFIX)}
+    close = [folded[name].removeprefix(_PREFIX) for name in difflib.get_close_matches(key.casefold(), folded)]
+    return f" (X is particular about case); close to it are {', '.join(close)}" if close else ""
+
+
+Key = Annotated[int, BeforeValidator(keysym)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ChoiceTable(_Table):
+    """One action of a discrete set: the keys that are held, or with ``tap`` pressed and released."""
+
+    name: str
+    keys: list[Key]
+
+
+class SpacesTable(_Table):
+    """How one can act and what one is told: ``pluriverse_protocol.spaces.Spaces`` says what each key means."""
+
+    discrete: list[ChoiceTable] = []
+    tap: bool = False
+    keys: list[Key] = []
+    pointer: bool = False
+    text: bool = False
+    observation: list[int] | None = None
+    step: Key | None = None
+
+    @model_validator(mode="after")
+    def _fits_the_protocol(self) -> SpacesTable:
+        self.spaces().as_json()
+        return self
+
+    def spaces(self) -> Spaces:
+        """As it goes out to agents."""
+        return Spaces(
+            discrete=tuple(Choice(choice.name, tuple(choice.keys)) for choice in self.discrete),
+            tap=self.tap,
+            keys=tuple(self.keys),
+            pointer=self.pointer,
+            text=self.text,
+            observation=tuple(self.observation) if self.observation is not None else None,
+            step=self.step,
+        )
+
+
+_known: WeakValueDictionary[str, SpacesTable] = WeakValueDictionary()
+
+
+def _shared(value: Any, validate: ValidatorFunctionWrapHandler) -> SpacesTable:
+    # Catalogues list environments by the thousand, most with the spaces of some others: each is checked and kept once.
+    text = repr(value)
+    table = _known.get(text)
+    if table is None:
+        table = _known[text] = validate(value)
+    return table
+
+
+SharedSpacesTable = Annotated[SpacesTable, WrapValidator(_shared)]
