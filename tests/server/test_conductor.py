@@ -311,6 +311,18 @@ async def test_agent_that_comes_late_hears_the_running_state_first(tmp_path: Pat
             assert told(await agent.hear()) == ("describe", "running", "1")
 
 
+async def test_spaces_of_an_environment_are_described_where_it_has_any(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        assert "spaces" not in (await agent.hear())["body"]
+        await agent.reset("toy.Second-v0")
+        spaces = (await agent.hear_method("v0.env.describe", env_id="toy.Second-v0"))["body"]["spaces"]
+        assert spaces["discrete"] == [{"name": "wait", "keys": []}, {"name": "jump", "keys": [0xFF52, ord("z")]}]
+        assert (spaces["text"], spaces["pointer"]) == (True, False)
+        await agent.reset("toy.First-v0")
+        assert "spaces" not in (await agent.hear_method("v0.env.describe", env_id="toy.First-v0"))["body"]
+
+
 async def test_part_of_the_screen_that_an_episode_draws_on_is_described_while_it_runs(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         process = await served.toy.process()

@@ -16,8 +16,8 @@ from pluriverse_server.manifest import (
     ManifestError,
     fill_command,
     load,
-    placeholders,
 )
+from pluriverse_server.placeholders import placeholders
 from pydantic import ValidationError
 
 VALID = """
@@ -103,15 +103,34 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
         ("[program]", "fps = nan\n[program]", "runtime.fps: input should be"),
         ("[program]", "fps = true\n[program]", "runtime.fps: input should be a valid number, got True"),
         ("[program]", "metadata = {x = -1, y = 0}\n[program]", "runtime.metadata.x: input should be greater"),
+        (
+            "[program]",
+            'metadata = {x = 0, y = 0, painted_by = "me"}\n[program]',
+            "runtime.metadata.painted_by: input should be 'program' or 'overlay', got 'me'",
+        ),
+        (
+            "[program]",
+            "metadata = {x = 1019, y = 0}\n[program]",
+            "runtime: the metadata block, 6x2 at (1019, 0), isn't on the screen of 1024x768",
+        ),
+        (
+            "[program]",
+            "metadata = {x = 0, y = 767}\n[program]",
+            "runtime: the metadata block, 6x2 at (0, 767), isn't on the screen of 1024x768",
+        ),
         ("[program]", "[program]\nfrozen_after_s = inf", "program.frozen_after_s: input should be"),
         ("[program]", '[program]\nready = {report = "go"}', "program.ready.report: input should be 'ready', got 'go'"),
         ("[program]", "[program]\nready = {timeout_s = 601}", "program.ready.timeout_s: input should be less"),
         (
             "[[rewards]]",
             '[reset]\nby = "keys"\n[[rewards]]',
-            "reset.by: input should be 'report' or 'restart', got 'keys'",
+            "reset.by: input should be 'report', 'restart' or 'page', got 'keys'",
         ),
-        ('source = "reports"', 'source = "screen"', "rewards[0].source: input should be 'reports', got 'screen'"),
+        (
+            'source = "reports"',
+            'source = "screen"',
+            "rewards[0].source: input should be 'reports' or 'page', got 'screen'",
+        ),
         ('[[rewards]]\nsource = "reports"', "", "rewards: missing; expected a value"),
         ("level = 3", "sync = 1", "envs[0].sync: input should be a valid boolean, got 1"),
         ("level = 3", "time_limit_s = inf", "envs[0].time_limit_s: input should be a finite number, got inf"),

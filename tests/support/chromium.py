@@ -1,4 +1,4 @@
-"""A headless Chromium for tests: started with a fresh profile, driven over its DevTools WebSocket."""
+"""A Chromium for tests, headless or on a screen: started with a fresh profile, driven over its DevTools WebSocket."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self, cast
 
@@ -17,7 +18,6 @@ from websockets.asyncio.client import ClientConnection
 
 BINARY: Final = "/usr/bin/chromium"
 FLAGS: Final = (
-    "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -55,15 +55,27 @@ class Chromium:
         self._reader = asyncio.create_task(self._read(), name="chromium: events")
 
     @classmethod
-    async def start(cls, profile: Path, *, width: int = 1280, height: int = 800, dark: bool = False) -> Self:
+    async def start(
+        cls,
+        profile: Path,
+        *,
+        width: int = 1280,
+        height: int = 800,
+        dark: bool = False,
+        screen: Mapping[str, str] | None = None,
+    ) -> Self:
         """Start with the empty folder ``profile``; the page is ``width`` x ``height`` CSS pixels.
+
+        ``screen``: the environment of a screen (DISPLAY, XAUTHORITY) that it is to cover; headless without.
 
         Raises:
             ChromiumError: it isn't there or did not open its DevTools port in time.
         """
-        command = [BINARY, *FLAGS, f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
+        place = "--headless=new" if screen is None else "--kiosk"
+        command = [BINARY, place, *FLAGS, f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
         # Its own home: the machine's must neither change the test nor be changed by it.
-        process = await ChildProcess.start("chromium", command, env={**os.environ, "HOME": str(profile)})
+        environment = {**os.environ, **(screen or {}), "HOME": str(profile)}
+        process = await ChildProcess.start("chromium", command, env=environment)
         try:
             address = await _devtools_address(process, profile / "DevToolsActivePort")
             connection = await websockets.connect(address, max_size=None, compression=None)

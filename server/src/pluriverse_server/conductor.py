@@ -23,7 +23,9 @@ from .episode import Begin, EpisodeMachine, Finished, Output, Send
 from .manifest import EnvTable, Manifest
 from .metrics import Metrics
 from .programs.catalogue import suggest
-from .programs.program import Lost, Program
+from .programs.lost import Lost
+from .programs.page import PageProgram
+from .programs.program import Program
 from .settings import Settings
 from .status import Statistics
 
@@ -51,7 +53,8 @@ class Conductor:
         self.metrics = Metrics()
         self.statistics = Statistics()
         self.hub = Hub(self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s)
-        self.program = Program(settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost)
+        played = PageProgram if manifest.reset.by == "page" else Program
+        self.program = played(settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost)
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.injector: AsyncInjector | None = None
         self._manifest = manifest
@@ -187,7 +190,8 @@ class Conductor:
         self._carry_out(self._machine.report(report, now))
 
     def _program_lost(self, lost: Lost) -> None:
-        self.part_died("program", lost.reason)
+        if lost.died:
+            self.part_died("program", lost.reason)
         self._carry_out(self._machine.program_lost(lost.reason, time.time()))
 
     async def _tick(self) -> None:
@@ -270,4 +274,5 @@ class Conductor:
             clock="realtime",
             capabilities=CAPABILITIES,
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y} if block else None,
+            spaces=self._manifest.spaces_of(self._catalogue[described.env_id]),
         )

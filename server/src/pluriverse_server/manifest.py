@@ -5,16 +5,21 @@ Each problem names the file, the key and what was expected; all problems of a fi
 
 from __future__ import annotations
 
-import re
-import string
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
 
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS
+from pluriverse_protocol.metadata import HEIGHT, WIDTH
+from pluriverse_protocol.spaces import Spaces
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from .episode import Environment
+from .manifest_page import Expression, PageTable
+from .placeholders import MissingValue, check_known, fill
+from .spaces import SharedSpacesTable, SpacesTable
 
 FILE_NAME: Final = "runtime.toml"
 
@@ -23,8 +28,6 @@ MAX_SCREEN_PIXELS: Final = 8192
 
 # A runtime.toml is written by hand; one of megabytes is some other file.
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
-
-PLACEHOLDERS: Final = ("env", "env.<key>", "seed", "fps")
 
 
 class ManifestError(Exception):
@@ -49,6 +52,12 @@ class Point(_Table):
     y: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
 
 
+class MetadataPlace(Point):
+    """Where the metadata block is, and who paints it: the program, or a small window of the daemon's above it."""
+
+    painted_by: Literal["program", "overlay"] = "program"
+
+
 class RuntimeTable(_Table):
     """What the runtime is."""
 
@@ -58,7 +67,17 @@ class RuntimeTable(_Table):
     default_env: str
     screen: Size = Size(width=1024, height=768)
     fps: Annotated[float, Field(gt=0, le=MAX_FPS)] = 60.0
-    metadata: Point | None = None
+    metadata: MetadataPlace | None = None
+
+    @model_validator(mode="after")
+    def _block_on_screen(self) -> RuntimeTable:
+        place, screen = self.metadata, self.screen
+        if place and (place.x + WIDTH > screen.width or place.y + HEIGHT > screen.height):
+            raise ValueError(
+                f"the metadata block, {WIDTH}x{HEIGHT} at ({place.x}, {place.y}), "
+                f"isn't on the screen of {screen.width}x{screen.height}"
+            )
+        return self
 
 
 class Ready(_Table):
@@ -78,23 +97,31 @@ class ProgramTable(_Table):
     @field_validator("command")
     @classmethod
     def _known_placeholders(cls, command: list[str]) -> list[str]:
-        for name in placeholders(command):
-            if name not in ("env", "seed", "fps") and not re.fullmatch(r"env\.\w+", name):
-                known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
-                raise ValueError(f"unknown placeholder {{{name}}}; known: {known}")
+        check_known(command)
         return command
 
 
 class ResetTable(_Table):
-    """How an episode begins: the program is asked for it (``report``) or started anew (``restart``)."""
+    """How an episode begins: the program is asked for it (``report``), started anew (``restart``), or a ``page`` is."""
 
-    by: Literal["report", "restart"] = "report"
+    by: Literal["report", "restart", "page"] = "report"
 
 
 class RewardTable(_Table):
-    """Where reward and done come from."""
+    """Where reward comes from: the program's reports, or a number in the page.
 
-    source: Literal["reports"]
+    ``give = "change"`` makes each change of the number reward, ``give = "end"`` the number itself when it is over.
+    """
+
+    source: Literal["reports", "page"]
+    value: Expression | None = None
+    give: Literal["change", "end"] = "change"
+
+    @model_validator(mode="after")
+    def _value_of_a_page(self) -> RewardTable:
+        if (self.source == "page") != (self.value is not None):
+            raise ValueError('expected value, a JavaScript expression, with source = "page" and with no other')
+        return self
 
 
 class TimeLimit(_Table):
@@ -120,16 +147,19 @@ class EnvTable(BaseModel):
     fps: Annotated[float, Field(gt=0, le=MAX_FPS)] | None = None
     sync: bool = False
     time_limit_s: Annotated[float, Field(gt=0)] | None = None
+    spaces: SharedSpacesTable | None = None
 
 
 class Manifest(_Table):
     """A whole runtime.toml."""
 
     runtime: RuntimeTable
-    program: ProgramTable
+    program: ProgramTable | None = None
+    page: PageTable | None = None
     reset: ResetTable = ResetTable()
     rewards: Annotated[list[RewardTable], Field(min_length=1)]
     time_limit: TimeLimit | None = None
+    spaces: SpacesTable | None = None
     catalogue: CatalogueTable | None = None
     envs: list[EnvTable] = []
 
@@ -139,24 +169,25 @@ class Manifest(_Table):
             raise ValueError("expected environments either as [[envs]] or from [catalogue], one of the two")
         return self
 
+    @model_validator(mode="after")
+    def _one_that_plays(self) -> Manifest:
+        source = "page" if self.reset.by == "page" else "reports"
+        played, other = (self.page, self.program) if source == "page" else (self.program, self.page)
+        if played is None or other is not None:
+            raise ValueError('expected [page] with reset.by = "page", and [program] otherwise')
+        if any(reward.source != source for reward in self.rewards):
+            raise ValueError(f'expected rewards of source = "{source}" with reset.by = "{self.reset.by}"')
+        return self
+
     def environment(self, entry: EnvTable) -> Environment:
         """What the episode machine needs to know of ``entry``, with the manifest's defaults filled in."""
         limit = entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
         return Environment(entry.id, entry.fps or self.runtime.fps, entry.sync, limit)
 
-
-def placeholders(command: list[str]) -> list[str]:
-    """What stands in braces in a command's words.
-
-    Raises:
-        ValueError: a brace has no partner.
-    """
-    return [
-        f"{name}{f'!{conversion}' if conversion else ''}{f':{spec}' if spec else ''}"
-        for word in command
-        for _, name, spec, conversion in string.Formatter().parse(word)
-        if name is not None
-    ]
+    def spaces_of(self, entry: EnvTable) -> Spaces | None:
+        """How one can act in ``entry`` and what one is told, where it or the manifest says."""
+        table = entry.spaces or self.spaces
+        return table.spaces() if table is not None else None
 
 
 def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float) -> list[str]:
@@ -165,20 +196,30 @@ def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float) 
     Raises:
         ManifestError: the environment lacks a key that the command asks for.
     """
+    return _fill(command, "program.command", entry, str, seed=seed, fps=fps)
+
+
+def fill_address(page: PageTable, entry: EnvTable, *, seed: int, fps: float) -> str:
+    """The page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, quoted for an address.
+
+    Raises:
+        ManifestError: the environment lacks a key that the address asks for.
+    """
+    key, template = ("page.url", page.url) if page.url is not None else ("page.start", page.start)
+    assert template is not None
+    return _fill([template], key, entry, quote, seed=seed, fps=fps)[0]
+
+
+def _fill(
+    templates: list[str], key: str, entry: EnvTable, write: Callable[[str], str], *, seed: int, fps: float
+) -> list[str]:
     values: dict[str, Any] = {"env": entry.id, "seed": seed, "fps": fps}
-    values |= {f"env.{key}": value for key, value in entry.model_dump().items()}
-    filled: list[str] = []
-    for word in command:
-        parts: list[str] = []
-        for literal, name, _, _ in string.Formatter().parse(word):
-            parts.append(literal)
-            if name is None:
-                continue
-            if values.get(name) is None:
-                raise ManifestError(f"environment {entry.id!r} lacks the key {name!r} that program.command asks for")
-            parts.append(str(values[name]))
-        filled.append("".join(parts))
-    return filled
+    values |= {f"env.{name}": value for name, value in entry.model_dump().items()}
+    try:
+        return [fill(template, values, write) for template in templates]
+    except MissingValue as missing:
+        name = missing.args[0]
+        raise ManifestError(f"environment {entry.id!r} lacks the key {name!r} that {key} asks for") from None
 
 
 def load(directory: Path) -> Manifest:

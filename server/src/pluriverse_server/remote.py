@@ -15,12 +15,13 @@ from aiohttp import web
 
 from .conductor import Conductor
 from .daemon.http import Views, listen, make_app
-from .display import AsyncInjector, DisplayLost, Healed, Screen, ScreenOptions, make_screen
+from .display import Healed, Screen, ScreenOptions, make_screen
 from .display.screen import X_SERVER
 from .manifest import EnvTable, Manifest, ManifestError, load
 from .ports import require_free
 from .programs.catalogue import load_catalogue, suggest
 from .settings import Settings
+from .stage import Stage
 from .viewer.hub import ViewerHub
 
 log = logging.getLogger(__name__)
@@ -92,23 +93,23 @@ class Remote:
         conductor = self._conductor = Conductor(settings, manifest, catalogue, runtime_dir, self._changed)
         views = Views(self.status, conductor.render_metrics, lambda: (_reachable(settings.host), settings.vnc_port))
         app, self._viewers = make_app(conductor.hub, settings.password, views)
+        stage = Stage(screen, manifest, conductor)
         runner: web.AppRunner | None = None
         try:
             await conductor.start(env_id)
-            await self._put_on(screen, conductor)
+            await stage.put_on()
             runner = await listen(app, settings.host, settings.rewarder_port)
             on_start(manifest)
-            await self._serve(screen, conductor)
+            await self._serve(screen, stage, conductor)
         finally:
             await conductor.stop(GOODBYE)
-            if conductor.injector is not None:
-                await conductor.injector.close()
+            await stage.clear()
             if runner is not None:
                 await runner.cleanup()
 
-    async def _serve(self, screen: Screen, conductor: Conductor) -> None:
+    async def _serve(self, screen: Screen, stage: Stage, conductor: Conductor) -> None:
         """Until somebody stops it, too much has died, or the screen can't be brought back."""
-        healer = asyncio.create_task(self._keep_screen(screen, conductor), name="screen")
+        healer = asyncio.create_task(_keep_screen(screen, stage, conductor), name="screen")
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
             await asyncio.wait({healer, stopping, conductor.gave_up}, return_when=asyncio.FIRST_COMPLETED)
@@ -121,38 +122,21 @@ class Remote:
                 task.cancel()
             await asyncio.gather(healer, stopping, return_exceptions=True)
 
-    async def _keep_screen(self, screen: Screen, conductor: Conductor) -> None:
-        while True:
-            death = await screen.wait_for_death()
-            log.warning("the %s died (%s); starting it again", death.name, death.how)
-            conductor.part_died(death.name, death.how)
-            if death.name == X_SERVER:
-                await self._take_off(conductor, f"{death.name} {death.how}")
-            if await screen.heal() is Healed.EVERYTHING:
-                await self._take_off(conductor, f"{death.name} {death.how}")
-                await self._put_on(screen, conductor)
-
-    async def _put_on(self, screen: Screen, conductor: Conductor) -> None:
-        """Give the program and the agent's input a screen that has just been started."""
-        try:
-            conductor.injector = await AsyncInjector.open(screen.display, screen.xauthority)
-        except DisplayLost as error:
-            # The screen's keeper has that death in hand, and comes back here with another screen.
-            log.warning("%s", error)
-            return
-        conductor.program.put_on(screen.environment)
-
-    async def _take_off(self, conductor: Conductor, reason: str) -> None:
-        """The screen that was put on is gone, and the program with it; nothing if none is on."""
-        injector, conductor.injector = conductor.injector, None
-        if injector is not None:
-            await conductor.program.take_off()
-            conductor.screen_lost(reason)
-            await injector.close()
-
     def _changed(self) -> None:
         if self._viewers is not None:
             self._viewers.changed()
+
+
+async def _keep_screen(screen: Screen, stage: Stage, conductor: Conductor) -> None:
+    while True:
+        death = await screen.wait_for_death()
+        log.warning("the %s died (%s); starting it again", death.name, death.how)
+        conductor.part_died(death.name, death.how)
+        if death.name == X_SERVER:
+            await stage.take_off(f"{death.name} {death.how}")
+        if await screen.heal() is Healed.EVERYTHING:
+            await stage.take_off(f"{death.name} {death.how}")
+            await stage.put_on()
 
 
 def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path) -> ScreenOptions:

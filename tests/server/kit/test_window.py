@@ -154,3 +154,28 @@ def test_the_pointer_over_the_window_is_invisible(display: Xvfb) -> None:
         command = [sys.executable, "-W", "ignore", "-c", program]
         answer = subprocess.run(command, env=display.environment, capture_output=True, text=True, check=True)
         assert answer.stdout.split() == ["1", "1", "False"]
+
+
+def test_a_window_goes_to_the_top_when_it_is_told(display: Xvfb) -> None:
+    with Window(100, 100) as below, Window(1024, 768) as above:
+        region = below.image(0, 0, 100, 100)
+        noise = draw_noise(below, region)
+        above.clear()
+        above.sync()
+        assert not display.pixels(0, 0, 100, 100).any()
+        below.to_top()
+        below.put(region)
+        below.sync()
+        assert np.array_equal(display.pixels(0, 0, 100, 100), noise)
+
+
+@pytest.mark.parametrize("click_through", [False, True])
+def test_the_pointer_finds_a_window_unless_that_is_click_through(display: Xvfb, click_through: bool) -> None:
+    program = (
+        "from Xlib.display import Display; d = Display(); root = d.screen().root; root.warp_pointer(20, 20); d.sync();"
+        "print(root.query_pointer().child == 0)"
+    )
+    with Window(100, 100, click_through=click_through):
+        command = [sys.executable, "-W", "ignore", "-c", program]
+        answer = subprocess.run(command, env=display.environment, capture_output=True, text=True, check=True)
+        assert answer.stdout.split() == [str(click_through)]

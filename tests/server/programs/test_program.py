@@ -15,7 +15,8 @@ import pytest
 from pluriverse_protocol.reports import Delivered, Frame, Ready, Report, Text
 from pluriverse_server.episode import Begin, Environment
 from pluriverse_server.manifest import EnvTable, Manifest
-from pluriverse_server.programs.program import SOCKET_NAME, Lost, Program
+from pluriverse_server.programs.lost import Lost
+from pluriverse_server.programs.program import SOCKET_NAME, Program
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S, eventually
 

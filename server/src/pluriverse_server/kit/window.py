@@ -7,7 +7,15 @@ from types import TracebackType
 
 from .region import BGRX_MASKS, DEPTH, Band, Region
 from .xlib import Connection, NoDisplay, XError
-from .xstructures import CW_OVERRIDE_REDIRECT, LSB_FIRST, XColor, XSetWindowAttributes
+from .xstructures import (
+    CW_OVERRIDE_REDIRECT,
+    LSB_FIRST,
+    SHAPE_INPUT,
+    SHAPE_SET,
+    UNSORTED,
+    XColor,
+    XSetWindowAttributes,
+)
 
 
 class Window:
@@ -16,8 +24,19 @@ class Window:
     It owns its connection to the X server, its regions and its cursor; ``close`` frees them in that order reversed.
     """
 
-    def __init__(self, width: int, height: int, x: int = 0, y: int = 0, title: str = "pluriverse") -> None:
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        x: int = 0,
+        y: int = 0,
+        title: str = "pluriverse",
+        *,
+        click_through: bool = False,
+    ) -> None:
         """Open and map the window on the server that ``DISPLAY`` names.
+
+        ``click_through``: whether the pointer passes it by, as if only what lies beneath were there.
 
         Raises:
             NoDisplay: there is no server, or it isn't 24 bits deep with pixels in the order BGRX.
@@ -28,6 +47,8 @@ class Window:
         try:
             self._check_pixels()
             self._window = self._create(x, y, title)
+            if click_through:
+                self._take_no_input()
             self._cursor = self._hide_cursor()
             x11, display = self.connection.x11, self.connection.display
             self._gc: int = x11.XDefaultGC(display, x11.XDefaultScreen(display))
@@ -82,6 +103,10 @@ class Window:
             part.send(self._window, self._gc)
         self.connection.x11.XFlush(self.connection.display)
 
+    def to_top(self) -> None:
+        """Put it above every other window, with the next ``put``. Costs next to nothing where it is there already."""
+        self.connection.x11.XRaiseWindow(self.connection.display, self._window)
+
     def clear(self) -> None:
         """Paint the whole window black."""
         self.connection.x11.XClearWindow(self.connection.display, self._window)
@@ -122,6 +147,12 @@ class Window:
         x11.XChangeWindowAttributes(display, window, CW_OVERRIDE_REDIRECT, byref(attributes))
         x11.XStoreName(display, window, title.encode())
         return window
+
+    def _take_no_input(self) -> None:
+        # Of the window's shape for input nothing is left: a list of no rectangles.
+        self.connection.xext.XShapeCombineRectangles(
+            self.connection.display, self._window, SHAPE_INPUT, 0, 0, None, 0, SHAPE_SET, UNSORTED
+        )
 
     def _hide_cursor(self) -> int:
         """An empty cursor. TigerVNC paints the pointer into the picture of a client that draws none of its own."""

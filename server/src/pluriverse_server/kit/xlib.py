@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import deque
-from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_uint, c_ulong, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_long, c_uint, c_ulong, c_void_p
 from typing import Any, Final
 
 from .xstructures import (
@@ -52,6 +52,7 @@ _X11: Final[dict[str, tuple[Any, list[Any]]]] = {
     "XChangeWindowAttributes": (c_int, [c_void_p, c_ulong, c_ulong, POINTER(XSetWindowAttributes)]),
     "XStoreName": (c_int, [c_void_p, c_ulong, c_char_p]),
     "XMapRaised": (c_int, [c_void_p, c_ulong]),
+    "XRaiseWindow": (c_int, [c_void_p, c_ulong]),
     "XDestroyWindow": (c_int, [c_void_p, c_ulong]),
     "XClearWindow": (c_int, [c_void_p, c_ulong]),
     "XCreateBitmapFromData": (c_ulong, [c_void_p, c_ulong, c_char_p, c_uint, c_uint]),
@@ -78,6 +79,18 @@ _X11: Final[dict[str, tuple[Any, list[Any]]]] = {
     "XQueryKeymap": (c_int, [c_void_p, ctypes.c_char * 32]),
     "XkbKeycodeToKeysym": (c_ulong, [c_void_p, ctypes.c_ubyte, c_int, c_int]),
     "XRefreshKeyboardMapping": (c_int, [POINTER(XEvent)]),
+    "XGrabKey": (c_int, [c_void_p, c_int, c_uint, c_ulong, c_int, c_int, c_int]),
+    "XUngrabKey": (c_int, [c_void_p, c_int, c_uint, c_ulong]),
+    "XUngrabKeyboard": (c_int, [c_void_p, c_ulong]),
+    "XGrabButton": (
+        c_int,
+        [c_void_p, c_uint, c_uint, c_ulong, c_int, c_uint, c_int, c_int, c_ulong, c_ulong],
+    ),
+    "XAllowEvents": (c_int, [c_void_p, c_int, c_ulong]),
+    "XGetInputFocus": (c_int, [c_void_p, POINTER(c_ulong), POINTER(c_int)]),
+    "XSendEvent": (c_int, [c_void_p, c_ulong, c_int, c_long, POINTER(XEvent)]),
+    "XGetPointerMapping": (c_int, [c_void_p, c_char_p, c_int]),
+    "XSetPointerMapping": (c_int, [c_void_p, c_char_p, c_int]),
     "XSetErrorHandler": (c_void_p, [_ErrorHandler]),
 }
 _XEXT: Final[dict[str, tuple[Any, list[Any]]]] = {
@@ -87,6 +100,10 @@ _XEXT: Final[dict[str, tuple[Any, list[Any]]]] = {
     "XShmPutImage": (
         c_int,
         [c_void_p, c_ulong, c_void_p, POINTER(XImage), c_int, c_int, c_int, c_int, c_uint, c_uint, c_int],
+    ),
+    "XShapeCombineRectangles": (
+        None,
+        [c_void_p, c_ulong, c_int, c_int, c_int, c_void_p, c_int, c_int, c_int],
     ),
 }
 _XI: Final[dict[str, tuple[Any, list[Any]]]] = {

@@ -10,6 +10,11 @@ Z_PIXMAP: Final = 2
 LSB_FIRST: Final = 0
 CW_OVERRIDE_REDIRECT: Final = 1 << 9
 QUEUED_ALREADY: Final = 0
+SHAPE_INPUT: Final = 2
+SHAPE_SET: Final = 0
+UNSORTED: Final = 0
+KEY_PRESS: Final = 2
+KEY_RELEASE: Final = 3
 MAPPING_NOTIFY: Final = 34
 GENERIC_EVENT: Final = 35
 XI_ALL_MASTER_DEVICES: Final = 1
@@ -127,10 +132,32 @@ class XGenericEventCookie(Structure):
     )
 
 
+class XKeyEvent(Structure):
+    """A key went down or up, for a window or a grab."""
+
+    _fields_ = (
+        ("type", c_int),
+        ("serial", c_ulong),
+        ("send_event", c_int),
+        ("display", c_void_p),
+        ("window", c_ulong),
+        ("root", c_ulong),
+        ("subwindow", c_ulong),
+        ("time", c_ulong),
+        ("x", c_int),
+        ("y", c_int),
+        ("x_root", c_int),
+        ("y_root", c_int),
+        ("state", c_uint),
+        ("keycode", c_uint),
+        ("same_screen", c_int),
+    )
+
+
 class XEvent(Union):
     """Any event."""
 
-    _fields_ = (("type", c_int), ("cookie", XGenericEventCookie), ("pad", c_long * 24))
+    _fields_ = (("type", c_int), ("key", XKeyEvent), ("cookie", XGenericEventCookie), ("pad", c_long * 24))
 
 
 class XIRawEvent(Structure):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +16,7 @@ from pluriverse_server.process import ChildProcess, StartError, child_environmen
 from pluriverse_server.sources.reports import Listener, ReportSocket
 
 from .catalogue import python_command
-
-log = logging.getLogger(__name__)
+from .lost import Lost
 
 SOCKET_NAME: Final = "program.sock"
 
@@ -28,17 +25,6 @@ HANG_UP_GRACE_S: Final = 0.05
 
 # A program that listens ends by itself within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
-
-# How many of a dead program's last lines go to the log.
-LOGGED_LAST_WORDS: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The program is gone. ``reason`` is for people and agents, ``last_words`` the end of its output."""
-
-    reason: str
-    last_words: str = ""
 
 
 class Program:
@@ -55,6 +41,8 @@ class Program:
     ) -> None:
         """``runtime_dir`` is a private folder for the socket. ``on_lost`` may call ``begin`` at once."""
         self._directory = directory
+        assert manifest.program is not None
+        self._table = manifest.program
         self._manifest = manifest
         self._catalogue = catalogue
         self._on_report = on_report
@@ -123,7 +111,7 @@ class Program:
         """Replace a program that has drawn frames in this episode and stopped. ``now`` is the loop's time."""
         if self._last_frame_at is None or self._process is None:
             return
-        limit = self._manifest.program.frozen_after_s
+        limit = self._table.frozen_after_s
         if now - self._last_frame_at > limit:
             self._last_frame_at = None
             self._abandon(f"program froze: no frame for {limit:g} s")
@@ -152,7 +140,7 @@ class Program:
         self._asked = begin if self._manifest.reset.by == "restart" else None
         entry = self._catalogue[begin.environment.env_id]
         try:
-            command = fill_command(self._manifest.program.command, entry, seed=begin.seed, fps=begin.fps)
+            command = fill_command(self._table.command, entry, seed=begin.seed, fps=begin.fps)
             process = await ChildProcess.start(
                 "program",
                 python_command(command),
@@ -179,8 +167,9 @@ class Program:
     def _lose(self, reason: str, last_words: str) -> None:
         self._forget()
         self._socket.hang_up()
-        log.warning("%s%s", reason, "".join(f"\n    {line}" for line in last_words.splitlines()[-LOGGED_LAST_WORDS:]))
-        self._on_lost(Lost(reason, last_words))
+        lost = Lost(reason, last_words)
+        lost.log()
+        self._on_lost(lost)
 
     def _abandon(self, reason: str) -> None:
         """Give up on a program that lives but is no use."""
@@ -242,7 +231,7 @@ class Program:
 
     def _set_deadline(self) -> None:
         self._clear_deadline()
-        timeout_s = self._manifest.program.ready.timeout_s
+        timeout_s = self._table.ready.timeout_s
         self._deadline = asyncio.get_running_loop().call_later(timeout_s, self._not_ready, timeout_s)
 
     def _clear_deadline(self) -> None:

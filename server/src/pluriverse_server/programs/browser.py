@@ -1,0 +1,179 @@
+"""Chromium on the screen, with a fresh profile, steered through its DevTools; ended and reaped with all it started."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from pluriverse_server.process import ChildProcess, StartError, child_environment, executable
+from pluriverse_server.sources.page.devtools import DevTools, DevToolsError
+
+log = logging.getLogger(__name__)
+
+BINARY: Final = "chromium"
+
+# It writes the port of its DevTools, and the address there, into its profile.
+PORT_FILE: Final = "DevToolsActivePort"
+
+# Half a second on a machine with nothing else to do. One that takes this long will not come.
+START_TIMEOUT_S: Final = 30.0
+LOOK_S: Final = 0.01
+
+# Chromium's shared memory: below this it crashes on large pages, and is told to use files instead.
+MIN_SHM_BYTES: Final = 256 * 1024 * 1024
+
+# The paths of Unix sockets are at most 107 bytes long, and the browser adds this to the folder's for its own.
+MAX_FOLDER_CHARS: Final = 107 - len("/org.chromium.Chromium.123456/SingletonSocket")
+
+FLAGS: Final = (
+    # Nothing but the page: no first run, no questions, no calls home.
+    "--kiosk",
+    "--no-startup-window",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-hang-monitor",
+    "--disable-infobars",
+    "--disable-printing",
+    "--disable-prompt-on-repost",
+    "--disable-quic",
+    "--disable-search-engine-choice-screen",
+    "--disable-sync",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--password-store=basic",
+    # A page on a screen that nobody looks at just now plays on as if somebody did.
+    "--autoplay-policy=no-user-gesture-required",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--force-device-scale-factor=1",
+    "--mute-audio",
+    # Small: one process draws one page, in software.
+    "--disable-gpu",
+    "--disable-site-isolation-trials",
+    "--process-per-site",
+    "--js-flags=--max-old-space-size=512",
+    "--disable-features=AcceptCHFrame,BackForwardCache,MediaRouter,OptimizationHints,SpareRendererForSitePerProcess,"
+    "Translate,WebUIOmniboxAimPopup,WebUIOmniboxPopup",
+)
+
+# What it says where the kernel, or the container's engine, allows an ordinary user no sandbox.
+_NO_SANDBOX: Final = ("No usable sandbox", "Failed to move to new namespace")
+
+
+class Browser:
+    """A running browser without a page. Made by ``start``."""
+
+    def __init__(self, process: ChildProcess, devtools: DevTools, folder: Path) -> None:
+        self.process = process
+        self.devtools = devtools
+        self._folder = folder
+
+    @classmethod
+    async def start(cls, environment: Mapping[str, str], folder: Path, flags: Sequence[str]) -> Browser:
+        """Start one on the screen that ``environment`` names. ``folder`` is made for it here; ``stop`` takes it away.
+
+        Raises:
+            StartError: it isn't installed, or did not come up; says why.
+        """
+        program = executable(BINARY, package="chromium")
+        if len(str(folder)) > MAX_FOLDER_CHARS:
+            raise StartError(f"the browser's folder {folder} has too long a path; choose another: export TMPDIR=/tmp")
+        sandbox: list[str] = ["--no-sandbox"] if os.geteuid() == 0 else []
+        try:
+            return await cls._start([program, *FLAGS, *sandbox, *flags], environment, folder)
+        except StartError as error:
+            if sandbox or not any(words in str(error) for words in _NO_SANDBOX):
+                raise
+        log.info("the browser runs without a sandbox of its own: this system gives ordinary users none")
+        return await cls._start([program, *FLAGS, "--no-sandbox", *flags], environment, folder)
+
+    @classmethod
+    async def _start(cls, command: list[str], environment: Mapping[str, str], folder: Path) -> Browser:
+        await asyncio.to_thread(_renew, folder)
+        homes = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(folder))
+        options = [f"--user-data-dir={folder}", "--remote-debugging-port=0", *_small_shm()]
+        process = await ChildProcess.start(
+            "browser", [*command, *options], env=child_environment({**environment, **homes})
+        )
+        try:
+            devtools = await _connect(process, folder / PORT_FILE)
+        except BaseException:
+            await process.stop()
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            raise
+        return cls(process, devtools, folder)
+
+    async def page_bytes(self) -> int:
+        """How much memory the largest process of a page has for itself.
+
+        Raises:
+            DevToolsError: the browser is gone.
+        """
+        told = await self.devtools.call("SystemInfo.getProcessInfo")
+        renderers = [process["id"] for process in told["processInfo"] if process["type"] == "renderer"]
+        return max(map(_private_bytes, renderers), default=0)
+
+    async def stop(self) -> None:
+        """End it, and take its folder away. May be called at any time, repeatedly."""
+        try:
+            await self.devtools.close()
+        finally:
+            # It has nothing to save: its profile goes with it.
+            self.process.kill()
+            await self.process.stop()
+            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+
+def _renew(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+
+
+def _private_bytes(pid: int) -> int:
+    try:
+        memory = psutil.Process(pid).memory_info()
+    except psutil.NoSuchProcess:
+        return 0
+    return memory.rss - memory.shared
+
+
+def _small_shm() -> list[str]:
+    try:
+        size = shutil.disk_usage("/dev/shm").total  # noqa: S108 - the place where shared memory is
+    except OSError:
+        size = 0
+    return ["--disable-dev-shm-usage"] if size < MIN_SHM_BYTES else []
+
+
+async def _connect(process: ChildProcess, port_file: Path) -> DevTools:
+    try:
+        async with asyncio.timeout(START_TIMEOUT_S):
+            while (address := _read_address(port_file)) is None:
+                if process.returncode is not None:
+                    raise StartError(f"the browser did not start: {process.describe_end()}\n{process.last_words}")
+                await asyncio.sleep(LOOK_S)
+        return await DevTools.connect(address)
+    except TimeoutError:
+        raise StartError(f"the browser has opened no DevTools within {START_TIMEOUT_S:g} s") from None
+    except DevToolsError as error:
+        raise StartError(f"the browser did not start: {error}\n{process.last_words}") from error
+
+
+def _read_address(port_file: Path) -> str | None:
+    try:
+        lines = port_file.read_text().splitlines()
+    except FileNotFoundError:
+        return None
+    return f"ws://127.0.0.1:{lines[0]}{lines[1]}" if len(lines) == 2 else None

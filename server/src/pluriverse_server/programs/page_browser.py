@@ -1,0 +1,79 @@
+"""The browser that a runtime's pages are played in: kept running while there is a screen, its loss told of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.sources.page.windows import Windows
+
+from .browser import Browser
+from .lost import Lost
+
+# A browser that ends and one that hangs up first are one death; the process's end tells more.
+HANG_UP_GRACE_S: Final = 0.1
+
+
+class BrowserKeeper:
+    """One browser at a time. ``environment`` names the screen, None while there is none."""
+
+    def __init__(
+        self, folder: Path, *, popups: bool, on_gone: Callable[[str, str], None], on_lost: Callable[[Lost], None]
+    ) -> None:
+        """``folder`` is the browser's own. ``on_gone`` is told of windows (see ``Windows``), ``on_lost`` of the browser."""
+        self.environment: Mapping[str, str] | None = None
+        self.browser: Browser | None = None
+        self.windows: Windows | None = None
+        self._folder = folder
+        self._popups = popups
+        self._on_gone = on_gone
+        self._on_lost = on_lost
+        self._ending: asyncio.Task[None] | None = None
+
+    async def start(self, environment: Mapping[str, str], flags: Sequence[str]) -> Windows | None:
+        """The windows of the browser, started if need be; None if the screen went away meanwhile.
+
+        Raises:
+            StartError: it won't start.
+            DevToolsError: it is gone already.
+        """
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+        if self.browser is None:
+            browser = await Browser.start(environment, self._folder, flags)
+            if self.environment is not environment:
+                await browser.stop()
+                return None
+            self.browser = browser
+            self.windows = Windows(browser.devtools, popups=self._popups, on_gone=self._on_gone)
+            browser.process.on_end(lambda: self._ended(browser))
+            browser.devtools.on_close(lambda why: self._hung_up(browser, why))
+            await self.windows.start()
+        return self.windows
+
+    async def end(self) -> None:
+        """End the browser. Not a loss."""
+        self._forget()
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+
+    def _hung_up(self, browser: Browser, why: str) -> None:
+        # A page can bring this about, by saying too much at once; no remote gives up over that.
+        loop = asyncio.get_running_loop()
+        loop.call_later(HANG_UP_GRACE_S, self._lose, browser, Lost(f"browser: {why}", died=False))
+
+    def _ended(self, browser: Browser) -> None:
+        process = browser.process
+        self._lose(browser, Lost(f"browser {process.describe_end()}", process.last_words))
+
+    def _lose(self, browser: Browser, lost: Lost) -> None:
+        if browser is self.browser:
+            self._forget()
+            self._on_lost(lost)
+
+    def _forget(self) -> None:
+        browser, self.browser, self.windows = self.browser, None, None
+        if browser is not None:
+            self._ending = asyncio.create_task(browser.stop(), name="browser's end")

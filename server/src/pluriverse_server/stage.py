@@ -1,0 +1,95 @@
+"""What is on a remote's screen: the agent's input, the overlay, and the program, put on it in this order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+
+from .conductor import Conductor
+from .display import AsyncInjector, DisplayLost, Screen
+from .display.overlay import OVERLAY, overlay_arguments, start_overlay
+from .display.screen import ROOT_CAUSE_S
+from .manifest import Manifest
+from .process import StartError
+
+log = logging.getLogger(__name__)
+
+
+class Stage:
+    """Puts everything on the screen once it is there, and off again when it has gone; keeps the overlay running.
+
+    Where the overlay guards the keys of a browser, the browser is on the screen only while the overlay is.
+    """
+
+    def __init__(self, screen: Screen, manifest: Manifest, conductor: Conductor) -> None:
+        self._screen = screen
+        self._conductor = conductor
+        self._overlay_arguments = overlay_arguments(manifest)
+        self._guarded = manifest.page is not None
+        self._overlay: asyncio.Task[None] | None = None
+
+    async def put_on(self) -> None:
+        """Give the program and the agent's input the screen, which has just been started."""
+        screen, conductor = self._screen, self._conductor
+        try:
+            conductor.injector = await AsyncInjector.open(screen.display, screen.xauthority)
+        except DisplayLost as error:
+            # The screen's keeper has that death in hand, and comes back here with another screen.
+            log.warning("%s", error)
+            return
+        if not self._guarded:
+            conductor.program.put_on(screen.environment)
+        if self._overlay_arguments:
+            keeping = self._keep_overlay(self._overlay_arguments, screen.environment)
+            self._overlay = asyncio.create_task(keeping, name="overlay")
+
+    async def take_off(self, reason: str) -> None:
+        """The screen that was put on is gone, and the program with it; nothing if none is on."""
+        injector, self._conductor.injector = self._conductor.injector, None
+        if injector is not None:
+            await self._end_overlay()
+            await self._conductor.program.take_off()
+            self._conductor.screen_lost(reason)
+            await injector.close()
+
+    async def clear(self) -> None:
+        """Take everything off but the program, which has ended already. May be called repeatedly."""
+        await self._end_overlay()
+        if self._conductor.injector is not None:
+            await self._conductor.injector.close()
+
+    async def _keep_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        while True:
+            how = await self._run_overlay(arguments, environment)
+            if self._guarded:
+                await self._conductor.program.take_off()
+            # Who loses the X server dies as well. That is the server's death, and whoever sees to that ends this.
+            await asyncio.sleep(ROOT_CAUSE_S)
+            log.warning("the %s died (%s); starting it again", OVERLAY, how)
+            self._conductor.part_died(OVERLAY, how)
+            if self._guarded:
+                self._conductor.screen_lost(f"{OVERLAY} {how}")
+
+    async def _run_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+        """Until it ends; returns how it did."""
+        try:
+            overlay = await start_overlay(arguments, environment)
+        except StartError as error:
+            log.warning("%s", error)
+            return "could not be started"
+        try:
+            if self._guarded:
+                self._conductor.program.put_on(environment)
+            await overlay.wait()
+        finally:
+            await overlay.stop()
+        return overlay.describe_end()
+
+    async def _end_overlay(self) -> None:
+        overlay, self._overlay = self._overlay, None
+        if overlay is not None:
+            overlay.cancel()
+            await asyncio.wait({overlay})
+            if not overlay.cancelled():
+                overlay.result()

@@ -1,0 +1,119 @@
+"""The overlay's block on real screens, as a viewer sees it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from pluriverse_protocol import metadata
+from pluriverse_protocol.metadata import Metadata
+from pluriverse_server.display import Screen
+from pluriverse_server.process import ChildProcess
+from support.hands import Hands, tap
+from support.rfb import RfbClient
+from support.xwindow import Window
+from Xlib import X
+
+StartOverlay = Callable[..., Awaitable[ChildProcess]]
+
+
+X_AT, Y_AT = 200, 16
+BLOCK: Final = ("--block", str(X_AT), str(Y_AT), "--fps", "60")
+WHITE: Final = (255, 255, 255)
+PROBE, BACKTICK = 0xBEEF1, 0x60
+
+
+def block(viewer: RfbClient, x: int = X_AT, y: int = Y_AT) -> Metadata | None:
+    rows = viewer.framebuffer[y : y + metadata.HEIGHT, x : x + metadata.WIDTH, 2::-1]
+    return metadata.decode(rows[0].tobytes(), rows[1].tobytes())
+
+
+def wait_for_block(viewer: RfbClient, good: Callable[[Metadata], bool] = lambda _: True) -> Metadata:
+    """What the block says, as soon as there is one that is good."""
+    viewer.wait_until(lambda: (shown := block(viewer)) is not None and good(shown))
+    shown = block(viewer)
+    assert shown is not None
+    return shown
+
+
+async def test_block_is_above_a_window_that_covers_the_screen_later(
+    overlay: StartOverlay, screen: Screen, viewer: RfbClient
+) -> None:
+    await overlay(*BLOCK)
+    wait_for_block(viewer)
+    with Window(screen.display, screen.xauthority) as window:
+        window.fill(0, 0, 320, 240, WHITE)
+        viewer.wait_for_pixel(100, 100, WHITE)
+        now = time.time() * 1000
+        wait_for_block(viewer, lambda shown: shown.clock > now)
+
+
+async def test_clock_is_that_of_the_frame(overlay: StartOverlay, viewer: RfbClient) -> None:
+    await overlay(*BLOCK)
+    before = int(time.time() * 1000)
+    first = wait_for_block(viewer, lambda shown: shown.clock >= before)
+    later = wait_for_block(viewer, lambda shown: shown.clock > first.clock)
+    assert before <= first.clock < later.clock <= time.time() * 1000
+
+
+async def test_block_in_a_corner_is_shown_whole(overlay: StartOverlay, viewer: RfbClient) -> None:
+    await overlay("--block", "0", "0")
+    viewer.wait_until(lambda: block(viewer, 0, 0) is not None)
+    await overlay("--block", str(320 - metadata.WIDTH), str(240 - metadata.HEIGHT))
+    viewer.wait_until(lambda: block(viewer, 320 - metadata.WIDTH, 240 - metadata.HEIGHT) is not None)
+
+
+async def test_ground_around_the_block_is_plain(overlay: StartOverlay, window: Window, viewer: RfbClient) -> None:
+    window.fill(0, 0, 320, 240, WHITE)
+    await overlay(*BLOCK)
+    wait_for_block(viewer)
+    around = viewer.framebuffer[Y_AT - 8 : Y_AT + 10, X_AT - 8 : X_AT + 14, :3].copy()
+    around[8:10, 8:14] = 0
+    assert not around.any()
+    assert viewer.pixel(X_AT - 9, Y_AT) == viewer.pixel(X_AT + 14, Y_AT) == WHITE
+
+
+async def test_time_of_a_probe_is_painted(
+    overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands
+) -> None:
+    await overlay(*BLOCK)
+    assert wait_for_block(viewer).probe == 0
+    tap(hands, ord("a"))
+    before = int(time.time() * 1000)
+    tap(hands, PROBE)
+    probe = wait_for_block(viewer, lambda shown: shown.probe > 0).probe
+    assert before <= probe <= time.time() * 1000
+
+
+async def test_with_the_guard_the_probe_is_seen_though_it_is_kept_from_the_page_and_the_backtick_is_one_too(
+    overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands
+) -> None:
+    await overlay(*BLOCK, "--guard")
+    seen = 0
+    for keysym in (PROBE, BACKTICK):
+        tap(hands, keysym)
+        before = seen
+        seen = wait_for_block(viewer, lambda shown, before=before: shown.probe > before).probe
+    assert window.typed() == BACKTICK
+
+
+async def test_clicks_reach_what_is_beneath(
+    overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands
+) -> None:
+    await overlay(*BLOCK)
+    wait_for_block(viewer)
+    for mask in (0, 1, 0):
+        hands.pointer(X_AT + 1, Y_AT + 1, mask)
+    assert window.event(X.ButtonPress).detail == 1
+    assert window.event(X.ButtonRelease).detail == 1
+
+
+async def test_focus_stays_where_it_is(overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands) -> None:
+    focus = window.connection.get_input_focus().focus
+    await overlay(*BLOCK)
+    wait_for_block(viewer)
+    assert window.connection.get_input_focus().focus == focus
+    hands.pointer(X_AT + 1, Y_AT + 1)
+    tap(hands, ord("a"))
+    assert window.typed() == ord("a")

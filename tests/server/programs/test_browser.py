@@ -1,0 +1,96 @@
+"""A real browser on a real screen: it comes up, and leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pluriverse_server.process import StartError
+from pluriverse_server.programs.browser import MAX_FOLDER_CHARS, Browser
+from pluriverse_server.sources.page.page import Page
+from pluriverse_server.sources.page.windows import Windows
+from support.leftovers import Leftovers
+from support.pages import outline, short_folder
+from support.waiting import eventually
+from support.xvfb import xvfb
+
+
+@asynccontextmanager
+async def browser(*flags: str) -> AsyncGenerator[Browser]:
+    with short_folder() as folder, xvfb() as screen:
+        browser = await Browser.start({"DISPLAY": screen.name}, folder / "browser", flags)
+        try:
+            yield browser
+        finally:
+            await browser.stop()
+            assert not (folder / "browser").exists()
+
+
+async def test_stopped_browser_leaves_nothing() -> None:
+    before = set(Leftovers.descendants())
+    async with browser() as started:
+        version = await started.devtools.call("Browser.getVersion")
+        assert "Chrome" in version["product"]
+        assert await started.page_bytes() == 0
+        assert started.process.returncode is None
+    await eventually(lambda: set(Leftovers.descendants()) <= before)
+    await started.stop()
+
+
+async def test_window_that_is_closed_is_told_of_and_strays_are_closed() -> None:
+    gone: list[tuple[str, str]] = []
+    async with browser() as started:
+        windows = Windows(started.devtools, popups=False, on_gone=lambda *what: gone.append(what))
+        await windows.start()
+        page = await Page.open(windows, outline(), lambda _: None)
+        assert 0 < await started.page_bytes() < 2**30
+        stray = await started.devtools.call("Target.createTarget", {"url": "about:blank"})
+        await eventually(lambda: (stray["targetId"], "the page closed its window") in gone)
+        await page.check(5)
+        await started.devtools.call("Target.closeTarget", {"targetId": page.target_id})
+        await eventually(lambda: (page.target_id, "the page closed its window") in gone)
+
+
+async def test_browser_that_is_not_installed_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(StartError, match=r"'chromium' was not found on PATH; .* apt-get install chromium"):
+        await Browser.start({}, Path("/tmp/none"), ())  # noqa: S108 - nothing is written there
+
+
+async def test_folder_with_too_long_a_path_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="too long a path; choose another: export TMPDIR=/tmp"):
+        await Browser.start({}, tmp_path / ("x" * MAX_FOLDER_CHARS), ())
+
+
+def fake_browser(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Puts a program in Chromium's place."""
+    program = folder / "chromium"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return program
+
+
+async def test_last_words_of_a_browser_that_does_not_start_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with short_folder() as folder:
+        fake_browser(folder, "echo no display; exit 3", monkeypatch)
+        with pytest.raises(StartError, match="the browser did not start: exit status 3\nno display"):
+            await Browser.start({}, folder / "browser", ())
+        assert not (folder / "browser").exists()
+
+
+async def test_browser_does_without_its_sandbox_where_it_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with short_folder() as folder:
+        tries = folder / "tries"
+        fake_browser(folder, f"echo $* >> {tries}; echo No usable sandbox; exit 1", monkeypatch)
+        with pytest.raises(StartError, match="No usable sandbox"):
+            await Browser.start({}, folder / "browser", ("--more",))
+        first, second = (await asyncio.to_thread(tries.read_text)).splitlines()
+        assert "--no-sandbox" not in first
+        assert "--no-sandbox" in second
+        assert "--more" in second

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pluriverse_server.sources.page.devtools import (
+    MAX_MESSAGE_BYTES,
+    MAX_OUTSTANDING,
+    CallFailed,
+    CallTimedOut,
+    ConnectionLost,
+    DevTools,
+)
+from support.waiting import eventually
+
+Answer = Callable[[dict[str, Any]], list[str]]
+
+
+class Browser:
+    """The other end: answers each command with what a test says."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.heard: list[dict[str, Any]] = []
+        self.socket = web.WebSocketResponse()
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        await self.socket.prepare(request)
+        async for frame in self.socket:
+            command = json.loads(frame.data)
+            self.heard.append(command)
+            for text in self.answer(command):
+                await self.socket.send_str(text)
+        return self.socket
+
+
+@asynccontextmanager
+async def connected(answer: Answer) -> AsyncGenerator[tuple[DevTools, Browser]]:
+    browser = Browser(answer)
+    app = web.Application()
+    app.router.add_get("/devtools", browser.serve)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    devtools = await DevTools.connect(f"ws://127.0.0.1:{runner.addresses[0][1]}/devtools")
+    try:
+        yield devtools, browser
+    finally:
+        await devtools.close()
+        await runner.cleanup()
+
+
+def result(command: dict[str, Any]) -> list[str]:
+    return [json.dumps({"id": command["id"], "result": {"echo": command}})]
+
+
+def silence(_: dict[str, Any]) -> list[str]:
+    return []
+
+
+async def test_each_call_gets_its_own_result() -> None:
+    async with connected(result) as (devtools, _):
+        answers = await asyncio.gather(*(devtools.call("A.b", {"n": n}, "session") for n in range(20)))
+        assert [answer["echo"]["params"]["n"] for answer in answers] == list(range(20))
+        assert answers[0]["echo"]["sessionId"] == "session"
+        assert "sessionId" not in (await devtools.call("A.b"))["echo"]
+
+
+async def test_refusal_is_told_with_its_method() -> None:
+    def refuse(command: dict[str, Any]) -> list[str]:
+        return [json.dumps({"id": command["id"], "error": {"code": -1, "message": "no such page"}})]
+
+    async with connected(refuse) as (devtools, _):
+        with pytest.raises(CallFailed, match=r"A\.b: no such page"):
+            await devtools.call("A.b")
+
+
+async def test_call_that_is_not_answered_times_out_and_its_late_answer_is_passed_over() -> None:
+    async with connected(silence) as (devtools, browser):
+        with pytest.raises(CallTimedOut, match=r"A\.b was not answered within 0\.05 s"):
+            await devtools.call("A.b", timeout_s=0.05)
+        await browser.socket.send_str(json.dumps({"id": 1, "result": {}}))
+        browser.answer = result
+        assert await devtools.call("A.c")
+
+
+async def test_events_reach_the_listeners_of_their_session() -> None:
+    heard: list[Any] = []
+    async with connected(result) as (devtools, browser):
+        devtools.listen("one", {"Page.done": heard.append})
+        devtools.listen("", {"Page.done": lambda event: heard.append(("browser", event))})
+        for session in ({"sessionId": "one"}, {"sessionId": "two"}, {}):
+            await browser.socket.send_str(
+                json.dumps({"method": "Page.done", "params": {"of": len(session)}, **session})
+            )
+        await devtools.call("A.b")
+        assert heard == [{"of": 1}, ("browser", {"of": 0})]
+        devtools.forget("one")
+        await browser.socket.send_str(json.dumps({"method": "Page.done", "params": {}, "sessionId": "one"}))
+        await devtools.call("A.b")
+        assert len(heard) == 2
+
+
+async def test_posted_commands_keep_their_order_and_their_refusal_hurts_nobody() -> None:
+    def refuse(command: dict[str, Any]) -> list[str]:
+        return [json.dumps({"id": command["id"], "error": {}})]
+
+    async with connected(refuse) as (devtools, browser):
+        for n in range(10):
+            devtools.post("A.b", {"n": n})
+        await eventually(lambda: len(browser.heard) == 10)
+        assert [command["params"]["n"] for command in browser.heard] == list(range(10))
+
+
+async def test_calls_that_wait_are_limited() -> None:
+    async with connected(silence) as (devtools, _):
+        for _ in range(MAX_OUTSTANDING):
+            devtools.post("A.b")
+        await asyncio.sleep(0)
+        with pytest.raises(CallFailed, match="wait for an answer already"):
+            await devtools.call("A.c")
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    ["nonsense", "[]", "7", "{}", '{"id": 1}', '{"id": []}', '{"method": "A"}', '{"method": "A.b", "params": 1}',
+     '{"id": 1, "error": 7}', "[" * 100_000, "x" * (MAX_MESSAGE_BYTES + 1)],
+)  # fmt: skip
+async def test_what_no_browser_says_ends_the_connection(nonsense: str) -> None:
+    ended: list[str] = []
+    async with connected(lambda _: [nonsense]) as (devtools, _):
+        devtools.listen("", {"A.b": lambda _: None})
+        devtools.on_close(ended.append)
+        with pytest.raises((ConnectionLost, CallTimedOut)):
+            await devtools.call("A.b", timeout_s=1)
+        with pytest.raises(ConnectionLost, match="said what isn't DevTools"):
+            await devtools.call("A.b", timeout_s=1)
+        await eventually(lambda: ended)
+
+
+async def test_browser_that_goes_fails_the_calls_that_wait_and_those_to_come() -> None:
+    async with connected(silence) as (devtools, browser):
+        waiting = asyncio.create_task(devtools.call("A.b"))
+        await eventually(lambda: browser.heard)
+        await browser.socket.close()
+        with pytest.raises(ConnectionLost, match=r"A\.b: the browser closed the connection"):
+            await waiting
+        with pytest.raises(ConnectionLost):
+            await devtools.call("A.c")
+
+
+async def test_address_that_speaks_no_devtools_is_named() -> None:
+    with pytest.raises(ConnectionLost, match=r"no DevTools at ws://127\.0\.0\.1:1/"):
+        await DevTools.connect("ws://127.0.0.1:1/")

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+from pluriverse_server.process import StartError
+from pluriverse_server.sources.page.files import HOST, Files
+from yarl import URL
+
+
+@asynccontextmanager
+async def served(folder: Path) -> AsyncGenerator[Files]:
+    files = Files(folder)
+    await files.start()
+    try:
+        yield files
+    finally:
+        await files.stop()
+
+
+async def get(files: Files, path: str, host: str = HOST) -> tuple[int, str, bytes]:
+    """Status, type and content of an answer."""
+    async with aiohttp.ClientSession() as client:
+        url = URL(f"http://127.0.0.1:{files.port}{path}", encoded=True)
+        async with client.get(url, headers={"Host": host}) as answer:
+            return answer.status, answer.headers.get("Content-Type", ""), await answer.read()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "secret.html").write_text("secret")
+    www = tmp_path / "www"
+    (www / "sub").mkdir(parents=True)
+    (www / "sub/a page.html").write_text("hello")
+    for name in ("a.js", "a.wasm", "a.swf", "a.unknown", "B.HTML"):
+        (www / name).write_text("x")
+    (www / "inside.html").symlink_to("sub/a page.html")
+    (www / "outside.html").symlink_to("../secret.html")
+    (www / "up").symlink_to("..")
+    return www
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type"),
+    [
+        ("/sub/a%20page.html?x=1", "text/html; charset=utf-8"),
+        ("/inside.html", "text/html; charset=utf-8"),
+        ("/B.HTML", "text/html; charset=utf-8"),
+        ("/a.js", "text/javascript; charset=utf-8"),
+        ("/a.wasm", "application/wasm"),
+        ("/a.swf", "application/x-shockwave-flash"),
+        ("/a.unknown", "application/octet-stream"),
+    ],
+)
+async def test_file_is_served_with_its_type(folder: Path, path: str, content_type: str) -> None:
+    async with served(folder) as files:
+        status, found, _ = await get(files, path)
+        assert (status, found) == (200, content_type)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/sub", "/sub/", "/none.html", "/outside.html", "/up/secret.html", "/../secret.html", "/%2e%2e/secret.html",
+     "/..%2fsecret.html", "//etc/passwd", "/%2fetc/passwd", "/a.js/x", "/%00", "/" + "x" * 5000],
+)  # fmt: skip
+async def test_nothing_outside_the_folder_is_served_and_no_folder_listed(folder: Path, path: str) -> None:
+    async with served(folder) as files:
+        status, _, content = await get(files, path)
+        assert status in (400, 403, 404)
+        assert b"secret" not in content
+
+
+async def test_other_hosts_pages_are_told_nothing(folder: Path) -> None:
+    async with served(folder) as files:
+        assert (await get(files, "/a.js", host="127.0.0.1"))[0] == 403
+        assert (await get(files, "/a.js", host="evil.test"))[0] == 403
+
+
+async def test_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match=f"there is no folder {tmp_path / 'vendor'}"):
+        await Files(tmp_path / "vendor").start()
+
+
+def test_start_page_that_is_not_there_is_named(folder: Path) -> None:
+    files = Files(folder)
+    files.require("sub/a%20page.html?x=1#y")
+    with pytest.raises(StartError, match=rf"page\.start: there is no file {folder}/none\.html"):
+        files.require("none.html?x=1")

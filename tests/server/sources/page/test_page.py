@@ -1,0 +1,109 @@
+"""Nothing leaks from one episode to the next, however it begins: a page that stores all that it can tells what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from support.pages import PageRemote, page_remote, short_folder, write_runtime
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+# Says what it finds in each place where a page can leave something, then leaves something in each.
+HOARDER = """<body><script>
+const opened = () => new Promise((resolve, reject) => {
+  const request = indexedDB.open("hoard", 1);
+  request.onupgradeneeded = () => request.result.createObjectStore("all");
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = request.onblocked = () => reject(request.error);
+});
+const done = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+async function found() {
+  const database = await opened();
+  const stored = await done(database.transaction("all").objectStore("all").get("key"));
+  database.close();
+  const directory = await navigator.storage.getDirectory();
+  const files = [];
+  for await (const name of directory.keys()) files.push(name);
+  return {
+    cookie: document.cookie, local: localStorage.getItem("key"), session: sessionStorage.getItem("key"),
+    database: stored ?? null, caches: await caches.keys(), files,
+    workers: (await navigator.serviceWorker.getRegistrations()).length,
+  };
+}
+async function hoard() {
+  document.cookie = "key=value; max-age=3600";
+  localStorage.setItem("key", "value");
+  sessionStorage.setItem("key", "value");
+  const database = await opened();
+  await done(database.transaction("all", "readwrite").objectStore("all").put("value", "key"));
+  database.close();
+  await (await caches.open("hoard")).put("/key", new Response("value"));
+  await (await navigator.storage.getDirectory()).getFileHandle("key", { create: true });
+  await navigator.serviceWorker.register("worker.js");
+  await navigator.serviceWorker.ready;
+}
+async function play() {
+  try {
+    const first = await found();
+    await hoard();
+    game.state = { first, then: await found() };
+  } catch (error) {
+    game.state = String(error);
+  }
+  game.begin(0);
+}
+// What a page does as it leaves must not be found either.
+addEventListener("pagehide", () => { localStorage.setItem("key", "left"); sessionStorage.setItem("key", "left"); document.cookie = "key=left" });
+</script>"""
+
+NOTHING = {
+    "cookie": "",
+    "local": None,
+    "session": None,
+    "database": None,
+    "caches": [],
+    "files": [],
+    "workers": 0,
+}
+ALL = {
+    "cookie": "key=value",
+    "local": "value",
+    "session": "value",
+    "database": "value",
+    "caches": ["hoard"],
+    "files": ["key"],
+    "workers": 1,
+}
+KINDS = {
+    "a new context": 'fresh = "context"',
+    "the same page": 'fresh = "page"',
+    "in the page": 'begin = "play()"',
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=KINDS)
+async def remote(request: pytest.FixtureRequest) -> AsyncGenerator[PageRemote]:
+    in_page = request.param == "in the page"
+    place = 'files = "www"\nstart = "{env.page}.html"'
+    with short_folder() as folder:
+        page = HOARDER if in_page else f"{HOARDER}<script>play()</script>"
+        write_runtime(folder, {"Hoarder": page}, KINDS[request.param], place=place)
+        (folder / "www/worker.js").write_text("onfetch = () => {}")
+        async with page_remote(folder) as remote:
+            yield remote
+
+
+async def test_nothing_is_found_that_an_earlier_episode_left(remote: PageRemote) -> None:
+    for _ in range(3):
+        await remote.play("Hoarder")
+        assert await observed(remote) == {"first": NOTHING, "then": ALL}
+
+
+async def observed(remote: PageRemote) -> Any:
+    return (await remote.agent.hear_method("v0.env.observation"))["body"]["observation"]

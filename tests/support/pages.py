@@ -1,0 +1,187 @@
+"""Runtimes of web pages for tests: a folder of small pages, one an environment, and a whole remote that plays them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pluriverse_server.manifest import Manifest
+from pluriverse_server.remote import Remote
+from pluriverse_server.settings import Settings
+from pluriverse_server.sources.page.files import ORIGIN
+from pluriverse_server.sources.page.page import Outline
+from pluriverse_server.sources.page.watcher import Watcher
+from support.agent import Agent, Message, connected
+from support.leftovers import Leftovers
+from support.ports import free_port
+from support.served import PASSWORD
+
+START_DEADLINE_S = 30.0
+
+# What every page shares: a game that begins when it is loaded or asked to, and that a test can play by keys.
+GAME_JS = """
+const game = {
+  score: 0, running: false, over: false, expired: false, message: "", state: null, picture: [0, 0, 100, 50], begun: 0,
+  begin(seed) {
+    Object.assign(game, { score: 0, over: false, expired: false, running: true, begun: game.begun + 1 });
+    game.message = `seed ${seed}`;
+  },
+};
+const on = { a: () => { game.score += 1 }, o: () => { game.over = "won" }, x: () => { game.expired = "late" } };
+addEventListener("keydown", (event) => on[event.key]?.());
+"""
+
+MANIFEST = """
+[runtime]
+id = "pages"
+version = "1.0.0"
+title = "Pages"
+default_env = "pages.{first}-v0"
+screen = {{ width = 320, height = 240 }}
+[reset]
+by = "page"
+[page]
+{place}
+{keys}
+ready = "game.running"
+done = "game.over"
+truncated = "game.expired"
+text = "game.message"
+observation = "game.state"
+picture = "game.picture"
+[[rewards]]
+source = "page"
+value = "game.score"
+"""
+
+PLACE = 'files = "www"\nstart = "{env.page}.html?seed={seed}"'
+
+
+def write_runtime(
+    directory: Path, pages: Mapping[str, str], keys: str = "", *, place: str = PLACE, manifest: str = MANIFEST
+) -> Path:
+    """A runtime in ``directory`` with an environment ``pages.NAME-v0`` for each page, HTML by name. ``keys``: TOML."""
+    www = directory / "www"
+    www.mkdir()
+    (www / "game.js").write_text(GAME_JS)
+    text = manifest.format(first=next(iter(pages)), place=place, keys=keys)
+    for name, body in pages.items():
+        (www / f"{name}.html").write_text(f"<!doctype html><title>{name}</title><script src=game.js></script>{body}")
+        text += f'[[envs]]\nid = "pages.{name}-v0"\npage = "{name}"\n'
+    (directory / "runtime.toml").write_text(text)
+    return directory
+
+
+@dataclass
+class PageRemote:
+    """A remote that plays pages, and one agent on it."""
+
+    remote: Remote
+    agent: Agent
+    port: int
+    vnc_port: int
+
+    async def play(self, name: str, **body: Any) -> str:
+        """Begin an episode of ``pages.NAME-v0``; returns its id once it runs."""
+        reply = await self.agent.hear_reply(
+            await self.agent.reset(f"pages.{name}-v0", leaving=self.agent.heard[-1]["headers"]["episode_id"], **body)
+        )
+        episode_id = reply["headers"]["episode_id"]
+        await self.running(episode_id)
+        return episode_id
+
+    async def running(self, episode_id: str) -> Message:
+        """The description of an episode that runs."""
+        return await self.agent.hear_until(
+            lambda message: (
+                message["method"] == "v0.env.describe"
+                and message["body"]["env_state"] == "running"
+                and int(message["headers"]["episode_id"]) >= int(episode_id)
+            )
+        )
+
+    async def end(self) -> Message:
+        """The body of the last reward of the episode under way."""
+        return (await self.agent.hear_method("v0.env.reward", done=True))["body"]
+
+    async def truncated(self) -> str:
+        """Why the episode under way ends, which isn't by its outcome."""
+        last = await self.end()
+        assert last["truncated"] is True
+        assert last["terminated"] is False
+        return last["info"]["reason"]
+
+    async def press(self, key: str) -> None:
+        """Press a key, by a character."""
+        await self.agent.press(ord(key))
+
+    async def click(self, x: int, y: int, button: int = 1) -> None:
+        """Click at a place on the screen."""
+        mask = 1 << (button - 1)
+        events = [["PointerEvent", x, y, 0], ["PointerEvent", x, y, mask], ["PointerEvent", x, y, 0]]
+        await self.agent.send("v0.agent.action", {"action": events})
+
+    async def text(self) -> str:
+        """The next text observation."""
+        return (await self.agent.hear_method("v0.env.text"))["body"]["text"]
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """The remote's live state."""
+        return self.remote.status()
+
+    def browser(self) -> int:
+        """The browser's process id."""
+        return next(pid for pid, name in Leftovers.descendants() if name == "chromium")
+
+
+@contextlib.asynccontextmanager
+async def page_remote(directory: Path) -> AsyncGenerator[PageRemote]:
+    """A remote that plays the runtime in ``directory``, with an agent that hears its first episode run."""
+    port, vnc_port = free_port(), free_port()
+    remote = Remote(Settings(directory, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD))
+    started = asyncio.Event()
+    running = asyncio.create_task(remote.run(lambda _: started.set()))
+    waiting = asyncio.create_task(started.wait())
+    try:
+        await asyncio.wait({running, waiting}, timeout=START_DEADLINE_S, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+        assert started.is_set()
+        async with connected(port, PASSWORD) as agent:
+            played = PageRemote(remote, agent, port, vnc_port)
+            await played.running("1")
+            yield played
+    finally:
+        waiting.cancel()
+        remote.stop()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+def outline() -> Outline:
+    """What pages have in common, of a runtime that says no more than it must."""
+    document = {
+        "runtime": {"id": "pages", "version": "1.0.0", "title": "", "default_env": "a"},
+        "reset": {"by": "page"},
+        "page": {"files": "www", "start": "a.html"},
+        "rewards": [{"source": "page", "value": "0"}],
+        "envs": [{"id": "a"}],
+    }
+    watcher = Watcher(Manifest.model_validate(document))
+    return Outline(320, 240, frozenset((ORIGIN,)), frozenset(), watcher, None)
+
+
+@contextlib.contextmanager
+def short_folder() -> Generator[Path]:
+    """A folder with a path short enough for sockets in it."""
+    folder = Path(tempfile.mkdtemp(prefix="pv-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
