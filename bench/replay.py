@@ -26,6 +26,7 @@ from desktops import HEIGHT, WIDTH, python_environment
 from pluriverse.rfb.messages import PIXEL_FORMAT
 from pluriverse_protocol import Headers, decode_from_agent, encode
 from pluriverse_protocol.messages import Describe, Ping, PingReply, Reset, ResetReply, Reward, ServerMessage
+from pluriverse_protocol.spaces import Choice, Spaces
 from streams import GAME, Recorded
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
@@ -45,6 +46,8 @@ RUNNING: Final = Describe(
     width=WIDTH,
     height=HEIGHT,
     metadata_encoding={"type": "pixels", "x": painted.X, "y": painted.Y},
+    picture=(0, 0, 160, 210),
+    spaces=Spaces(discrete=(Choice("NOOP", ()), Choice("RIGHT", (0xFF53,)), Choice("LEFT", (0xFF51,)))),
 )
 
 

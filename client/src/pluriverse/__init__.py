@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .adapters.gymnasium import hook as _gymnasium
 from .errors import (
     ActionError,
     Closed,
     ConfigurationError,
+    Misuse,
     PluriverseError,
     RemoteError,
     RemoteFailed,
@@ -28,6 +30,7 @@ __all__ = [
     "ActionError",
     "Closed",
     "ConfigurationError",
+    "Misuse",
     "PluriverseError",
     "RemoteError",
     "RemoteFailed",
@@ -59,3 +62,7 @@ def make(
     elif options:
         raise ConfigurationError(f"{', '.join(options)}: these configure remotes; say which with remotes=…")
     return env
+
+
+# So that gymnasium.make("pluriverse/…") works after importing us; whoever doesn't import Gymnasium doesn't pay for it.
+_gymnasium.install()

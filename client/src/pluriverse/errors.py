@@ -4,6 +4,7 @@ PluriverseError
 ├── ConfigurationError     what was asked for can't be: an address, an option, an environment, a missing program
 ├── ActionError            an action that stands for no event; names the index and the event
 ├── ResetNeeded            step() before the first reset()
+├── Misuse                 a call that the interface's rules don't allow now; says the rule
 ├── Closed                 the environment has been closed
 └── RemoteError            one remote
     ├── RemoteUnavailable  it could not be started or reached
@@ -27,6 +28,10 @@ class ActionError(PluriverseError):
 
 class ResetNeeded(PluriverseError):
     """``step()`` was called before the first ``reset()``."""
+
+
+class Misuse(PluriverseError):
+    """A call that the interface's rules don't allow now; the message says the rule, and nothing was done."""
 
 
 class Closed(PluriverseError):

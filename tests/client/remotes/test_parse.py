@@ -51,6 +51,7 @@ def test_runtime_that_is_nowhere_is_told_with_all_that_was_tried() -> None:
 
 def test_runtime_is_what_stands_before_the_dot() -> None:
     assert runtime_of(PONG) == "gym-core"
+    assert runtime_of("wob.mini.ClickTest-v0") == "world-of-bits"
     for env_id in ("Pong", ".Pong", "gym-core.", ""):
         with pytest.raises(ConfigurationError, match=r"expected RUNTIME\.NAME"):
             runtime_of(env_id)

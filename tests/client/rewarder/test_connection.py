@@ -13,6 +13,7 @@ from pluriverse.rewarder import connection as module
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse_protocol import reports
 from pluriverse_protocol.messages import Reset
+from pluriverse_protocol.spaces import Choice, Spaces
 from support.agent import connected
 from support.served import PASSWORD, Served, free_port, serving
 from support.waiting import eventually
@@ -57,6 +58,16 @@ async def test_reset_is_granted_and_rewards_come_out_with_their_episode(served: 
             reset.episode + 1,
             "resetting",
         )
+
+
+async def test_spaces_are_those_of_the_environment_that_is_described(served: Served) -> None:
+    await served.running()
+    async with opened(served.port) as connection:
+        assert connection.described is not None
+        assert connection.described.spaces is None
+        connection.reset(Reset("toy.Second-v0"))
+        jumping = Spaces((Choice("wait", ()), Choice("jump", (0xFF52, ord("z")))), text=True)
+        await eventually(lambda: connection.described is not None and connection.described.spaces == jumping)
 
 
 async def test_text_and_observation_come_out_once_the_environment_runs(served: Served) -> None:

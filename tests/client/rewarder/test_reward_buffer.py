@@ -137,6 +137,21 @@ def test_texts_and_observations_are_of_the_episode_that_goes_on() -> None:
     assert (again.texts, again.observation) == ([], Observation([2]))
 
 
+def test_last_that_an_episode_told_comes_with_its_end() -> None:
+    remote, buffer = running()
+    remote.say(Text("the end"))
+    remote.say(Observation([1, 2]))
+    remote.say(Reward(1.0, True))
+    remote.begin()
+    remote.run()
+    remote.say(Text("the beginning"))
+    ended = buffer.pop()
+    assert (ended.completed_texts, ended.completed_observation) == (["the end"], Observation([1, 2]))
+    assert (ended.texts, ended.observation) == (["the beginning"], None)
+    following = buffer.pop()
+    assert (following.completed_texts, following.completed_observation) == ([], None)
+
+
 def test_peek_takes_nothing() -> None:
     remote, buffer = running()
     remote.say(Reward(1.0, True))

@@ -33,12 +33,17 @@ def parse_actions(action_n: Any, n: int) -> list[Action]:
     actions = list(cast("Iterable[Any]", action_n))
     if len(actions) != n:
         raise ActionError(f"expected {n} actions, one for each remote, got {len(actions)}")
-    return [_parse_action(index, action) for index, action in enumerate(actions)]
+    return [parse_action(action, f"action {index}") for index, action in enumerate(actions)]
 
 
-def _parse_action(index: int, action: Any) -> Action:
+def parse_action(action: Any, name: str = "the action") -> Action:
+    """One index's action; ``name`` is what errors call it.
+
+    Raises:
+        ActionError: it isn't one; names it and the event.
+    """
     if isinstance(action, str | bytes) or not isinstance(action, Iterable):
-        raise ActionError(f"action {index} is {action!r:.120}; expected a list of events")
+        raise ActionError(f"{name} is {action!r:.120}; expected a list of events")
     events: list[Event] = []
     peek = False
     for event in cast("Iterable[Any]", action):
@@ -48,9 +53,9 @@ def _parse_action(index: int, action: Any) -> Action:
         try:
             events.append(_parse_event(event))
         except (ValueError, LookupError, TypeError) as error:
-            raise ActionError(f"action {index}: {event!r:.120} is no event: {error}") from None
+            raise ActionError(f"{name}: {event!r:.120} is no event: {error}") from None
     if len(events) > MAX_EVENTS_PER_ACTION:
-        raise ActionError(f"action {index} has {len(events)} events, over {MAX_EVENTS_PER_ACTION}")
+        raise ActionError(f"{name} has {len(events)} events, over {MAX_EVENTS_PER_ACTION}")
     return Action(tuple(events), peek)
 
 

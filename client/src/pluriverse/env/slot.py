@@ -24,12 +24,16 @@ SETTLE_S: Final = 0.1
 
 @dataclass(slots=True)
 class Outcome:
-    """What a step gives for one index."""
+    """What a step gives for one index.
+
+    ``last``: with ``done``, the texts and structured observation of the episode that ended, as observations have them.
+    """
 
     observation: Observation = None
     reward: float = 0.0
     done: bool = False
     info: dict[str, Any] = field(default_factory=dict[str, Any])
+    last: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Slot:
@@ -63,7 +67,7 @@ class Slot:
         observation = self._see(link, popped, info, now)
         if action.peek:
             return Outcome(observation, info=info)
-        return Outcome(observation, popped.reward, popped.done, info)
+        return Outcome(observation, popped.reward, popped.done, info, _told(popped))
 
     def failed(self, link: Link, error: Exception) -> Outcome:
         """The last of a link that broke: what it had earned, and a truncated end."""
@@ -144,6 +148,7 @@ class Slot:
             return None
         info["stats.vnc.updates.n"] = frame.updates - self._updates
         info["stats.vnc.updates.pixels"] = frame.pixels - self._pixels
+        info["diagnostics.image_local_time"] = frame.at
         changed = frame.updates != self._updates
         self._updates, self._pixels, self.vision = frame.updates, frame.pixels, frame.array
         described = link.rewarder.described
@@ -178,6 +183,13 @@ _COUNTS: Final = {"stats.reward.count": 0, "stats.vnc.updates.n": 0, "stats.vnc.
 def _status(popped: Popped, prefix: str = "env_status.") -> dict[str, Any]:
     episode_id = None if popped.episode_id is None else str(popped.episode_id)
     return {f"{prefix}episode_id": episode_id, f"{prefix}env_state": popped.state}
+
+
+def _told(popped: Popped) -> dict[str, Any]:
+    told: dict[str, Any] = {"text": popped.completed_texts} if popped.completed_texts else {}
+    if popped.completed_observation is not None:
+        told["observation"] = popped.completed_observation.observation
+    return told
 
 
 def _masked() -> dict[str, Any]:

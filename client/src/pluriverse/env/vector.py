@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
+
+from pluriverse_protocol.messages import Describe
 
 from pluriverse import remotes as remotes_module
 from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, ResetNeeded
@@ -15,10 +17,11 @@ from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
 from pluriverse.vnc import VncOptions, wait_for_frames
+from pluriverse.vnc.held import InputEvent
 
 from .actions import Action, parse_actions
 from .base import Env, EnvSpec
-from .keeper import Keeper
+from .keeper import Keeper, Link
 from .resets import Resets
 from .screens import open_screen
 from .slot import Outcome, Slot
@@ -154,9 +157,15 @@ class VectorEnv(Env):
                 link.rewarder.reset(self._resets.make(index, link.rewarder))
         return [None] * self.n
 
-    def truncate(self, index: int) -> None:
-        """Give up the episode of one index, and ask for the next; what it had earned since the last step is dropped."""
-        link = self._require().links[index]
+    def truncate(self, index: int, *, seed: int | None = None) -> None:
+        """Give up the episode of one index, and ask for the next; what it had earned since the last step is dropped.
+
+        ``seed`` is the next episode's. A remote that is away begins it when it is back.
+        """
+        keeper = self._require()
+        self._resets.wanted = True
+        self._resets.seeds[index] = seed
+        link = keeper.links[index]
         if link is not None:
             link.rewarder.reset(self._resets.make(index, link.rewarder))
 
@@ -182,15 +191,56 @@ class VectorEnv(Env):
             {"n": [outcome.info for outcome in outcomes]},
         )
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait until a screen or a rewarder has something new; False if none had within ``timeout_s`` seconds."""
+    def step_some(self, actions: Mapping[int, Action]) -> dict[int, Outcome]:
+        """``step`` for some of the remotes, by index; what the others have to say is kept for later.
+
+        Raises:
+            ResetNeeded: before the first ``reset``.
+            RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
+        """
         keeper = self._require()
+        if not self._resets.wanted:
+            raise ResetNeeded("call reset() before the first step()")
+        now = time.time()
+        return {index: self._step_one(keeper, index, action, now) for index, action in actions.items()}
+
+    def vision(self, index: int) -> Any:
+        """The last that was seen of a screen, of whichever episode; None while the remote is away."""
+        return self._slots[index].vision
+
+    def send_events(self, index: int, events: Sequence[InputEvent]) -> None:
+        """Send keys and pointer to a screen, also while its environment resets; lost where it is away."""
+        link = self._require().links[index]
+        if events and link is not None and link.screen is not None:
+            link.screen.send_events(events)
+
+    def news(self, indices: Sequence[int]) -> Sequence[int]:
+        """Those of ``indices`` that ``step_some`` may get something new of; what this tells counts as told."""
+        keeper = self._require()
+        count = keeper.signal.count
+        if count != self._news:
+            self._news = count
+            return indices
+        return [index for index in indices if _has_news(keeper.links[index])]
+
+    def described(self, index: int) -> Describe | None:
+        """What a remote says of itself; None while it is away."""
+        link = self._require().links[index]
+        return link.rewarder.described if link is not None else None
+
+    def wait(self, timeout_s: float, indices: Sequence[int] | None = None) -> bool:
+        """Wait until a screen of ``indices``, or any rewarder, has something new; False if none had in time.
+
+        ``timeout_s`` is seconds; None for ``indices``: all of them.
+        """
+        keeper = self._require()
+        links = keeper.links if indices is None else [keeper.links[index] for index in indices]
         deadline = time.monotonic() + timeout_s
         while keeper.signal.count == self._news:
-            if any(link is not None and link.error is not None for link in keeper.links):
+            if any(link is not None and link.error is not None for link in links):
                 return True
             left = deadline - time.monotonic()
-            screens = [link.screen for link in keeper.links if link is not None and link.screen is not None]
+            screens = [link.screen for link in links if link is not None and link.screen is not None]
             if screens and wait_for_frames(screens, max(0.0, min(left, SLICE_S))):
                 return True
             if left <= 0:
@@ -257,6 +307,10 @@ class VectorEnv(Env):
         if self._fps is None:
             self.metadata["video.frames_per_second"] = described.fps
         self.action_space = EventSpace(described.width or 1024, described.height or 768)
+
+
+def _has_news(link: Link | None) -> bool:
+    return link is not None and (link.error is not None or (link.screen is not None and link.screen.fresh))
 
 
 def _release(pid: int, keeper: Keeper, manager: RemoteManager) -> None:

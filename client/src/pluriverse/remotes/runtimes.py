@@ -13,9 +13,12 @@ VARIABLE: Final = "PLURIVERSE_RUNTIMES"
 MANIFEST: Final = "runtime.toml"
 IMAGE_PREFIX: Final = "pluriverse/"
 
+# Environments whose ids, which agents of Universe know, begin otherwise than with their runtime's name.
+FAMILIES: Final = {"wob": "world-of-bits"}
+
 
 def runtime_of(env_id: str) -> str:
-    """The runtime of an environment: what stands before the first dot of its id.
+    """The runtime of an environment: what stands before the first dot of its id, or what that stands for.
 
     Raises:
         ConfigurationError: the id has no such part.
@@ -25,7 +28,7 @@ def runtime_of(env_id: str) -> str:
         raise ConfigurationError(
             f"environment {env_id!r}: expected RUNTIME.NAME, such as gym-core.PongDeterministic-v3"
         )
-    return runtime
+    return FAMILIES.get(runtime, runtime)
 
 
 def runtime_folder(runtime: str) -> Path:

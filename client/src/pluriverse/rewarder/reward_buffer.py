@@ -29,9 +29,10 @@ class Popped:
     """What one step gets of one remote.
 
     ``reward``, ``done``, ``terminated``, ``truncated``, ``count`` and ``info`` are of the episode ``completed_id``
-    where one ended, else of ``episode_id``. ``texts``, ``observation`` and ``state`` are of ``episode_id``, which is
-    None until the remote has said what comes next. ``current`` tells that it runs, and is what is on the screen.
-    ``remote_time`` and ``local_time`` are when the last message was sent and received, UNIX seconds of either clock.
+    where one ended, else of ``episode_id``; ``completed_texts`` and ``completed_observation`` are its last. ``texts``,
+    ``observation`` and ``state`` are of ``episode_id``, which is None until the remote has said what comes next.
+    ``current`` tells that it runs, and is what is on the screen. ``remote_time`` and ``local_time`` are when the last
+    message was sent and received, UNIX seconds of either clock.
     """
 
     episode_id: int | None
@@ -50,6 +51,8 @@ class Popped:
     running_since: tuple[float, float] | None = None
     completed_id: int | None = None
     completed_state: str | None = None
+    completed_texts: list[str] = field(default_factory=list[str])
+    completed_observation: Observation | None = None
 
 
 @dataclass(slots=True)
@@ -156,6 +159,8 @@ class RewardBuffer:
             truncated=episode.truncated,
             completed_id=episode.id,
             completed_state=episode.state,
+            completed_texts=episode.texts,
+            completed_observation=episode.observation,
             remote_time=episode.remote_time,
             local_time=episode.local_time,
         )

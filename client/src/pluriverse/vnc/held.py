@@ -21,23 +21,36 @@ class Held:
 
     def messages(self, events: Iterable[InputEvent]) -> bytes:
         """What to send for these events; remembers what they press."""
-        return b"".join(map(self._message, events))
+        sent = list(events)
+        self.note(sent)
+        return b"".join(map(_message, sent))
 
     def release(self) -> bytes:
         """What to send so that nothing stays pressed; afterwards nothing is."""
+        return b"".join(map(_message, self.take()))
+
+    def note(self, events: Iterable[InputEvent]) -> None:
+        """Remember what these events press."""
+        for event in events:
+            if isinstance(event, PointerEvent):
+                self._pointer = event
+            elif event.down:
+                self._keys[event.keysym] = None
+            else:
+                self._keys.pop(event.keysym, None)
+
+    def take(self) -> list[InputEvent]:
+        """The events after which nothing is pressed; from now on nothing is."""
         releases: list[InputEvent] = [KeyEvent(key, False) for key in reversed(self._keys)]
         if self._pointer.buttonmask:
             releases.append(PointerEvent(self._pointer.x, self._pointer.y, 0))
-        return self.messages(releases)
+        self.note(releases)
+        return releases
 
-    def _message(self, event: InputEvent) -> bytes:
-        match event:
-            case KeyEvent(keysym, down):
-                if down:
-                    self._keys[keysym] = None
-                else:
-                    self._keys.pop(keysym, None)
-                return messages.key_event(keysym, down)
-            case PointerEvent(x, y, buttonmask):
-                self._pointer = event
-                return messages.pointer_event(x, y, buttonmask)
+
+def _message(event: InputEvent) -> bytes:
+    match event:
+        case KeyEvent(keysym, down):
+            return messages.key_event(keysym, down)
+        case PointerEvent(x, y, buttonmask):
+            return messages.pointer_event(x, y, buttonmask)

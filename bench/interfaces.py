@@ -1,0 +1,166 @@
+"""What the interfaces of the field cost on top of their core, and whether EnvPool's keeps up with replayed remotes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from pluriverse.adapters import envpool
+from pluriverse.adapters.core import Core
+from replay import FPS, Replay, replaying
+from report import Effort, Figures, Line, Measurement, Target, percentile
+from streams import Recorded, gym_core
+
+REMOTES: Final = 8
+MANY: Final = 16
+BATCH: Final = 8
+
+# Clocks are compared once a second, and the first episode begins.
+WARM_UP_S: Final = 2.5
+
+# A recording may have fewer than 60 frames a second, and is played at 60: what there must be more of than is played.
+SPARE_S: Final = 20
+
+# Where the environment's pictures are of no interest to what is measured.
+PICTURE: Final = 84
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """An interface at work: what takes one step of all its environments, its core, and how to end it."""
+
+    step: Callable[[], Any]
+    core: Core
+    close: Callable[[], None]
+
+
+@dataclass
+class _Spent:
+    """Seconds within the core, of one step."""
+
+    seconds: float = 0.0
+
+    def watch(self, core: Core) -> None:
+        """Measure what callers of the core spend in it."""
+        for name in ("send", "receive", "picture"):
+            setattr(core, name, self._timed(getattr(core, name)))
+
+    def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **options: Any) -> Any:
+            began = time.thread_time()
+            try:
+                return call(*args, **options)
+            finally:
+                self.seconds += time.thread_time() - began
+
+        return timed
+
+
+def _envpool(remotes: str) -> Played:
+    env: Any = envpool.make_gymnasium(
+        "gym-core.Replayed-v0", remotes=remotes, stack_num=4, img_height=PICTURE, img_width=PICTURE, gray_scale=True
+    )
+    env.reset()
+    actions = np.zeros(len(env), np.int32)
+    return Played(lambda: env.step(actions), env.core, env.close)
+
+
+# One line for each interface.
+INTERFACES: Final[Mapping[str, Callable[[str], Played]]] = {"envpool": _envpool}
+
+
+def run(effort: Effort) -> Figures:
+    """Microseconds of a step on top of the core, milliseconds until ``recv`` returns, per cent of frames kept."""
+    seconds = effort.of(10, 4)
+    games = gym_core(seconds + SPARE_S)
+    figures: Figures = {}
+    for name, make in INTERFACES.items():
+        with replaying(games) as server:
+            figures[f"{name}_cost"] = _cost(make, server, seconds)
+    return {**figures, **_kept(games, seconds)}
+
+
+def _cost(make: Callable[[str], Played], server: Replay, seconds: float) -> float:
+    """The median over all steps of what a step takes outside of the core, in microseconds per environment."""
+    server.start()
+    played = make(server.remotes(REMOTES))
+    try:
+        spent = _Spent()
+        spent.watch(played.core)
+        costs: list[float] = []
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            spent.seconds, began = 0.0, time.thread_time()
+            played.step()
+            costs.append(1e6 * (time.thread_time() - began - spent.seconds) / played.core.n)
+        return percentile(costs, 50)
+    finally:
+        played.close()
+
+
+def _kept(games: Recorded, seconds: float) -> Figures:
+    """An agent that answers at once, whoever is there: how many of the frames it is given, and how soon."""
+    with replaying(games) as server:
+        server.start()
+        env: Any = envpool.make_gymnasium(
+            "gym-core.Replayed-v0",
+            remotes=server.remotes(MANY),
+            batch_size=BATCH,
+            img_height=PICTURE,
+            img_width=PICTURE,
+            gray_scale=True,
+        )
+        try:
+            env.async_reset()
+            _play(env, WARM_UP_S)
+            cpu_before = time.process_time()
+            wakes_ms, frames, lasted_s = _play(env, seconds)
+            return {
+                "kept": 100 * frames / (FPS * MANY * lasted_s),
+                "wake_p50": percentile(wakes_ms, 50),
+                "wake_p99": percentile(wakes_ms, 99),
+                "cpu": 100 * (time.process_time() - cpu_before) / lasted_s,
+            }
+        finally:
+            env.close()
+
+
+def _play(env: Any, seconds: float) -> tuple[list[float], int, float]:
+    """Milliseconds from the last frame of a batch to its ``recv``, frames handed out, and how long it took."""
+    wakes_ms: list[float] = []
+    frames = 0
+    began = time.monotonic()
+    while (now := time.monotonic()) < began + seconds:
+        asked = time.time()
+        indices = env.recv()[4]["env_id"]
+        woke = time.time()
+        at = max(env.core.turn(index).info["diagnostics.image_local_time"] for index in indices.tolist())
+        # What had come before it was asked for is handed out at once.
+        wakes_ms.append(1000 * (woke - max(at, asked)))
+        frames += len(indices)
+        env.send(np.zeros(len(indices), np.int32), indices)
+    return wakes_ms, frames, now - began
+
+
+MEASUREMENT: Final = Measurement(
+    "interfaces",
+    (
+        *(
+            Line(f"{name}: a step of one environment on top of the core", "µs", f"{name}_cost", Target(30))
+            for name in INTERFACES
+        ),
+        Line("envpool: from the last frame of a batch to the end of recv, p50", "ms", "wake_p50", Target(0.3)),
+        Line("envpool: from the last frame of a batch to the end of recv, p99", "ms", "wake_p99"),
+        Line(
+            f"envpool: {MANY} replayed remotes at 60 fps, batches of {BATCH}, frames kept",
+            "%",
+            "kept",
+            Target(100.5, 99.5),
+        ),
+        Line(f"CPU of the process with {MANY} remotes", "% of a core", "cpu"),
+    ),
+    run,
+)

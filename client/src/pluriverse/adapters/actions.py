@@ -1,0 +1,222 @@
+"""An agent's numbers and arrays as the key and pointer events that they stand for. Pure.
+
+How a remote can be acted on is what it says of itself (``pluriverse_protocol.spaces``). Four kinds of actions come of
+that: ``discrete`` (an integer: a choice of keys), ``keys`` (a 0 or 1 for each key), ``pointer`` (a mapping with
+``pointer``: x and y in pixels of the picture, ``buttons``: left, middle, right, and ``keys``), and ``events`` (the
+lists of events of Universe, as they are).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, Protocol, cast, get_args
+
+import numpy as np
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.spaces import Spaces
+
+from pluriverse.env.actions import parse_action
+from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.spaces import ORDINARY_KEYS
+from pluriverse.vnc.held import Held, InputEvent
+
+Kind = Literal["discrete", "keys", "pointer", "events"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+# Left, middle and right; the rest of a pointer event's mask are the ways of a wheel.
+BUTTONS: Final = 3
+
+
+class Hand(Protocol):
+    """What one environment's agent holds down, and what an action changes of it."""
+
+    def events(self, action: Any) -> list[Event]:
+        """The events of an action.
+
+        Raises:
+            ActionError: it isn't one; says what was expected.
+        """
+        ...
+
+    def release(self) -> list[InputEvent]:
+        """What lets go of everything that it may hold; the next action says anew what is down."""
+        ...
+
+
+class ActionMap:
+    """The actions of an environment: their kind, their sizes, and a ``Hand`` for each copy of it."""
+
+    def __init__(
+        self, spaces: Spaces | None, box: tuple[int, int, int, int], kind: Kind | Literal["auto"] = "auto"
+    ) -> None:
+        """``spaces`` None: a remote that doesn't say. ``box`` is the picture: x, y, width and height on the screen.
+
+        Raises:
+            ConfigurationError: there is no such kind, or this environment hasn't got it.
+        """
+        spaces = spaces if spaces is not None else Spaces(keys=ORDINARY_KEYS, pointer=True)
+        self.box = box
+        self.choices = spaces.discrete
+        self.tap = spaces.tap
+        self.keys = spaces.keyboard
+        if kind == "auto":
+            kind = "discrete" if spaces.discrete else "pointer" if spaces.pointer else "keys" if self.keys else "events"
+        if kind not in KINDS:
+            raise ConfigurationError(f"there are no actions of kind {kind!r}; expected one of {', '.join(KINDS)}")
+        if kind == "discrete" and not self.choices:
+            raise ConfigurationError("this environment has no discrete actions; expected keys, pointer or events")
+        if kind == "keys" and not self.keys:
+            raise ConfigurationError("this environment listens to no keys; expected pointer or events")
+        self.kind: Kind = kind
+
+    @property
+    def n(self) -> int:
+        """How many choices a discrete action has."""
+        return len(self.choices)
+
+    def hand(self) -> Hand:
+        """For one environment."""
+        match self.kind:
+            case "discrete":
+                return _Tapping(self) if self.tap else _Choosing(self)
+            case "keys":
+                return _Pressing(self)
+            case "pointer":
+                return _Pointing(self)
+            case "events":
+                return _Passing()
+
+
+class _Keys:
+    """Which of some keys are down; None: unknown."""
+
+    def __init__(self, keys: Sequence[int]) -> None:
+        self._keys = keys
+        self._held: frozenset[int] | None = None
+
+    def release(self) -> list[InputEvent]:
+        held, self._held = self._held, None
+        return [KeyEvent(key, False) for key in self._keys if held and key in held]
+
+    def hold(self, wanted: frozenset[int]) -> list[Event]:
+        if wanted == self._held:
+            return []
+        held, self._held = self._held, wanted
+        if held is None:
+            return [KeyEvent(key, key in wanted) for key in self._keys]
+        changed = wanted ^ held
+        return [KeyEvent(key, key in wanted) for key in self._keys if key in changed]
+
+
+class _Choosing:
+    def __init__(self, actions: ActionMap) -> None:
+        self._choices = [frozenset(choice.keys) for choice in actions.choices]
+        self._keys = _Keys(tuple(sorted(frozenset[int]().union(*self._choices))))
+
+    def release(self) -> list[InputEvent]:
+        return self._keys.release()
+
+    def events(self, action: Any) -> list[Event]:
+        return self._keys.hold(self._choices[_number(action, len(self._choices))])
+
+
+class _Tapping:
+    def __init__(self, actions: ActionMap) -> None:
+        self._taps: list[list[Event]] = [
+            [KeyEvent(key, down) for down in (True, False) for key in choice.keys] for choice in actions.choices
+        ]
+
+    def release(self) -> list[InputEvent]:
+        return []
+
+    def events(self, action: Any) -> list[Event]:
+        return self._taps[_number(action, len(self._taps))]
+
+
+class _Pressing:
+    def __init__(self, actions: ActionMap) -> None:
+        self._order = actions.keys
+        self._keys = _Keys(actions.keys)
+
+    def release(self) -> list[InputEvent]:
+        return self._keys.release()
+
+    def events(self, action: Any) -> list[Event]:
+        return self._keys.hold(_pressed(action, self._order))
+
+
+class _Pointing:
+    """Clicks and keys of a mapping; what it leaves out stays as it is."""
+
+    def __init__(self, actions: ActionMap) -> None:
+        self._box = actions.box
+        self._order = actions.keys
+        self._keys = _Keys(actions.keys)
+        self._pointer: PointerEvent | None = None
+
+    def release(self) -> list[InputEvent]:
+        pointer, self._pointer = self._pointer, None
+        events: list[InputEvent] = self._keys.release()
+        if pointer is not None and pointer.buttonmask:
+            events.append(PointerEvent(pointer.x, pointer.y, 0))
+        return events
+
+    def events(self, action: Any) -> list[Event]:
+        if not isinstance(action, Mapping) or not action.keys() <= {"pointer", "buttons", "keys"}:
+            raise ActionError(f"the action is {action!r:.120}; expected a mapping of pointer, buttons and keys")
+        parts = cast("Mapping[str, Any]", action)
+        events: list[Event] = []
+        wanted = _pressed(parts["keys"], self._order) if "keys" in parts else None
+        if "pointer" in parts or "buttons" in parts:
+            pointer = self._point(parts.get("pointer"), parts.get("buttons"))
+            if pointer != self._pointer:
+                self._pointer = pointer
+                events.append(pointer)
+        if wanted is not None:
+            events += self._keys.hold(wanted)
+        return events
+
+    def _point(self, place: Any, buttons: Any) -> PointerEvent:
+        left, top, width, height = self._box
+        before = self._pointer or PointerEvent(left, top, 0)
+        x, y, mask = before.x, before.y, before.buttonmask
+        if place is not None:
+            across, down = _numbers(place, 2, "pointer")
+            if not (0 <= across < width and 0 <= down < height):
+                raise ActionError(f"the pointer is at {across}, {down}, outside of the picture of {width} by {height}")
+            x, y = left + across, top + down
+        if buttons is not None:
+            mask = sum(1 << bit for bit, down in enumerate(_numbers(buttons, BUTTONS, "buttons")) if down)
+        return PointerEvent(x, y, mask)
+
+
+class _Passing:
+    def __init__(self) -> None:
+        self._held = Held()
+
+    def release(self) -> list[InputEvent]:
+        return self._held.take()
+
+    def events(self, action: Any) -> list[Event]:
+        events = list(parse_action(action).events)
+        self._held.note(event for event in events if not isinstance(event, JoystickEvent))
+        return events
+
+
+def _number(action: Any, n: int) -> int:
+    # Policies hand out NumPy's numbers, and arrays of one.
+    number = action.item() if hasattr(action, "item") and getattr(action, "size", 1) == 1 else action
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < n:
+        raise ActionError(f"the action is {action!r:.80}; expected an integer of 0 to {n - 1}")
+    return number
+
+
+def _numbers(values: Any, count: int, name: str) -> list[int]:
+    array = np.asarray(values)
+    if array.shape != (count,) or array.dtype.kind not in "iub":
+        raise ActionError(f"{name} is {values!r:.80}; expected {count} integers")
+    return cast("list[int]", array.tolist())
+
+
+def _pressed(values: Any, keys: Sequence[int]) -> frozenset[int]:
+    return frozenset(key for key, down in zip(keys, _numbers(values, len(keys), "the keys' part"), strict=True) if down)

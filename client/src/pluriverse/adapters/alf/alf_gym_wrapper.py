@@ -1,0 +1,258 @@
+"""``AlfGymWrapper``: any environment of Gymnasium's as one of ALF's."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from pluriverse.errors import ConfigurationError, ResetNeeded
+
+from . import nest
+from .alf_environment import AlfEnvironment
+from .data_structures import GOES_ON, TimeStep, restart, termination, transition, truncation
+from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action
+from .tensors import Array
+from .texts import encode, text_spec
+
+
+def tensor_spec_from_gym_space(space: Any, *, simplify_box_bounds: bool = True, float_dtype: Any = "float32") -> Any:
+    """The nest of specs that stands for a space of Gymnasium's.
+
+    Args:
+        space: Discrete, MultiDiscrete, MultiBinary, Box, Text, Tuple or Dict.
+        simplify_box_bounds: whether bounds that are all the same become one number.
+        float_dtype: of all floats; None: as the space has them.
+
+    Raises:
+        ConfigurationError: its values aren't of a fixed shape.
+    """
+    spaces = import_gymnasium().spaces
+
+    def bounded(shape: tuple[int, ...], dtype: Any, low: Any, high: Any) -> BoundedTensorSpec:
+        low, high = np.asarray(low, dtype), np.asarray(high, dtype)
+        if simplify_box_bounds and low.size and (low == low.flat[0]).all() and (high == high.flat[0]).all():
+            low, high = low.flat[0], high.flat[0]
+        return BoundedTensorSpec(shape, dtype, low, high)
+
+    def convert(space: Any) -> Any:
+        match space:
+            case spaces.Discrete():
+                return bounded((), space.dtype, space.start, space.start + space.n - 1)
+            case spaces.MultiDiscrete():
+                return bounded(space.shape, space.dtype, space.start, space.start + space.nvec - 1)
+            case spaces.MultiBinary():
+                return bounded(space.shape, space.dtype, 0, 1)
+            case spaces.Box():
+                dtype = float_dtype if float_dtype is not None and space.dtype.kind == "f" else space.dtype
+                return bounded(space.shape, dtype, space.low, space.high)
+            case spaces.Text():
+                return text_spec()
+            case spaces.Tuple():
+                return tuple(convert(part) for part in space.spaces)
+            case spaces.Dict():
+                return {key: convert(part) for key, part in space.spaces.items()}
+            case _:
+                raise ConfigurationError(
+                    f"tensors can't hold the values of {space!r:.120}; expected Discrete, MultiDiscrete, MultiBinary, "
+                    "Box, Text, or a Tuple or Dict of them"
+                )
+
+    return convert(space)
+
+
+class AlfGymWrapper(AlfEnvironment):
+    """One environment of Gymnasium's.
+
+    A terminated episode ends with discount 0, one that is only truncated with ``discount``. ``env_info`` has those
+    parts of ``info`` that are numbers or arrays of them, of one shape at each step; ``get_info`` has all of it.
+    """
+
+    def __init__(
+        self,
+        gym_env: Any,
+        env_id: int | None = None,
+        discount: float = GOES_ON,
+        auto_reset: bool = True,
+        simplify_box_bounds: bool = True,
+        image_channel_first: bool = False,
+    ) -> None:
+        """Learn what there is; begins an episode and makes a step, to see what ``info`` holds.
+
+        Args:
+            gym_env: a ``gymnasium.Env``.
+            env_id: its index where there are several; None: 0.
+            discount: of steps after which an episode could go on, above 0 and at most 1.
+            auto_reset: whether the step after an episode's last begins the next; else it is refused.
+            simplify_box_bounds: whether bounds that are all the same become one number.
+            image_channel_first: whether arrays of three dimensions come as (channels, height, width).
+
+        Raises:
+            ConfigurationError: the discount is out of range, or a space's values aren't of a fixed shape.
+        """
+        super().__init__()
+        if not 0 < discount <= 1:
+            raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
+        self._gym_env = gym_env
+        self._env_id = np.int32(env_id or 0)
+        self._discount = discount
+        self._auto_reset = auto_reset
+        self._channel_first = image_channel_first
+        self._raw_spec = tensor_spec_from_gym_space(gym_env.observation_space, simplify_box_bounds=simplify_box_bounds)
+        self._observation_spec = nest.map_structure(self._channel_first_spec, self._raw_spec)
+        self._action_spec = tensor_spec_from_gym_space(
+            gym_env.action_space, simplify_box_bounds=simplify_box_bounds, float_dtype=None
+        )
+        self._seed: int | None = None
+        self._done = True
+        self._info: dict[str, Any] = {}
+        self._zero_info = self._learn_info()
+        self._env_info_spec = nest.map_structure(TensorSpec.from_array, self._zero_info)
+
+    @property
+    def gym(self) -> Any:
+        """The environment within."""
+        return self._gym_env
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Gymnasium's."""
+        return dict(self._gym_env.metadata or {})
+
+    def env_info_spec(self) -> nest.Nest:
+        """A dict of those parts of ``info`` that have a fixed shape."""
+        return self._env_info_spec
+
+    def observation_spec(self) -> nest.Nest:
+        """Of the observation space; floats are float32."""
+        return self._observation_spec
+
+    def action_spec(self) -> nest.Nest:
+        """Of the action space."""
+        return self._action_spec
+
+    def seed(self, seed: int) -> None:
+        """Seed the episode that the next ``reset`` begins, and those after it."""
+        self._seed = seed
+
+    def render(self, mode: str = "rgb_array") -> Any:
+        """What the environment renders in the mode that it was made with.
+
+        Raises:
+            ConfigurationError: it was made with another.
+        """
+        if mode != self._gym_env.render_mode:
+            raise ConfigurationError(
+                f"this environment was made with render_mode={self._gym_env.render_mode!r}, and can't render {mode!r}; "
+                f"make it with gymnasium.make(…, render_mode={mode!r})"
+            )
+        return self._gym_env.render()
+
+    def get_info(self) -> dict[str, Any]:
+        """Gymnasium's ``info`` of the last step or reset."""
+        return self._info
+
+    def close(self) -> None:
+        """Close the environment within."""
+        self._gym_env.close()
+
+    def _reset(self) -> TimeStep:
+        # An environment that is reset without a seed goes on with the random numbers that it has.
+        seed, self._seed = self._seed, None
+        observation, self._info = self._gym_env.reset(seed=seed)
+        self._done = False
+        return restart(self._convert(observation), self._action_spec, env_id=self._env_id, env_info=self._zero_info)
+
+    def _step(self, action: nest.Nest) -> TimeStep:
+        if self._done:
+            if not self._auto_reset:
+                raise ResetNeeded("the episode is over, and auto_reset is off; call reset() before the next step")
+            return self.reset()
+        action = as_action(self._action_spec, action)
+        observation, reward, terminated, truncated, self._info = self._gym_env.step(self._gym_action(action))
+        self._done = bool(terminated or truncated)
+        observation, info = self._convert(observation), _fit(self._info, self._zero_info)
+        if terminated:
+            return termination(observation, action, reward, env_id=self._env_id, env_info=info)
+        make = truncation if truncated else transition
+        return make(observation, action, reward, discount=self._discount, env_id=self._env_id, env_info=info)
+
+    def _learn_info(self) -> dict[str, Any]:
+        self._gym_env.reset()
+        sample = nest.map_structure(_nearest_to_zero, self._action_spec)
+        info = self._gym_env.step(self._gym_action(sample))[4]
+        return nest.map_structure(np.zeros_like, _numbers(info))
+
+    def _gym_action(self, action: nest.Nest) -> Any:
+        # Gymnasium's discrete environments index with their action, and compare it: a number, not an array of none.
+        return nest.map_structure(operator.itemgetter(()), action)
+
+    def _convert(self, observation: Any) -> nest.Nest:
+        return nest.map_structure(self._convert_part, self._raw_spec, observation)
+
+    def _convert_part(self, spec: TensorSpec, value: Any) -> Array:
+        if isinstance(value, str):
+            return encode(value)
+        array = np.asarray(value, spec.dtype_str)
+        # A copy: many environments write the next observation into the same array, and transposed ones are slow later.
+        return np.array(np.moveaxis(array, -1, 0) if self._is_image(spec) else array, order="C")
+
+    def _is_image(self, spec: TensorSpec) -> bool:
+        return self._channel_first and spec.ndim == 3
+
+    def _channel_first_spec(self, spec: BoundedTensorSpec) -> BoundedTensorSpec:
+        if not self._is_image(spec):
+            return spec
+        low, high = (np.moveaxis(each, -1, 0) if each.ndim == 3 else each for each in (spec.minimum, spec.maximum))
+        return BoundedTensorSpec((spec.shape[-1], *spec.shape[:-1]), spec.dtype_str, low, high, spec.name)
+
+
+def _nearest_to_zero(spec: BoundedTensorSpec) -> Array:
+    return spec.numpy_zeros().clip(spec.minimum, spec.maximum)
+
+
+def _numbers(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Those parts that are numbers, truth values or arrays of them."""
+    found: dict[str, Any] = {}
+    for key, value in info.items():
+        if isinstance(value, Mapping):
+            inner = _numbers(cast("Mapping[str, Any]", value))
+            if inner:
+                found[key] = inner
+        elif isinstance(value, bool | int | float | np.generic | np.ndarray):
+            array = np.asarray(cast("Any", value))
+            if array.dtype.kind in "biuf":
+                found[key] = array
+    return found
+
+
+def _fit(info: Mapping[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
+    """Info of the same structure as ``like``; what is missing, or of another shape, is zeros."""
+    fitted: dict[str, Any] = {}
+    for key, zero in like.items():
+        value = info.get(key)
+        if isinstance(zero, Mapping):
+            inner = cast("Mapping[str, Any]", value if isinstance(value, Mapping) else {})
+            fitted[key] = _fit(inner, cast("Mapping[str, Any]", zero))
+        else:
+            array = np.asarray(value) if isinstance(value, bool | int | float | np.generic | np.ndarray) else zero
+            fits = array.shape == zero.shape and np.can_cast(array.dtype, zero.dtype, "same_kind")
+            fitted[key] = array.astype(zero.dtype) if fits else zero
+    return fitted
+
+
+def import_gymnasium() -> Any:
+    """Gymnasium, which is loaded when it is needed.
+
+    Raises:
+        ConfigurationError: it isn't installed.
+    """
+    try:
+        return importlib.import_module("gymnasium")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"gymnasium isn't there ({error}); install it with: pip install 'pluriverse[alf]'"
+        ) from error

@@ -1,0 +1,231 @@
+"""The machinery that all interfaces share: asks some environments, and waits for whichever answers first."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+import numpy as np
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.messages import Describe
+from pluriverse_protocol.spaces import Spaces
+
+import pluriverse
+from pluriverse.env.actions import Action
+from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed
+from pluriverse.remotes import RemoteManager
+from pluriverse.vnc import VncOptions
+
+from .actions import ActionMap, Kind
+from .pictures import PictureOptions, Pictures, Pixels
+from .player import Phase, Player, Turn
+
+# A remote that broke is replaced within seconds, or a minute where its machine is slow; what takes longer won't come.
+RECEIVE_S: Final = 120.0
+
+# How often it is looked whether a step is over by time alone, or a remote that is away is back.
+LOOK_S: Final = 0.05
+
+_NOTHING: Final = Action()
+
+
+class Core:
+    """``n`` copies of one environment, each with its own episode and its own turn.
+
+    ``reset`` and ``send`` ask some of them; ``receive`` waits until so many have answered, whichever they are, and
+    ``turn`` says what the answer was. A step is answered by the newest frame that the agent has not seen yet: at once
+    if it came while the agent was thinking, else when it comes. Nothing is stopped meanwhile.
+    """
+
+    def __init__(
+        self,
+        env_id: str | None,
+        remotes: int | str | RemoteManager = 1,
+        *,
+        actions: Kind | Literal["auto"] = "auto",
+        pictures: PictureOptions | None = None,
+        frame_skip: int = 1,
+        max_episode_steps: int | None = None,
+        fps: float | None = None,
+        **options: Any,
+    ) -> None:
+        """Start or find the remotes (``pluriverse.make`` has the options), and learn what they play; blocks.
+
+        Raises:
+            ConfigurationError: what is asked for can't be had.
+            RemoteUnavailable: a remote could not be started or reached.
+            RemoteFailed: no episode began.
+        """
+        if frame_skip < 1 or (max_episode_steps is not None and max_episode_steps < 1):
+            raise ConfigurationError(
+                f"frame_skip is {frame_skip} and max_episode_steps {max_episode_steps}; expected 1 or more"
+            )
+        vnc: VncOptions | None = options.get("vnc")
+        if options.get("vision") is False or (vnc is not None and (vnc.grey or vnc.scale != 1)):
+            raise ConfigurationError(
+                "the interfaces need the screen as it is; smaller and grey pictures are size and grey"
+            )
+        self.env = pluriverse.make(env_id, remotes, fps=fps, **options)
+        try:
+            self.described = self._learn()
+        except BaseException:
+            self.env.close()
+            raise
+        self.spaces: Spaces | None = self.described.spaces
+        width, height = self.described.width or 1024, self.described.height or 768
+        box = self.described.picture or (0, 0, width, height)
+        self.fps = self.described.fps
+        try:
+            self.pictures = Pictures(pictures or PictureOptions(), box)
+            self.actions = ActionMap(self.spaces, self.pictures.box, actions)
+        except BaseException:
+            self.env.close()
+            raise
+        step = self.spaces.step if self.spaces is not None else None
+        self._step_events = (KeyEvent(step, True), KeyEvent(step, False)) if step is not None else ()
+        self._hands = [self.actions.hand() for _ in range(self.n)]
+        blank = np.zeros((height, width, 3), np.uint8)
+        self._players = [
+            Player(
+                blank,
+                fps=self.fps,
+                frame_skip=frame_skip,
+                max_episode_steps=max_episode_steps,
+                sync=bool(self._step_events),
+            )
+            for _ in range(self.n)
+        ]
+        self._turns = [Turn(blank) for _ in range(self.n)]
+        self._ready: deque[int] = deque()
+        # In the order in which they were asked: whoever waits longest is looked at first.
+        self._waiting: dict[int, None] = {}
+
+    @property
+    def n(self) -> int:
+        """How many environments there are."""
+        return self.env.n
+
+    def phase(self, index: int) -> Phase:
+        """What an environment is waiting for."""
+        return self._players[index].phase
+
+    def turn(self, index: int) -> Turn:
+        """The last answer of an environment."""
+        return self._turns[index]
+
+    def picture(self, index: int) -> Pixels:
+        """The picture of its last answer: uint8 of shape ``pictures.shape``."""
+        return self.pictures.make(self._turns[index].screen)
+
+    def reset(self, index: int, seed: int | None = None, *, join: bool = False) -> None:
+        """Ask for a new episode; the answer is its first frame. May be called at any time.
+
+        ``join``: take the one that began by itself when the last one ended, where there is one; ``seed`` is none then.
+        """
+        player = self._players[index]
+        if index in self._ready:
+            self._ready.remove(index)
+        self.env.send_events(index, self._hands[index].release())
+        if not (join and player.over_there):
+            self.env.truncate(index, seed=seed)
+        player.reset()
+        self._waiting[index] = None
+
+    def send(self, actions: Mapping[int, Any]) -> None:
+        """Act on some environments; each answers with a turn. If one action is wrong, nothing is sent to any.
+
+        Raises:
+            ActionError: an action isn't one.
+            ResetNeeded: an episode is over, or none has begun.
+            Misuse: an environment has not answered its last call, or its answer wasn't received.
+        """
+        for index in actions:
+            if not 0 <= index < self.n:
+                raise Misuse(f"there is no environment {index}; expected 0 to {self.n - 1}")
+            if index in self._ready:
+                raise Misuse(f"environment {index} has answered already; receive that before the next action")
+            self._players[index].check(index)
+        try:
+            parsed = {
+                index: Action((*self._hands[index].events(action), *self._step_events))
+                for index, action in actions.items()
+            }
+        except BaseException:
+            for index in actions:
+                self._hands[index].release()
+            raise
+        now = time.time()
+        for index in actions:
+            self._players[index].act(now)
+            self._waiting[index] = None
+        self._take(parsed)
+
+    def receive(self, count: int, timeout_s: float = RECEIVE_S) -> list[int]:
+        """Wait until ``count`` environments have answered, and return which, in the order in which they did.
+
+        Raises:
+            Misuse: fewer than that have been asked.
+            RemoteFailed: they didn't within ``timeout_s`` seconds, or one broke and isn't to be replaced.
+        """
+        asked = len(self._ready) + len(self._waiting)
+        if count > asked:
+            raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")
+        deadline = time.monotonic() + timeout_s
+        while self._is_short_of(count):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                away = ", ".join(map(str, self._waiting))
+                raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s")
+            self.env.wait(min(left, LOOK_S, self._until_due()), list(self._waiting))
+        return [self._ready.popleft() for _ in range(count)]
+
+    def close(self) -> None:
+        """Let go of everything; may be called repeatedly."""
+        self.env.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _learn(self) -> Describe:
+        """What the first remote says of the environment, once an episode of it runs."""
+        self.env.reset()
+        deadline = time.monotonic() + RECEIVE_S
+        while time.monotonic() < deadline:
+            outcome = self.env.step_some({0: _NOTHING})[0]
+            described = self.env.described(0)
+            if outcome.observation is not None and described is not None:
+                return described
+            self.env.wait(LOOK_S, [0])
+        raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
+
+    def _is_short_of(self, count: int) -> bool:
+        if len(self._ready) < count:
+            news = set(self.env.news(list(self._waiting)))
+            now = time.time()
+            due = [index for index in self._waiting if index in news or self._players[index].is_overdue(now)]
+            if due:
+                self._take(dict.fromkeys(due, _NOTHING))
+        return len(self._ready) < count
+
+    def _take(self, actions: Mapping[int, Action]) -> None:
+        outcomes = self.env.step_some(actions)
+        now = time.time()
+        for index, outcome in outcomes.items():
+            turn = self._players[index].take(outcome, self.env.vision(index), now)
+            if turn is not None:
+                self._turns[index] = turn
+                del self._waiting[index]
+                self._ready.append(index)
+
+    def _until_due(self) -> float:
+        """Seconds until a step is over by time alone."""
+        now = time.time()
+        return max(0.0, min(self._players[index].due_at - now for index in self._waiting))

@@ -1,0 +1,183 @@
+"""dm_env's interface: one remote as a ``dm_env.Environment``.
+
+env = pluriverse.adapters.dm_env.load("gym-core.PongDeterministic-v3", remotes="local:1")
+time_step = env.reset()
+while not time_step.last():
+    time_step = env.step(env.action_spec().generate_value())
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from pluriverse.errors import ConfigurationError
+
+from .actions import BUTTONS, ActionMap
+from .core import Core
+from .observations import Observations
+from .pictures import PictureOptions
+from .player import Phase
+
+try:
+    import dm_env
+    from dm_env import specs
+except ImportError as error:
+    raise ConfigurationError(f"dm_env isn't there ({error}); install it: pip install 'pluriverse[dm_env]'") from error
+
+OUTCOME: Final = 0.0
+GOES_ON: Final = 1.0
+
+
+class DmEnvironment(dm_env.Environment):
+    """One remote, in real time: it goes on between two calls.
+
+    An outcome ends an episode with discount 0; a limit, or a remote that was lost, with discount 1. The step after an
+    episode's last begins the next one, and its action is ignored. ``last_info`` is what else is known of the last step
+    (docs/agents.md): its lags, and ``error`` where the remote was lost.
+    """
+
+    def __init__(self, core: Core, seed: int | None = None) -> None:
+        """``core`` has one remote, and is closed with this. ``seed`` is the first episode's.
+
+        Raises:
+            ConfigurationError: it has several.
+        """
+        if core.n != 1:
+            raise ConfigurationError(f"a dm_env.Environment is one environment, expected one remote, got {core.n}")
+        self._core = core
+        self._seed = seed
+        self._observations = Observations(core.spaces, core.pictures)
+        self._began = False
+        self.last_info: dict[str, Any] = {}
+
+    def reset(self) -> dm_env.TimeStep:
+        """Begin an episode, and wait for its first frame.
+
+        Raises:
+            RemoteFailed: none came.
+        """
+        return self._begin(join=False)
+
+    def step(self, action: Any) -> dm_env.TimeStep:
+        """Act, and wait for the newest frame that was not given before; ``action`` as ``action_spec`` says.
+
+        Raises:
+            ActionError: it isn't one.
+            RemoteFailed: nothing came.
+        """
+        if self._core.phase(0) in (Phase.NEW, Phase.ENDED) or not self._began:
+            return self._begin(join=self._began)
+        self._core.send({0: action})
+        self._core.receive(1)
+        turn = self._core.turn(0)
+        self.last_info = turn.info
+        observation = self._observations.make(turn)
+        if turn.terminated:
+            return dm_env.termination(turn.reward, observation)
+        if turn.truncated:
+            return dm_env.truncation(turn.reward, observation, discount=GOES_ON)
+        return dm_env.transition(turn.reward, observation, discount=GOES_ON)
+
+    def observation_spec(self) -> Any:
+        """An array of the picture, or a dict of ``vision``, ``text`` and ``observation``."""
+        parts = {name: self._part(name) for name in self._observations.names}
+        return parts if len(parts) > 1 else parts["vision"]
+
+    def action_spec(self) -> Any:
+        """Of one number, of a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``."""
+        return action_spec(self._core.actions)
+
+    def reward_spec(self) -> specs.Array:
+        """One float: what was earned since the last step."""
+        return specs.Array((), float, "reward")
+
+    def discount_spec(self) -> specs.BoundedArray:
+        """0 with an outcome, else 1."""
+        return specs.BoundedArray((), float, OUTCOME, GOES_ON, "discount")
+
+    def close(self) -> None:
+        """Let go of the remote; may be called repeatedly."""
+        self._core.close()
+
+    def _begin(self, *, join: bool) -> dm_env.TimeStep:
+        seed, self._seed = self._seed, None
+        self._core.reset(0, seed, join=join)
+        self._core.receive(1)
+        self._began = True
+        turn = self._core.turn(0)
+        self.last_info = turn.info
+        return dm_env.restart(self._observations.make(turn))
+
+    def _part(self, name: str) -> specs.Array:
+        if name == "vision":
+            return specs.BoundedArray(self._core.pictures.shape, np.uint8, 0, 255, name)
+        if name == "text":
+            return specs.StringArray((), str, name)
+        assert self._observations.state_shape is not None
+        return specs.Array(self._observations.state_shape, np.float32, name)
+
+
+def action_spec(actions: ActionMap) -> Any:
+    """The specs of the actions that a remote takes.
+
+    Raises:
+        ConfigurationError: they are lists of events, which dm_env has no spec for.
+    """
+    if actions.kind == "discrete":
+        return specs.DiscreteArray(actions.n, np.int32, "action")
+    keys = specs.BoundedArray((len(actions.keys),), np.int32, 0, 1, "keys")
+    if actions.kind == "keys":
+        return keys
+    if actions.kind == "pointer":
+        _, _, width, height = actions.box
+        pointer = specs.BoundedArray((2,), np.int32, [0, 0], [width - 1, height - 1], "pointer")
+        buttons = specs.BoundedArray((BUTTONS,), np.int32, 0, 1, "buttons")
+        return {"pointer": pointer, "buttons": buttons, "keys": keys}
+    raise ConfigurationError("dm_env has no spec for lists of events; expected discrete, keys or pointer")
+
+
+def load(
+    env_id: str,
+    remotes: Any = 1,
+    *,
+    seed: int | None = None,
+    size: tuple[int, int] | None = None,
+    grey: bool = False,
+    crop: tuple[int, int, int, int] | None = None,
+    actions: Any = "auto",
+    max_episode_steps: int | None = None,
+    **options: Any,
+) -> DmEnvironment:
+    """Start or find one remote, and give it as a ``dm_env.Environment``.
+
+    Args:
+        env_id: such as ``"gym-core.PongDeterministic-v3"``.
+        remotes: where it runs, as in ``pluriverse.make``.
+        seed: the first episode's.
+        size: (height, width) to resize pictures to; None: as they are.
+        grey: one channel instead of three.
+        crop: (x, y, width, height) of the screen; None: what the environment draws on.
+        actions: ``"discrete"``, ``"keys"`` or ``"pointer"``; ``"auto"`` takes the first that there is.
+        max_episode_steps: a time limit, which ends episodes with discount 1; None: only the remote's own.
+        options: those of ``pluriverse.make``.
+
+    Raises:
+        ConfigurationError: what is asked for can't be had.
+        RemoteUnavailable: the remote could not be started or reached.
+    """
+    core = Core(
+        env_id,
+        remotes,
+        actions=actions,
+        pictures=PictureOptions(crop=crop, size=size, grey=grey),
+        max_episode_steps=max_episode_steps,
+        **options,
+    )
+    try:
+        action_spec(core.actions)
+        return DmEnvironment(core, seed)
+    except ConfigurationError:
+        core.close()
+        raise

@@ -1,0 +1,49 @@
+"""EnvPool's dm_env flavour: time steps whose fields are arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from pluriverse.errors import ConfigurationError
+
+from .pool import EnvPool
+from .spec import state_tuple
+
+try:
+    from dm_env import Environment, TimeStep
+except ImportError as error:
+    raise ConfigurationError(
+        f"EnvPool's dm_env flavour needs dm_env ({error}); install it with: pip install 'pluriverse[dm_env]'"
+    ) from error
+
+if TYPE_CHECKING:
+
+    class _Environment:
+        """Its methods are hidden by an EnvPool's, which have other types."""
+
+else:
+    _Environment = Environment
+
+
+class DMEnvPool(EnvPool, _Environment):
+    """``reset`` and ``step`` return a TimeStep; its observation is a named tuple of ``obs`` and what else is told.
+
+    As EnvPool's, and unlike dm_env's own, discounts are 0 at every end of an episode, also at a limit of steps.
+    """
+
+    def observation_spec(self) -> Any:
+        """A named tuple of specs, of one environment."""
+        return self.spec.observation_spec()
+
+    def action_spec(self) -> Any:
+        """Of one environment."""
+        return self.spec.action_spec()
+
+    def _to(self, state: Mapping[str, NDArray[Any]], reset: bool) -> Any:
+        del reset
+        # dm_env's StepType is of one environment; here it is an array of their numbers.
+        step_type: Any = state["step_type"]
+        return TimeStep(step_type, state["reward"], state["discount"], state_tuple(state))

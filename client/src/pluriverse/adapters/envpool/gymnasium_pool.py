@@ -1,0 +1,107 @@
+"""EnvPool's Gymnasium flavour, which is its Gym flavour too: five values a step, and an info with arrays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse.errors import ConfigurationError, Misuse
+
+from .config import Config, Connection, Rendering
+from .pool import EnvPool
+from .spec import ENV_ID, PLAYERS_ENV_ID
+
+try:
+    from gymnasium import Env
+    from gymnasium.vector import AutoresetMode, VectorEnv
+except ImportError as error:
+    raise ConfigurationError(
+        f"EnvPool's Gymnasium flavour needs Gymnasium ({error}); install it with: pip install 'pluriverse[gymnasium]'"
+    ) from error
+
+if TYPE_CHECKING:
+
+    class _Gymnasium:
+        """Its methods and attributes are hidden by an EnvPool's, which have other types."""
+
+else:
+
+    class _Gymnasium(VectorEnv, Env):
+        """Wrappers ask for either, as EnvPool's users wrap it in both kinds."""
+
+
+class GymnasiumEnvPool(EnvPool, _Gymnasium):
+    """``reset`` returns (observations, info), ``step`` (observations, rewards, terminated, truncated, info)."""
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": ["rgb_array", "human"],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(self, env_id: str, config: Config, connection: Connection, rendering: Rendering) -> None:
+        super().__init__(env_id, config, connection, rendering)
+        self.observation_space = self.single_observation_space = self.spec.observation_space
+        self.action_space = self.single_action_space = self.spec.action_space
+
+    @property
+    def num_envs(self) -> int:
+        """How many environments there are."""
+        return len(self)
+
+    @property
+    def is_vector_env(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def render_mode(self) -> str | None:
+        """As it was made."""
+        return self._rendering.render_mode
+
+    def reset(self, env_id: Any = None, *, seed: Any = None, options: Mapping[str, Any] | None = None) -> Any:
+        """``EnvPool.reset``. ``options`` may have ``reset_mask``, bool of shape (num_envs,), instead of ``env_id``.
+
+        Raises:
+            Misuse: see ``EnvPool.reset``; or the options are others, or name no environment.
+        """
+        if seed is not None:
+            warnings.warn("seeds are given to make(…, seed=…); reset(seed=…) is ignored", stacklevel=2)
+        mask = self._masked(options or {})
+        if mask is not None and env_id is not None:
+            raise Misuse("env_id and options['reset_mask'] both say which environments; give one of them")
+        return super().reset(env_id if mask is None else mask)
+
+    def close(self, **kwargs: Any) -> None:
+        """``EnvPool.close``; Gymnasium's options mean nothing here."""
+        del kwargs
+        super().close()
+
+    def _masked(self, options: Mapping[str, Any]) -> NDArray[Any] | None:
+        if unknown := sorted(options.keys() - {"reset_mask"}):
+            raise Misuse(f"reset knows no options {', '.join(unknown)}; expected reset_mask")
+        if options.get("reset_mask") is None:
+            return None
+        mask = np.asarray(options["reset_mask"])
+        if mask.shape != (len(self),) or mask.dtype != np.bool_ or not mask.any():
+            raise Misuse(f"reset_mask is {mask!r:.80}; expected a bool for each of {len(self)}, one True at least")
+        return np.flatnonzero(mask)
+
+    def _to(self, state: Mapping[str, NDArray[Any]], reset: bool) -> Any:
+        truncated = state["trunc"]
+        info: dict[str, Any] = {
+            ENV_ID: state[f"info:{ENV_ID}"],
+            "players": {ENV_ID: state[f"info:{PLAYERS_ENV_ID}"]},
+            "lives": state["info:lives"],
+            "reward": state["info:reward"],
+            "terminated": state["info:terminated"],
+            "lost": state["info:lost"],
+            "elapsed_step": state["elapsed_step"],
+            "TimeLimit.truncated": truncated.copy(),
+        }
+        if reset:
+            return state["obs"], info
+        return state["obs"], state["reward"], state["done"] & ~truncated, truncated, info

@@ -1,0 +1,270 @@
+"""Remotes as one EnvPool: actions go in for some environments, and whoever has a new frame comes out first."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.pictures import PictureOptions, Pictures
+from pluriverse.env.views import View, make_view
+from pluriverse.errors import Misuse
+
+from .batch import ROW, arrays
+from .config import Config, Connection, Rendering
+from .game import Game, opening_of
+from .inputs import Inputs
+from .spec import EnvSpec
+from .stack import Stacks
+
+
+class EnvPool:
+    """What all flavours of EnvPool have. Used by one thread at a time.
+
+    Every array that ``recv`` returns is the caller's own.
+    """
+
+    def __init__(self, env_id: str, config: Config, connection: Connection, rendering: Rendering) -> None:
+        """Start or find the remotes; blocks until they play.
+
+        Raises:
+            ConfigurationError: what is asked for can't be had.
+            RemoteUnavailable: a remote could not be started or reached.
+        """
+        self.core = open_core(env_id, config, connection)
+        try:
+            self._rendering = rendering
+            self._stacks = Stacks(self.core.n, config.stack_num, self.core.pictures.shape)
+            self.spec: Any = EnvSpec(config, self.core.actions, self._stacks.shape)
+            self._inputs = Inputs(self.spec)
+            opening = opening_of(self.core.actions, config)
+        except BaseException:
+            self.core.close()
+            raise
+        self._config = config
+        self._games = [Game(config, seed, opening) for seed in config.seeds]
+        # What is still to be done before the agent sees an episode, of those that begin one.
+        self._opening: dict[int, deque[Any]] = {}
+        # Whoever was asked and not handed out yet, in the order of asking.
+        self._asked: dict[int, None] = {}
+        self._answered: deque[int] = deque()
+        self._rows = np.zeros(self.core.n, ROW)
+        self._observations = self._room()
+        self._view: View | None = None
+
+    def __len__(self) -> int:
+        """How many environments there are."""
+        return self._config.num_envs
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What this was made with, by EnvPool's names."""
+        return self._config._asdict()
+
+    @property
+    def all_env_ids(self) -> NDArray[np.int32]:
+        """0 to ``num_envs`` - 1, int32."""
+        return np.arange(self._config.num_envs, dtype=np.int32)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether ``recv`` returns before all environments have answered."""
+        return self._config.batch_size != self._config.num_envs
+
+    def send(self, action: Any, env_id: Any = None) -> None:
+        """Act on the environments of ``env_id``, all where it is None; doesn't wait. See ``Inputs.read``.
+
+        Where an episode is over, or none has begun, the action is ignored, and the next episode begins.
+
+        Raises:
+            Misuse: an environment doesn't exist, is named twice, or has been sent to since it was received.
+            ActionError: an action isn't one; nothing was sent to any.
+        """
+        actions = self._inputs.read(action, env_id)
+        if again := sorted(actions.keys() & self._asked.keys()):
+            raise Misuse(f"environments {again} have not been received since they were sent to; recv comes first")
+        games = self._games
+        self.core.send({index: games[index].choose(each) for index, each in actions.items() if not games[index].done})
+        for index in actions:
+            self._asked[index] = None
+            if games[index].done:
+                self._begin(index)
+
+    def recv(self, reset: bool = False, return_info: bool = True) -> Any:
+        """Wait for ``batch_size`` environments, whichever answer first; in the synchronous mode for all asked.
+
+        In the synchronous mode they come in the order in which they were named. ``reset`` and ``return_info`` are
+        EnvPool's: the first leaves out what a reset doesn't have, the second means nothing any more.
+
+        Raises:
+            Misuse: fewer than that were asked.
+            RemoteFailed: they didn't answer within ``core.RECEIVE_S`` seconds.
+        """
+        del return_info
+        count = self._config.batch_size if self.is_async else len(self._asked)
+        if not 0 < count <= len(self._asked):
+            raise Misuse(
+                f"recv waits for {count or 'whoever was asked'}, and {len(self._asked)} environments have been sent "
+                "to or reset since they were received; call send, step, reset or async_reset first"
+            )
+        while len(self._answered) < count:
+            # One by one, so that pictures are made while others are waited for.
+            self._take(*self.core.receive(1))
+        indices = [self._answered.popleft() for _ in range(count)] if self.is_async else list(self._asked)
+        return self._to(self._gather(indices), reset)
+
+    def step(self, action: Any, env_id: Any = None) -> Any:
+        """``send``, and ``recv``."""
+        self.send(action, env_id)
+        return self.recv()
+
+    def async_reset(self) -> None:
+        """Begin new episodes everywhere; doesn't wait."""
+        self._reset(self._inputs.indices(None))
+
+    def reset(self, env_id: Any = None) -> Any:
+        """Begin new episodes in the environments of ``env_id``, all where it is None, and ``recv``.
+
+        What they have been sent and was not received is given up. In the asynchronous mode this waits for
+        ``batch_size`` environments only, whichever they are; ``async_reset`` and ``recv`` say so.
+
+        Raises:
+            Misuse: an environment doesn't exist, or is named twice; or too few have been asked, see ``recv``.
+        """
+        self._reset(self._inputs.indices(env_id))
+        return self.recv(reset=True)
+
+    def seed(self, seed: Any = None) -> None:
+        """Nothing but a warning, as EnvPool's: seeds are given to ``make``."""
+        del seed
+        warnings.warn("seeds are given to make(…, seed=…); seed() does nothing", stacklevel=2)
+
+    def xla(self) -> Any:
+        """There is none.
+
+        Raises:
+            Misuse: always.
+        """
+        raise Misuse("XLA compiles no remotes: time goes on while its programs run; use step, or send and recv")
+
+    def render(self, env_ids: Any = None, camera_id: int | None = None) -> NDArray[np.uint8] | None:
+        """What some environments showed last: uint8 (number, height, width, 3), RGB; None where it was shown to people.
+
+        Raises:
+            Misuse: there was no ``render_mode``, or it is "human" and several are wanted; or a camera.
+        """
+        if self._rendering.render_mode is None:
+            raise Misuse("render() needs render_mode='rgb_array' or 'human', given to make")
+        if camera_id not in (None, -1):
+            raise Misuse("a remote has one screen and no cameras; leave camera_id at -1")
+        indices = self._inputs.indices(self._rendering.render_env_id if env_ids is None else env_ids)
+        frames = np.stack([self._drawn(index) for index in indices])
+        if self._rendering.render_mode == "rgb_array":
+            return frames
+        if len(frames) > 1:
+            raise Misuse(f"{len(frames)} environments can't be shown in one window; name one of them")
+        self._view = self._view or make_view("human", title=self._config.task)
+        self._view.show(frames[0])
+        return None
+
+    def close(self) -> None:
+        """Let go of all remotes; may be called repeatedly."""
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+        self.core.close()
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
+        return f"{type(self).__name__}({options})"
+
+    def _to(self, state: Mapping[str, NDArray[Any]], reset: bool) -> Any:
+        """A flavour's way of telling it."""
+        raise NotImplementedError
+
+    def _room(self) -> NDArray[np.uint8]:
+        """For the next batch of observations. What was handed out is the caller's, and never written to again."""
+        return np.empty((self._config.batch_size, *self._stacks.shape), np.uint8)
+
+    def _reset(self, indices: Iterable[int]) -> None:
+        for index in indices:
+            self._asked.pop(index, None)
+            self._asked[index] = None
+            if index in self._answered:
+                self._answered.remove(index)
+            self._games[index].goes_on = False
+            self._begin(index)
+
+    def _begin(self, index: int) -> None:
+        """An episode, or the rest of one; ``_open`` goes on with it."""
+        game = self._games[index]
+        self._opening[index] = deque(game.opening())
+        if game.goes_on:
+            self._open(index)
+        else:
+            self.core.reset(index, game.seed(), join=game.done)
+
+    def _gather(self, indices: Sequence[int]) -> dict[str, NDArray[Any]]:
+        """Hand out what some environments have answered."""
+        observations, self._observations = self._observations, self._room()
+        if len(indices) < len(observations):
+            observations = observations[: len(indices)]
+        for out, index in zip(observations, indices, strict=True):
+            self._stacks.copy_to(index, out)
+            del self._asked[index]
+        if not self.is_async:
+            self._answered.clear()
+        return arrays(indices, self._rows, observations)
+
+    def _take(self, index: int) -> None:
+        if index not in self._opening:
+            self._rows[index] = self._games[index].take(self.core.turn(index))
+            self._stacks.push(index, self.core.picture(index))
+            self._answered.append(index)
+            return
+        turn = self.core.turn(index)
+        if turn.terminated or turn.truncated:
+            # It ended before the agent saw anything of it, and is nobody's.
+            self._games[index].goes_on = False
+            self._opening[index] = deque(self._games[index].opening())
+            self.core.reset(index, join=True)
+        else:
+            self._open(index)
+
+    def _open(self, index: int) -> None:
+        left = self._opening[index]
+        if left:
+            self.core.send({index: left.popleft()})
+            return
+        del self._opening[index]
+        game = self._games[index]
+        keep = self._stacks.push if game.goes_on else self._stacks.fill
+        keep(index, self.core.picture(index))
+        self._rows[index] = game.begun(self.core.turn(index))
+        self._answered.append(index)
+
+    def _drawn(self, index: int) -> NDArray[np.uint8]:
+        width, height = self._rendering.render_width, self._rendering.render_height
+        size = (height, width) if width > 0 and height > 0 else None
+        return Pictures(PictureOptions(size=size), self.core.pictures.box).make(self.core.turn(index).screen)
+
+
+def open_core(env_id: str, config: Config, connection: Connection) -> Core:
+    """The remotes that an EnvPool plays with."""
+    size = None
+    if config.img_height is not None and config.img_width is not None:
+        size = (config.img_height, config.img_width)
+    return Core(
+        env_id,
+        connection.remotes if connection.remotes is not None else config.num_envs,
+        actions=cast("Any", connection.actions),
+        pictures=PictureOptions(connection.crop, size, config.gray_scale),
+        frame_skip=config.frame_skip,
+        fps=connection.fps,
+        **connection.options,
+    )

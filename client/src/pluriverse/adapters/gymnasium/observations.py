@@ -1,0 +1,58 @@
+"""An environment's last answer as an observation of its space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.observations import state_array
+from pluriverse.adapters.pictures import Pixels
+
+
+class Observer:
+    """Makes observations of a core's environments: arrays of their own, or rows of a batch that stays."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        said = core.spaces
+        self._has_text = said is not None and said.text
+        self._shape = said.observation if said is not None else None
+        n = core.n
+        self._vision = np.zeros((n, *core.pictures.shape), np.uint8)
+        self._texts = [""] * n
+        self._states = np.zeros((n, *self._shape), np.float32) if self._shape is not None else None
+
+    def one(self, index: int) -> Any:
+        """The observation of one environment, which is nobody else's."""
+        turn = self._core.turn(index)
+        vision = np.array(self._core.picture(index))
+        if not self._has_text and self._shape is None:
+            return vision
+        observation: dict[str, Any] = {"vision": vision}
+        if self._has_text:
+            observation["text"] = turn.text
+        if self._shape is not None:
+            observation["observation"] = state_array(turn.state, self._shape)
+        return observation
+
+    def take(self, index: int) -> None:
+        """Put the observation of one environment into the batch."""
+        turn = self._core.turn(index)
+        self._vision[index] = self._core.picture(index)
+        self._texts[index] = turn.text
+        if self._states is not None and self._shape is not None:
+            self._states[index] = state_array(turn.state, self._shape)
+
+    def batch(self, *, copy: bool) -> Any:
+        """The observations of all; not ``copy``: in arrays that the next call changes."""
+        vision: Pixels = self._vision.copy() if copy else self._vision
+        if not self._has_text and self._states is None:
+            return vision
+        observation: dict[str, Any] = {"vision": vision}
+        if self._has_text:
+            observation["text"] = tuple(self._texts)
+        if self._states is not None:
+            observation["observation"] = self._states.copy() if copy else self._states
+        return observation

@@ -1,0 +1,134 @@
+"""What an agent is given and what it does, as Gymnasium's spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent, from_wire, to_wire
+from pluriverse_protocol.limits import MAX_REPORT_BYTES
+
+from pluriverse.adapters.actions import BUTTONS, ActionMap
+from pluriverse.adapters.core import Core
+from pluriverse.env.actions import parse_action
+from pluriverse.errors import ActionError
+
+# What a sample of text is made of, and how long it gets: enough to be no word that a policy was trained on.
+_PRINTABLE: Final = "".join(map(chr, range(0x20, 0x7F)))
+_SAMPLE_CHARS: Final = 64
+
+
+class AnyText(spaces.Text):
+    """Strings of any characters, for what programs write; samples are printable ASCII of at most 64 characters."""
+
+    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
+        """``seed``: of ``sample``."""
+        super().__init__(MAX_REPORT_BYTES, min_length=0, charset=_PRINTABLE, seed=seed)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """A string."""
+        if mask is None and probability is None:
+            mask = (int(self.np_random.integers(_SAMPLE_CHARS + 1)), None)
+        return super().sample(mask, probability)
+
+    def contains(self, x: Any) -> bool:
+        """Whether it is a string, and no longer than a program's report."""
+        return isinstance(x, str) and len(x) <= self.max_length
+
+    def __repr__(self) -> str:
+        return "AnyText()"
+
+
+class Events(gymnasium.Space[list[Event]]):
+    """Universe's actions: lists of key and pointer events, such as ``[("KeyEvent", "ArrowUp", True)]``.
+
+    It contains all such lists. A sample is one event: one of ``keys`` (X keysyms) goes up or down, or the pointer is
+    somewhere in ``box`` (x, y, width and height in pixels of the screen), with the left button or without.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[int],
+        box: tuple[int, int, int, int],
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        """``seed``: of ``sample``."""
+        super().__init__(seed=seed)
+        self.keys = tuple(keys)
+        self.box = box
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """It isn't: lists have no fixed length."""
+        return False
+
+    def sample(self, mask: Any = None, probability: Any = None) -> list[Event]:
+        """A list of one event.
+
+        Raises:
+            ValueError: a mask or probabilities are given; there is nothing to count them by.
+        """
+        if mask is not None or probability is not None:
+            raise ValueError("lists of events can't be sampled with a mask or probabilities; call sample()")
+        if self.keys and self.np_random.random() < 0.5:
+            return [KeyEvent(int(self.np_random.choice(self.keys)), bool(self.np_random.random() < 0.5))]
+        x, y, width, height = self.box
+        across, down = int(self.np_random.integers(width)), int(self.np_random.integers(height))
+        return [PointerEvent(x + across, y + down, int(self.np_random.integers(2)))]
+
+    def contains(self, x: Any) -> bool:
+        """Whether it is a list of events."""
+        try:
+            return not parse_action(x).peek
+        except ActionError:
+            return False
+
+    def to_jsonable(self, sample_n: Iterable[list[Event]]) -> list[Any]:
+        """Samples as lists, which JSON knows."""
+        return [[to_wire(event) for event in parse_action(sample).events] for sample in sample_n]
+
+    def from_jsonable(self, sample_n: list[Any]) -> list[list[Event]]:
+        """The samples that such lists stand for."""
+        return [[from_wire(event) for event in sample] for sample in sample_n]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Events) and (self.keys, self.box) == (other.keys, other.box)
+
+    def __hash__(self) -> int:
+        return hash((self.keys, self.box))
+
+    def __repr__(self) -> str:
+        return f"Events({len(self.keys)} keys, box={self.box})"
+
+
+def action_space(actions: ActionMap) -> gymnasium.Space[Any]:
+    """The space of an environment's actions."""
+    match actions.kind:
+        case "discrete":
+            return spaces.Discrete(actions.n)
+        case "keys":
+            return spaces.MultiBinary(len(actions.keys))
+        case "pointer":
+            parts: dict[str, gymnasium.Space[Any]] = {
+                "pointer": spaces.MultiDiscrete(list(actions.box[2:])),
+                "buttons": spaces.MultiBinary(BUTTONS),
+            }
+            if actions.keys:
+                parts["keys"] = spaces.MultiBinary(len(actions.keys))
+            return spaces.Dict(parts)
+        case "events":
+            return Events(actions.keys, actions.box)
+
+
+def observation_space(core: Core) -> gymnasium.Space[Any]:
+    """The space of an environment's observations: a Box of pixels, or a Dict where there is more than pixels."""
+    vision = spaces.Box(0, 255, core.pictures.shape, np.uint8)
+    parts: dict[str, gymnasium.Space[Any]] = {"vision": vision}
+    if core.spaces is not None and core.spaces.text:
+        parts["text"] = AnyText()
+    if core.spaces is not None and core.spaces.observation is not None:
+        parts["observation"] = spaces.Box(-np.inf, np.inf, core.spaces.observation, np.float32)
+    return spaces.Dict(parts) if len(parts) > 1 else vision

@@ -1,0 +1,67 @@
+"""What an agent is given of a turn: the picture alone, or with texts and structured observations beside it. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pluriverse_protocol.spaces import Spaces
+
+from pluriverse.errors import RemoteFailed
+
+from .pictures import Pictures
+from .player import Turn
+
+
+class Observations:
+    """Makes the observations of one environment.
+
+    ``names`` are its parts: ``vision`` (uint8 of shape ``pictures.shape``), and where the remote sends them ``text``
+    (str) and ``observation`` (float32 of shape ``state_shape``). Where ``vision`` is alone an observation is that
+    array, else a dict of the parts.
+    """
+
+    def __init__(self, spaces: Spaces | None, pictures: Pictures) -> None:
+        """``spaces`` None: a remote that doesn't say what it sends; its texts are left out."""
+        self.pictures = pictures
+        self.state_shape = spaces.observation if spaces is not None else None
+        names = ["vision"]
+        if spaces is not None and spaces.text:
+            names.append("text")
+        if self.state_shape is not None:
+            names.append("observation")
+        self.names = tuple(names)
+
+    def make(self, turn: Turn) -> Any:
+        """The observation of a turn.
+
+        Raises:
+            RemoteFailed: the remote sent a state of another shape than it had said.
+        """
+        vision = self.pictures.make(turn.screen)
+        if self.names == ("vision",):
+            return vision
+        parts: dict[str, Any] = {"vision": vision}
+        if "text" in self.names:
+            parts["text"] = turn.text
+        if self.state_shape is not None:
+            parts["observation"] = state_array(turn.state, self.state_shape)
+        return parts
+
+
+def state_array(state: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """A structured observation as an array of its own; zeros while none has come.
+
+    Raises:
+        RemoteFailed: it isn't numbers of that shape.
+    """
+    if state is None:
+        return np.zeros(shape, np.float32)
+    try:
+        array = np.array(state, np.float32)
+    except (TypeError, ValueError) as error:
+        raise RemoteFailed(f"the remote sent {state!r:.80}, expected numbers of shape {shape}: {error}") from error
+    if array.shape != shape:
+        raise RemoteFailed(f"the remote sent an observation of shape {array.shape}, though it had said {shape}")
+    return array

@@ -1,0 +1,204 @@
+"""Remotes as one batched environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from pluriverse.adapters.actions import ActionMap
+from pluriverse.adapters.alf import create_environment, load, tensors
+from pluriverse.adapters.alf.alf_wrappers import NonEpisodicAgent
+from pluriverse.adapters.alf.image_wrappers import FrameStack
+from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, action_spec
+from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
+from pluriverse.adapters.alf.texts import decode
+from pluriverse.errors import ActionError, Closed, ConfigurationError
+from pluriverse.testing.alf import check, check_environment
+from pluriverse_protocol.spaces import Spaces
+from support.leftovers import Leftovers
+
+PONG = "gym-core.PongDeterministic-v3"
+LAKE = "gym-core.FrozenLake-v1"
+
+
+@pytest.fixture(scope="module")
+def pong() -> Generator[PluriverseAlfEnvironment]:
+    with load(PONG, "local:2", size=(84, 96), max_episode_steps=12) as env:
+        yield env
+
+
+def act(env: Any, *actions: int) -> Any:
+    return env.step(tensors.chosen().tensor(np.array(actions)))
+
+
+def test_remotes_are_one_batch(pong: PluriverseAlfEnvironment) -> None:
+    assert (pong.batched, pong.batch_size, pong.is_tensor_based) == (True, 2, True)
+    assert pong.observation_spec() == BoundedTensorSpec((3, 84, 96), "uint8", 0, 255)
+    assert pong.action_spec() == BoundedTensorSpec((), "int64", 0, 5)
+    assert pong.metadata["render_fps"] == 60
+
+
+def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnvironment, library: str) -> None:
+    first = pong.reset()
+    assert type(first.observation).__module__ == library
+    assert first.is_first().tolist() == [True, True]
+    assert first.env_id.tolist() == [0, 1]
+    step = act(pong, 2, 3)
+    assert step.is_mid().tolist() == [True, True]
+    assert step.prev_action.tolist() == [2, 3]
+    assert step.env_info["elapsed"].tolist() == [1, 1]
+    assert all("diagnostics.image_remote_time" in info for info in pong.get_info())
+    # Pong's colours, channels first: what each remote shows, not the other's.
+    pictures = tensors.as_array(step.observation)
+    for index in range(2):
+        expected = pong._core.picture(index).transpose(2, 0, 1)  # pyright: ignore[reportPrivateUsage]
+        assert (pictures[index] == expected).all()
+    assert pong.render().shape[2] == 3
+
+
+def test_remotes_conform(pong: PluriverseAlfEnvironment) -> None:
+    check_environment(pong)
+
+
+def test_limit_ends_with_discount_1_and_the_next_step_begins_anew(pong: PluriverseAlfEnvironment) -> None:
+    pong.reset()
+    steps = [act(pong, 0, 0) for _ in range(13)]
+    assert steps[11].is_last().tolist() == [True, True]
+    assert steps[11].discount.tolist() == [1, 1]
+    assert steps[11].env_info["truncated"].tolist() == [True, True]
+    assert steps[11].env_info["lost"].tolist() == [False, False]
+    assert steps[12].is_first().tolist() == [True, True]
+    assert steps[12].prev_action.tolist() == [0, 0]
+
+
+def test_reset_right_after_the_end_takes_the_episode_that_was_asked_for(pong: PluriverseAlfEnvironment) -> None:
+    pong.reset()
+    while not act(pong, 0, 0).is_last().all():
+        pass
+    assert pong.reset().is_first().tolist() == [True, True]
+    assert act(pong, 0, 0).is_mid().tolist() == [True, True]
+
+
+def test_wrong_actions_are_refused_and_nothing_is_sent(pong: PluriverseAlfEnvironment) -> None:
+    pong.reset()
+    for action in (np.array([1]), np.array([1, 6]), np.array([0.5, 1]), {"keys": 1}):
+        with pytest.raises(ActionError, match="expected"):
+            pong.step(action)
+    assert act(pong, 0, 0).env_info["elapsed"].tolist() == [1, 1]
+
+
+def test_wrappers_of_batches_wrap_remotes(pong: PluriverseAlfEnvironment) -> None:
+    check_environment(FrameStack(NonEpisodicAgent(pong), 4))
+
+
+def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
+    pong.seed(5)
+    assert pong.reset().is_first().all()
+    with pytest.raises(ConfigurationError, match="1 seeds for 2"):
+        pong.seed([5])
+
+
+def test_outcome_ends_with_discount_0_and_no_reward_is_lost() -> None:
+    with load("gym-core.CliffWalking-v1", "local:1", seed=1, image_channel_first=False, size=(32, 32)) as env:
+        assert env.observation_spec().shape == (32, 32, 3)
+        up, right, down = range(3)
+        env.reset()
+        # Along the cliff, each step costs 1; what a move earned may come with the frame after its own.
+        steps = [act(env, move) for move in [up, *[right] * 11, down]]
+        while not steps[-1].is_last().all():
+            steps.append(act(env, down))
+        assert sum(step.reward.item() for step in steps) == -13
+        assert [step.discount.item() for step in steps] == [1] * (len(steps) - 1) + [0]
+        assert steps[-1].env_info["terminated"].tolist() == [True]
+        assert steps[-1].env_info["elapsed"].tolist() == [len(steps)]
+        assert act(env, up).is_first().tolist() == [True]
+
+
+def test_texts_are_in_the_observation() -> None:
+    with load("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1") as env:
+        mission = env.reset().observation["text"][0]
+        assert "door" in decode(mission)
+        assert env.observation_spec()["text"].contains(mission)
+
+
+def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
+    left = Leftovers()
+    with load(PONG, "local:2", size=(84, 84), grey=True, discount=0.75) as env:
+        env.reset()
+        act(env, 0, 0)
+        _kill_server(env, 0)
+        step = act(env, 0, 0)
+        while not step.is_last().any():
+            step = act(env, 0, 0)
+        assert step.is_last().tolist() == [True, False]
+        assert step.discount.tolist() == [0.75, 0.75]
+        assert step.env_info["lost"].tolist() == [True, False]
+        assert step.env_info["truncated"].tolist() == [True, False]
+        assert env.get_info()[0]["error"]
+        step = act(env, 0, 0)
+        assert step.step_type.tolist() == [0, 1]
+        assert step.env_info["lost"].tolist() == [False, False]
+    left.assert_none()
+
+
+def _kill_server(env: PluriverseAlfEnvironment, index: int) -> None:
+    port = env._core.env.addresses[index].rewarder_port  # pyright: ignore[reportPrivateUsage]
+    for process in psutil.Process(os.getpid()).children(recursive=True):
+        if "pluriverse_server" in " ".join(process.cmdline()) and str(port) in process.cmdline():
+            process.send_signal(signal.SIGKILL)
+            return
+    raise AssertionError("no remote listens on that port")
+
+
+def test_create_environment_makes_remotes_without_processes_of_its_own() -> None:
+    def load_here(env_name: str, batch_size: int) -> PluriverseAlfEnvironment:
+        return load(env_name, f"local:{batch_size}", batch_size=batch_size, max_episode_steps=3)
+
+    load_here.batched = True  # pyright: ignore[reportFunctionMemberAccess]
+    with create_environment(LAKE, load_here, num_parallel_environments=1, seed=3) as env:
+        assert isinstance(env, PluriverseAlfEnvironment)
+        check_environment(env)
+
+
+def test_batch_of_another_size_than_the_remotes_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="are 2, and the batch is of 3"):
+        load(PONG, "local:2", batch_size=3)
+
+
+def test_lists_of_events_are_refused_and_nothing_is_left() -> None:
+    left = Leftovers()
+    with pytest.raises(ConfigurationError, match="no tensor holds a list of events"):
+        load(LAKE, "local:1", actions="events")
+    with pytest.raises(ConfigurationError, match="discount is 0"):
+        load(LAKE, "local:1", discount=0)
+    left.assert_none()
+
+
+def test_closed_environment_says_so_and_closing_may_be_repeated() -> None:
+    env = load(LAKE, "local:1")
+    env.close()
+    env.close()
+    with pytest.raises(Closed, match="closed"):
+        env.reset()
+
+
+def test_actions_of_every_kind_have_specs() -> None:
+    spaces = Spaces(keys=(0x61, 0x62), pointer=True)
+    keys = BoundedTensorSpec((2,), "int64", 0, 1)
+    assert action_spec(ActionMap(spaces, (0, 0, 100, 50), "keys")) == keys
+    assert action_spec(ActionMap(spaces, (0, 0, 100, 50), "pointer")) == {
+        "pointer": BoundedTensorSpec((2,), "int64", 0, [99, 49]),
+        "buttons": BoundedTensorSpec((3,), "int64", 0, 1),
+        "keys": keys,
+    }
+    assert action_spec(ActionMap(Spaces(pointer=True), (0, 0, 9, 9), "pointer")).keys() == {"pointer", "buttons"}
+
+
+def test_conformance_is_checked_for_anybodys_runtime() -> None:
+    check("gym-core.CartPole-v0", "local:1", size=(32, 48))
+    check(LAKE, "local:1", actions="keys")

@@ -1,0 +1,64 @@
+"""What Gymnasium's users rely on beside EnvPool's own calls."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from pluriverse.adapters import envpool
+from pluriverse.errors import Misuse
+
+
+@pytest.fixture(scope="module")
+def lake() -> Generator[Any]:
+    env = envpool.make("gym-core.FrozenLake-v1", "gymnasium", remotes="local:2", max_episode_steps=2)
+    yield env
+    env.close()
+
+
+def test_it_is_a_vector_of_gymnasiums_and_says_when_it_resets(lake: Any) -> None:
+    assert {VectorEnv, gymnasium.Env} <= set(type(lake).__mro__)
+    assert lake.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert (lake.num_envs, len(lake), lake.is_vector_env, lake.render_mode) == (2, 2, True, None)
+    assert lake.single_action_space == lake.action_space == gymnasium.spaces.Discrete(4)
+    assert lake.all_env_ids.tolist() == [0, 1]
+    assert lake.unwrapped is lake
+
+
+def test_mask_resets_some(lake: Any) -> None:
+    lake.reset()
+    lake.step(np.array([0, 0]))
+    _, info = lake.reset(options={"reset_mask": np.array([False, True])})
+    assert (info["env_id"].tolist(), info["elapsed_step"].tolist()) == ([1], [0])
+    assert lake.step(np.array([0, 0]))[4]["elapsed_step"].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "options", [{"reset_mask": np.array([False, False])}, {"reset_mask": np.array([1, 0])}, {"other": 1}]
+)
+def test_wrong_options_of_a_reset_are_refused(lake: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(Misuse, match="reset"):
+        lake.reset(options=options)
+
+
+def test_seed_of_a_reset_is_ignored_with_a_warning(lake: Any) -> None:
+    with pytest.warns(UserWarning, match="ignored"):
+        lake.reset(seed=3)
+
+
+def test_gymnasiums_wrappers_take_it() -> None:
+    env = envpool.make_gym("gym-core.CartPole-v0", remotes="local:1", max_episode_steps=3)
+    wrapped = RecordEpisodeStatistics(env)  # pyright: ignore[reportArgumentType] - what is hidden from the checker
+    wrapped.reset()
+    lengths: list[int] = []
+    for _ in range(8):
+        info = wrapped.step(np.array([0]))[4]
+        if "episode" in info:
+            lengths.append(int(info["episode"]["l"][0]))
+    wrapped.close()
+    assert lengths == [3, 3]

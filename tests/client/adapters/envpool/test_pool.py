@@ -1,0 +1,222 @@
+"""Remotes as one EnvPool: who comes first, what is refused, and what becomes of a remote that is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from pluriverse.adapters import envpool
+from pluriverse.errors import ActionError, Misuse
+
+LAKE = "gym-core.FrozenLake-v1"
+LEFT = 0
+
+
+@pytest.fixture(scope="module")
+def pong() -> Generator[Any]:
+    """Three games of which two are waited for."""
+    env = envpool.make_gymnasium("Pong-v5", num_envs=3, batch_size=2, remotes="local:3", noop_max=0, frame_skip=1)
+    yield env
+    env.close()
+
+
+@pytest.fixture
+def begun(pong: Any) -> Any:
+    """All of them asked for, and handed out."""
+    pong.async_reset()
+    idle = [*pong.recv()[4]["env_id"]]
+    # Two more are waited for than the one that is left: one of the first two goes on.
+    pong.send(np.zeros(1), np.array(idle[:1]))
+    pong.recv()
+    return pong
+
+
+@pytest.fixture(scope="module")
+def lake() -> Generator[Any]:
+    options: dict[str, Any] = {"render_mode": "rgb_array", "render_width": 40, "render_height": 30}
+    env = envpool.make_gymnasium(LAKE, remotes="local:2", max_episode_steps=3, img_height=32, img_width=48, **options)
+    yield env
+    env.close()
+
+
+def test_frames_of_a_stack_are_consecutive(begun: Any) -> None:
+    for step in range(6):
+        begun.send(np.array([step % 6, step % 6]), np.array([0, 1]))
+        observations = begun.recv()[0]
+        assert observations.shape == (2, 4, 84, 84)
+        assert observations.flags.c_contiguous
+        assert observations.any()
+
+
+def test_recv_hands_out_whoever_answers_first(begun: Any) -> None:
+    program = next(each for each in _processes(begun, 2) if "main.py" in each.cmdline())
+    program.suspend()
+    try:
+        for _ in range(2):  # whatever it had drawn before
+            assert sorted(begun.step(np.zeros(2), np.array([2, 0]))[4]["env_id"]) == [0, 2]
+        begun.send(np.zeros(3), np.array([2, 1, 0]))
+        assert sorted(begun.recv()[4]["env_id"]) == [0, 1]
+    finally:
+        program.resume()
+    begun.send(np.zeros(1), np.array([0]))
+    assert sorted(begun.recv()[4]["env_id"]) == [0, 2]
+
+
+def test_nobody_starves(begun: Any) -> None:
+    begun.send(np.zeros(3), np.array([0, 1, 2]))
+    seen: list[int] = []
+    for _ in range(40):
+        indices = begun.recv()[4]["env_id"]
+        seen += indices.tolist()
+        begun.send(np.zeros(2), indices)
+    assert min(seen.count(index) for index in range(3)) > 10
+    begun.recv()
+
+
+def test_what_was_received_is_never_written_to_again(begun: Any) -> None:
+    kept: list[tuple[Any, Any]] = []
+    indices = np.array([0, 1])
+    for step in range(12):
+        observations, rewards, _, _, info = begun.step(np.full(2, 2 + step % 2), indices)
+        indices = info["env_id"]
+        kept += [(array, array.copy()) for array in (observations, rewards, indices)]
+    assert all(np.array_equal(array, copy) for array, copy in kept)
+
+
+def test_recv_with_too_few_asked_is_refused(begun: Any) -> None:
+    with pytest.raises(Misuse, match="recv waits for 2, and 0 environments"):
+        begun.recv()
+    begun.send(np.zeros(1), np.array([1]))
+    with pytest.raises(Misuse, match="recv waits for 2, and 1 environments"):
+        begun.recv()
+
+
+def test_second_send_before_it_was_received_is_refused_and_sends_nothing(begun: Any) -> None:
+    begun.send(np.zeros(1), np.array([1]))
+    with pytest.raises(Misuse, match=r"environments \[1\] have not been received"):
+        begun.send(np.zeros(2), np.array([0, 1]))
+    begun.send(np.zeros(1), np.array([0]))
+    assert sorted(begun.recv()[4]["env_id"]) == [0, 1]
+
+
+def test_wrong_action_sends_nothing(begun: Any) -> None:
+    for wrong in (np.array([0, 6]), np.array([-1, 0]), np.zeros((2, 1)), np.array([0.5, 0])):
+        with pytest.raises(ActionError):
+            begun.send(wrong, np.array([0, 1]))
+    assert sorted(begun.step(np.zeros(2), np.array([1, 0]))[4]["env_id"]) == [0, 1]
+
+
+def test_everyone_is_meant_where_nobody_is_named(begun: Any) -> None:
+    with pytest.raises(ActionError, match="a row for each"):
+        begun.send(np.zeros(2))
+    begun.send(np.zeros(3))
+    first = begun.recv()[4]["env_id"].tolist()
+    begun.send(np.zeros(2), np.array(first))
+    assert ({0, 1, 2} - set(first)) <= set(begun.recv()[4]["env_id"].tolist()) | set(begun._answered)
+
+
+def test_xla_says_why_there_is_none_and_seed_that_it_does_nothing(pong: Any) -> None:
+    with pytest.raises(Misuse, match="XLA"):
+        pong.xla()
+    with pytest.warns(UserWarning, match="make"):
+        pong.seed(3)
+
+
+def test_synchronous_answers_come_in_the_order_of_their_names(lake: Any) -> None:
+    assert not lake.is_async
+    lake.reset()
+    for indices in ([1, 0], [0], [1, 0], [1]):
+        _, _, _, _, info = lake.step(np.full(len(indices), LEFT), np.array(indices))
+        assert info["env_id"].tolist() == indices
+        assert info["players"]["env_id"].tolist() == indices
+
+
+def test_limit_of_steps_ends_one_episode_and_the_next_step_begins_another(lake: Any) -> None:
+    lake.reset()
+    table: list[tuple[int, bool, bool]] = []
+    for _ in range(9):
+        _, rewards, terminated, truncated, info = lake.step(np.array([LEFT, LEFT]))
+        table.append((int(info["elapsed_step"][0]), bool(terminated[0]), bool(truncated[0])))
+        assert rewards.tolist() == [0.0, 0.0]
+        assert info["TimeLimit.truncated"].tolist() == truncated.tolist()
+    assert table == [(1, False, False), (2, False, False), (3, False, True), (0, False, False)] * 2 + [table[0]]
+
+
+def test_pictures_have_their_size_and_colours(lake: Any) -> None:
+    observations, info = lake.reset()
+    assert observations.shape == (2, 3, 32, 48)
+    assert lake.observation_space.contains(observations[0])
+    assert info["lives"].tolist() == [0, 0]
+    assert repr(lake).startswith("GymnasiumEnvPool(num_envs=2, batch_size=2, ")
+
+
+def test_rendering_gives_what_was_drawn_in_a_size_of_its_own(lake: Any, pong: Any) -> None:
+    lake.reset()
+    assert lake.render().shape == (1, 30, 40, 3)
+    assert lake.render().any()
+    assert len(lake.render([0, 1])) == 2
+    with pytest.raises(Misuse, match="cameras"):
+        lake.render(camera_id=2)
+    with pytest.raises(Misuse, match="0 to 1"):
+        lake.render(5)
+    with pytest.raises(Misuse, match="render_mode"):
+        pong.render()
+
+
+def test_episodes_of_one_seed_begin_alike() -> None:
+    env = envpool.make_gymnasium("gym-core.MiniGrid-FourRooms-v0", remotes="local:3", seed=[5, 5, 6])
+    first = env.reset()[0]
+    env.close()
+    assert np.array_equal(first[0], first[1])
+    assert not np.array_equal(first[0], first[2])
+
+
+def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> None:
+    env = envpool.make_gymnasium("Pong-v5", num_envs=3, batch_size=2, remotes="local:3", noop_max=0)
+    try:
+        env.async_reset()
+        indices = env.recv()[4]["env_id"]
+        _kill_server(env, 0)
+        others = lost = 0
+        while not (lost and others >= 20):
+            env.send(np.zeros(len(indices)), indices)
+            _, _, terminated, truncated, info = env.recv()
+            indices = info["env_id"]
+            for position, index in enumerate(indices.tolist()):
+                if info["lost"][position]:
+                    assert index == 0
+                    assert truncated[position]
+                    assert not terminated[position]
+                    lost += 1
+                elif index:
+                    assert not truncated[position]
+                    others += lost
+        assert lost == 1
+        back = -1
+        while back < 2:
+            env.send(np.zeros(len(indices)), indices)
+            info = env.recv()[4]
+            indices = info["env_id"]
+            if 0 in indices:
+                back = info["elapsed_step"][indices.tolist().index(0)]
+    finally:
+        env.close()
+
+
+def _kill_server(env: Any, index: int) -> None:
+    _processes(env, index)[0].send_signal(signal.SIGKILL)
+
+
+def _processes(env: Any, index: int) -> list[psutil.Process]:
+    """The server of a remote, and what it started."""
+    port = str(env.core.env.addresses[index].rewarder_port)
+    for process in psutil.Process(os.getpid()).children(recursive=True):
+        command = process.cmdline()
+        if "pluriverse_server" in " ".join(command) and port in command:
+            return [process, *process.children(recursive=True)]
+    raise AssertionError("no remote listens on that port")

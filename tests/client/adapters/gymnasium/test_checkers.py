@@ -1,0 +1,139 @@
+"""The official checkers, on each family of environments, and an agent that learns."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+from collections.abc import Generator
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium.utils.env_checker import check_env
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.vnc import VncOptions
+from support.remotes import on_machine
+
+# A structured observation's numbers may be anything; Gymnasium's own environments get this warning, too.
+UNBOUNDED = "ignore:.*A Box observation space (minimum|maximum) value is -?infinity:UserWarning"
+
+# An environment's older versions are offered on purpose.
+OLD = "ignore:.*is out of date:DeprecationWarning"
+
+LOSSLESS = VncOptions(encodings=("zrle", "raw"), quality=None)
+
+needs_stable_baselines = pytest.mark.skipif(
+    importlib.util.find_spec("stable_baselines3") is None, reason="stable-baselines3 needs torch, which isn't here"
+)
+
+
+@pytest.fixture(scope="module")
+def remotes() -> Generator[str]:
+    with on_machine() as remote:
+        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+
+
+@pytest.fixture(scope="module")
+def exact_remotes() -> Generator[str]:
+    # A server that scrapes the screen can show the clock of a frame and the frame itself in two updates.
+    with on_machine("--display-backend", "xvnc") as remote:
+        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+
+
+def make(env_id: str, remotes: str, **options: Any) -> PluriverseEnv:
+    env = gymnasium.make(f"pluriverse/{env_id}", remotes=remotes, **options)
+    assert isinstance(env, PluriverseEnv)  # nothing is wrapped around it
+    return env
+
+
+@pytest.mark.filterwarnings(UNBOUNDED, OLD)
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [
+        ("gym-core.PongDeterministic-v3", {}),
+        ("gym-core.CartPole-v0", {"size": (84, 84), "grey": True}),
+        ("gym-core.CartPoleLowD-v0", {}),
+        ("gym-core.MiniGrid-Empty-5x5-v0", {}),
+        ("gym-core.FrozenLake-v1", {"actions": "keys"}),
+        ("gym-core.Pendulum-v1", {"actions": "pointer"}),
+        ("gym-core.MountainCar-v0", {"actions": "events"}),
+    ],
+)
+def test_family_passes_the_check_of_gymnasium(env_id: str, options: dict[str, Any], remotes: str) -> None:
+    # Time goes on between a reset's first frame and our picture of it, and between two steps: these environments are
+    # registered as nondeterministic, for which the checker compares no values. All else it checks.
+    env = make(env_id, remotes, render_mode="rgb_array", **options)
+    assert env.spec is not None
+    assert env.spec.nondeterministic
+    try:
+        # A remote has one agent, and these checks would be a second one; they are made below.
+        check_env(env, skip_render_check=True, skip_close_check=True)
+        assert env.render() is not None
+    finally:
+        env.close()
+
+
+@pytest.mark.filterwarnings(UNBOUNDED, OLD)
+@pytest.mark.parametrize("env_id", ["gym-core.CartPoleLowDSync-v0", "gym-core.PongDeterministicSync-v3"])
+def test_environment_that_waits_passes_the_check_of_determinism_with_lossless_pictures(
+    env_id: str, exact_remotes: str
+) -> None:
+    # Lags and clocks are measured anew each time, and JPEG depends on which tiles changed when; without them, the same
+    # seed and actions give the same observations, rewards and infos.
+    env = make(env_id, exact_remotes, vnc=LOSSLESS, measured=False)
+    assert env.spec is not None
+    env.spec = dataclasses.replace(env.spec, nondeterministic=False)
+    try:
+        check_env(env, skip_render_check=True, skip_close_check=True)
+    finally:
+        env.close()
+
+
+def test_remotes_that_are_started_pass_the_checks_of_rendering_and_closing() -> None:
+    env = make("gym-core.FrozenLake-v1", "local:1")
+    try:
+        check_env(env)
+    finally:
+        env.close()
+
+
+@needs_stable_baselines
+@pytest.mark.filterwarnings(OLD)
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [
+        ("gym-core.PongDeterministic-v3", {}),
+        ("gym-core.CartPole-v0", {"size": (84, 84), "grey": True}),
+        ("gym-core.CartPoleLowD-v0", {"size": (36, 36)}),
+        ("gym-core.FrozenLake-v1", {"actions": "keys"}),
+        ("gym-core.Pendulum-v1", {}),
+    ],
+)
+def test_family_passes_the_check_of_stable_baselines(env_id: str, options: dict[str, Any], remotes: str) -> None:
+    from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
+
+    env = make(env_id, remotes, render_mode="rgb_array", **options)
+    try:
+        # Its check of rendering closes the environment and then plays on, which ours refuses.
+        check_for_stable_baselines(env, skip_render_check=True)
+        assert env.render() is not None
+    finally:
+        env.close()
+
+
+@needs_stable_baselines
+@pytest.mark.filterwarnings(OLD, "ignore::DeprecationWarning:torch.*", "ignore::UserWarning:torch.*")
+def test_ppo_learns_from_small_grey_pictures(remotes: str) -> None:
+    from stable_baselines3 import PPO
+
+    env = make("gym-core.CartPole-v0", remotes, size=(36, 36), grey=True)
+    try:
+        model: Any = PPO("CnnPolicy", env, n_steps=64, batch_size=32, n_epochs=1, seed=1, device="cpu")
+        before = [parameter.clone() for parameter in model.policy.parameters()]
+        model.learn(192)
+        assert model.num_timesteps == 192
+        assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
+        # Episodes ended, were counted, and followed each other by themselves.
+        assert model.ep_info_buffer
+    finally:
+        env.close()

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, ResetNeeded
+from support.remotes import MachineRemote, on_machine
+
+PONG = "gym-core.PongDeterministic-v3"
+CART = "gym-core.CartPoleLowDSync-v0"
+
+
+@pytest.fixture(scope="module")
+def remote() -> Generator[MachineRemote]:
+    with on_machine() as remote:
+        yield remote
+
+
+@pytest.fixture(scope="module")
+def place(remote: MachineRemote) -> str:
+    return f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+
+
+@pytest.fixture
+def pong(place: str) -> Generator[PluriverseEnv]:
+    env = PluriverseEnv(PONG, remotes=place, render_mode="rgb_array")
+    yield env
+    env.close()
+
+
+@pytest.fixture
+def cart(place: str) -> Generator[PluriverseEnv]:
+    env = PluriverseEnv(CART, remotes=place, measured=False)
+    yield env
+    env.close()
+
+
+def episode(env: PluriverseEnv, **reset: Any) -> list[Any]:
+    """What an agent that always does the same is given, until the end."""
+    observation, _ = env.reset(**reset)
+    given: list[Any] = [observation["observation"].tolist()]
+    terminated = False
+    while not terminated:
+        observation, reward, terminated, truncated, _ = env.step(1)
+        assert not truncated
+        given.append((observation["observation"].tolist(), reward))
+    return given
+
+
+def test_steps_in_real_time_give_new_frames_and_say_how_late_they_are(pong: PluriverseEnv) -> None:
+    observation, info = pong.reset(seed=1)
+    assert observation in pong.observation_space
+    assert observation.shape == (210, 160, 3)
+    assert pong.metadata["render_fps"] == 60
+    assert info["lost"] is False
+    clocks: list[float] = []
+    for _ in range(10):
+        observation, reward, terminated, truncated, info = pong.step(pong.action_space.sample())
+        assert observation in pong.observation_space
+        assert (type(reward), type(terminated), type(truncated)) == (float, bool, bool)
+        assert "stats.gauges.diagnostics.lag.observation" in info
+        clocks.append(info["diagnostics.image_remote_time"])
+    assert clocks == sorted(set(clocks))
+    picture = pong.render()
+    assert picture is not None
+    assert (picture == observation).all()
+
+
+def test_pictures_are_made_as_asked_and_rates_follow(place: str) -> None:
+    with PluriverseEnv(PONG, remotes=place, size=[40, 50], grey=True, crop=[0, 34, 160, 160], frame_skip=2) as env:
+        assert env.observation_space.shape == (40, 50, 1)
+        assert env.metadata["render_fps"] == 30
+        assert env.reset()[0].any()
+        assert env.render() is None
+
+
+def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
+    first = [episode(cart, seed=4), episode(cart), episode(cart)]
+    assert first == [episode(cart, seed=4), episode(cart), episode(cart)]
+    assert first[0] != first[1] != first[2]
+    assert first[0] != episode(cart, seed=5)
+
+
+def test_episode_that_began_by_itself_can_be_joined(cart: PluriverseEnv) -> None:
+    episode(cart)
+    assert cart.reset(options={"join": True})[0] in cart.observation_space
+    assert cart.step(0)[1] == 1.0
+
+
+def test_wrong_use_says_the_rule(cart: PluriverseEnv) -> None:
+    with pytest.raises(ResetNeeded, match="call reset"):
+        cart.step(0)
+    with pytest.raises(Misuse, match=r"no options \['jion'\]"):
+        cart.reset(options={"jion": True})
+    with pytest.raises(Misuse, match="0 to"):
+        cart.reset(seed=2**64)
+    episode(cart)
+    with pytest.raises(ResetNeeded, match="is over"):
+        cart.step(0)
+    cart.reset()
+    with pytest.raises(ActionError, match="0 to 1"):
+        cart.step(2)
+    cart.step(np.int64(1))
+    cart.close()
+    cart.close()
+    with pytest.raises(Closed):
+        cart.reset()
+
+
+def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"make_vec\(…, num_envs=2, remotes='local:2'\)"):
+        PluriverseEnv(PONG, remotes="local:2")
+
+
+def test_unknown_render_mode_leaves_nothing_behind(place: str) -> None:
+    before = len(psutil.Process(os.getpid()).net_connections())
+    with pytest.raises(ConfigurationError, match="render mode"):
+        PluriverseEnv(PONG, remotes=place, render_mode="ansi")
+    assert len(psutil.Process(os.getpid()).net_connections()) == before
+
+
+def test_limit_of_steps_truncates(place: str) -> None:
+    with PluriverseEnv(CART, remotes=place, max_episode_steps=2) as env:
+        env.reset(seed=1)
+        assert env.step(0)[3] is False
+        assert env.step(1)[2:4] == (False, True)
+        assert env.reset()[0] in env.observation_space
+
+
+def test_human_watches(place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    with PluriverseEnv(PONG, remotes=place, render_mode="human") as env:
+        env.reset()
+        assert "▀" in capsys.readouterr().out
+        env.step(0)
+        assert "▀" in capsys.readouterr().out
+        assert env.render() is None

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Generator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import psutil
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.gymnasium import PluriverseVectorEnv
+from pluriverse.adapters.gymnasium.opening import drawn_seed, generator_of
+from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
+from support.remotes import MachineRemote, on_machine
+
+PONG = "gym-core.PongDeterministic-v3"
+MINIGRID = "gym-core.MiniGrid-Empty-5x5-v0"
+CART = "gym-core.CartPoleLowDSync-v0"
+STEPS = 60
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is out of date:DeprecationWarning")
+
+Make = Callable[..., PluriverseVectorEnv]
+
+
+@pytest.fixture(scope="module")
+def places() -> Generator[str]:
+    with on_machine() as one, on_machine() as other:
+        yield f"vnc://{_place(one)},{_place(other)}?password={one.password}"
+
+
+def _place(remote: MachineRemote) -> str:
+    return f"127.0.0.1:{remote.vnc_port}+{remote.port}"
+
+
+@pytest.fixture
+def make(places: str) -> Generator[Make]:
+    made: list[PluriverseVectorEnv] = []
+
+    def make(env_id: str, **options: Any) -> PluriverseVectorEnv:
+        made.append(PluriverseVectorEnv(env_id, num_envs=2, remotes=places, **options))
+        return made[-1]
+
+    yield make
+    for env in made:
+        env.close()
+
+
+class Seeded(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Gymnasium's own environment, with the seeds of episodes that follow a seeded one drawn as ours are."""
+
+    generator: np.random.Generator | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        if seed is not None:
+            self.generator = generator_of(seed)
+        return self.env.reset(seed=drawn_seed(self.generator) if seed is None else seed, options=options)
+
+
+def cart_poles(mode: AutoresetMode) -> SyncVectorEnv:
+    return SyncVectorEnv([lambda: Seeded(gymnasium.make("CartPole-v0"))] * 2, autoreset_mode=mode)
+
+
+def assert_alike(ours: Any, theirs: Any, context: Any) -> None:
+    """Two answers to one call, of which ours has a picture, too."""
+    assert len(ours) == len(theirs)
+    np.testing.assert_array_equal(ours[0]["observation"], theirs[0], err_msg=str(context))
+    for mine, other in zip(ours[1:-1], theirs[1:-1], strict=True):
+        np.testing.assert_array_equal(mine, other, err_msg=str(context))
+        assert mine.dtype == other.dtype
+    mine, other = ours[-1], theirs[-1]
+    assert mine.keys() >= other.keys()
+    for key in other.keys() & {"_final_obs", "_final_info"}:
+        np.testing.assert_array_equal(mine[key], other[key])
+    for one, another in zip(mine.get("final_obs", []), other.get("final_obs", []), strict=True):
+        np.testing.assert_array_equal(one if one is None else one["observation"], another)
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_calls_are_answered_as_gymnasium_answers_them(mode: AutoresetMode, make: Make) -> None:
+    ours, theirs = make(CART, autoreset_mode=mode), cart_poles(mode)
+    assert ours.metadata["autoreset_mode"] is mode
+    assert_alike(ours.reset(seed=7), theirs.reset(seed=7), "reset")
+    generator = np.random.default_rng(1)
+    ends = 0
+    for step in range(STEPS):
+        actions = generator.integers(0, 2, 2)
+        answer = ours.step(actions)
+        assert_alike(answer, theirs.step(actions), step)
+        ended = answer[2] | answer[3]
+        ends += ended.sum()
+        if mode is AutoresetMode.DISABLED and ended.any():
+            masked = ours.reset(options={"reset_mask": ended})
+            assert_alike(masked, theirs.reset(options={"reset_mask": ended}), step)
+            np.testing.assert_array_equal(masked[1]["_lost"], ended)
+    assert ends > 2
+    assert_alike(ours.reset(seed=[3, None]), theirs.reset(seed=[3, None]), "reset in the middle")
+
+
+def test_observations_are_in_the_batched_space_with_text_and_pointer(make: Make) -> None:
+    env = make(MINIGRID, actions="pointer")
+    observations, _ = env.reset()
+    assert observations in env.observation_space
+    assert len(observations["text"]) == 2
+    assert all(observations["text"])
+    answer = env.step(env.action_space.sample())
+    assert answer[0] in env.observation_space
+    assert env.single_observation_space.contains({key: value[0] for key, value in observations.items()})
+
+
+def test_events_are_batched_as_a_tuple_of_lists(make: Make) -> None:
+    env = make(PONG, actions="events")
+    env.reset()
+    assert env.action_space.sample() in env.action_space
+    env.step(([("KeyEvent", "ArrowUp", True)], []))
+    env.step(([], [("PointerEvent", 3, 4, 0)]))
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_observations_are_copies_unless_one_wants_them_not_to_be(copy: bool, make: Make) -> None:
+    env = make(PONG, copy=copy)
+    before, _ = env.reset()
+    after, *_ = env.step(np.array([0, 1]))
+    assert np.shares_memory(before, after) is not copy
+
+
+def test_pictures_of_all_are_rendered(make: Make) -> None:
+    env = make(PONG, render_mode="rgb_array", size=(20, 20))
+    with pytest.raises(ResetNeeded):
+        env.render()
+    env.reset()
+    pictures = env.render()
+    assert pictures is not None
+    assert [picture.shape for picture in pictures] == [(210, 160, 3)] * 2
+
+
+def test_episodes_without_a_seed_begin_by_themselves(make: Make) -> None:
+    env = make(CART, autoreset_mode="SameStep")
+    env.reset()
+    for _ in range(STEPS):
+        _, _, terminations, _, infos = env.step(np.array([1, 1]))
+        if terminations.any():
+            ended = int(np.flatnonzero(terminations)[0])
+            before = int(infos["final_info"]["env_status.complete.episode_id"][ended])
+            assert int(infos["env_status.episode_id"][ended]) == before + 1
+            return
+    raise AssertionError("no pole fell")
+
+
+def test_wrong_use_says_the_rule(make: Make) -> None:
+    env = make(CART, autoreset_mode="Disabled")
+    both = np.array([True, True])
+    with pytest.raises(ResetNeeded, match="has not been reset"):
+        env.step(np.array([0, 0]))
+    with pytest.raises(Misuse, match="the first reset is one of all"):
+        env.reset(options={"reset_mask": np.array([True, False])})
+    with pytest.raises(Misuse, match="3 seeds for 2"):
+        env.reset(seed=[1, 2, 3])
+    for mask in ([True, True], np.array([1, 0]), np.array([True])):
+        with pytest.raises(Misuse, match="NumPy array of 2 booleans"):
+            env.reset(options={"reset_mask": mask})
+    with pytest.raises(Misuse, match="chooses no environment"):
+        env.reset(options={"reset_mask": ~both})
+    with pytest.raises(Misuse, match="no options"):
+        env.reset(options={"mask": both})
+    env.reset(options={"reset_mask": both})
+    with pytest.raises(Misuse, match="3 actions for 2"):
+        env.step(np.array([0, 1, 0]))
+    with pytest.raises(ActionError, match="0 to 1"):
+        env.step(np.array([0, 7]))
+    while True:
+        _, _, terminations, truncations, _ = env.step(np.array([1, 0]))
+        if (terminations | truncations).any():
+            break
+    with pytest.raises(ResetNeeded, match="is over"):
+        env.step(np.array([1, 0]))
+    env.close()
+    env.close()
+    with pytest.raises(Closed):
+        env.reset()
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on(mode: AutoresetMode) -> None:
+    env = PluriverseVectorEnv(PONG, num_envs=2, remotes="local:2", autoreset_mode=mode)
+    try:
+        _, before = env.reset()
+        _kill_server(env, 0)
+        while True:
+            observations, _, terminations, truncations, infos = env.step(np.array([0, 1]))
+            assert observations in env.observation_space
+            assert not terminations.any()
+            assert not truncations[1]
+            if truncations[0]:
+                break
+        told = infos["final_info"] if mode is AutoresetMode.SAME_STEP else infos
+        assert told["lost"][0]
+        assert told["error"][0]
+        assert not infos["lost"][1]
+        # The next step waits until the first one is back, if this one hasn't.
+        _, rewards, terminations, truncations, infos = env.step(np.array([0, 1]))
+        assert not (terminations | truncations).any()
+        assert not infos["lost"].any()
+        assert rewards[0] == 0
+        assert infos["env_status.episode_id"][1] == before["env_status.episode_id"][1]
+    finally:
+        env.close()
+
+
+def _kill_server(env: PluriverseVectorEnv, index: int) -> None:
+    core = env._core  # pyright: ignore[reportPrivateUsage]
+    assert isinstance(core, Core)
+    port = str(core.env.addresses[index].rewarder_port)
+    for process in psutil.Process(os.getpid()).children(recursive=True):
+        if "pluriverse_server" in " ".join(process.cmdline()) and port in process.cmdline():
+            process.send_signal(signal.SIGKILL)
+            return
+    raise AssertionError("no remote listens on that port")

@@ -1,0 +1,110 @@
+"""Actions of all kinds as events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse.adapters.actions import ActionMap, Kind
+from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.spaces import Choice, Spaces
+
+LEFT, RIGHT, FIRE = 0xFF51, 0xFF53, ord("z")
+BOX = (10, 20, 100, 50)
+GAME = Spaces(discrete=(Choice("NOOP", ()), Choice("LEFT", (LEFT,)), Choice("LEFTFIRE", (LEFT, FIRE))))
+TURNS = Spaces(discrete=(Choice("left", (LEFT,)), Choice("drop", (FIRE,))), tap=True)
+PAGE = Spaces(keys=(ord("a"), ord("b")), pointer=True, text=True)
+
+
+def mapped(spaces: Spaces | None, kind: Any = "auto") -> ActionMap:
+    return ActionMap(spaces, BOX, kind)
+
+
+@pytest.mark.parametrize(
+    ("spaces", "kind"),
+    [(GAME, "discrete"), (TURNS, "discrete"), (PAGE, "pointer"), (Spaces(keys=(FIRE,)), "keys"), (Spaces(), "events"),
+     (None, "pointer")],
+)  # fmt: skip
+def test_kind_follows_from_what_the_remote_says(spaces: Spaces | None, kind: Kind) -> None:
+    assert mapped(spaces).kind == kind
+
+
+@pytest.mark.parametrize(("spaces", "kind"), [(PAGE, "discrete"), (Spaces(pointer=True), "keys"), (GAME, "mouse")])
+def test_kind_that_is_not_to_be_had_says_which_are(spaces: Spaces, kind: str) -> None:
+    with pytest.raises(ConfigurationError, match="expected"):
+        mapped(spaces, kind)
+
+
+def test_first_choice_sets_every_key_and_later_ones_only_what_changes() -> None:
+    hand = mapped(GAME).hand()
+    assert set(hand.events(1)) == {KeyEvent(LEFT, True), KeyEvent(FIRE, False)}
+    assert hand.events(2) == [KeyEvent(FIRE, True)]
+    assert hand.events(2) == []
+    assert set(hand.events(np.int64(0))) == {KeyEvent(LEFT, False), KeyEvent(FIRE, False)}
+
+
+@given(st.lists(st.integers(0, 2)))
+def test_keys_that_are_down_are_always_those_of_the_last_choice(choices: list[int]) -> None:
+    hand = mapped(GAME).hand()
+    down: set[int] = set()
+    for choice in choices:
+        for event in hand.events(choice):
+            assert isinstance(event, KeyEvent)
+            (down.add if event.down else down.discard)(event.keysym)
+        assert down == set(GAME.discrete[choice].keys)
+
+
+def test_release_lets_go_and_the_next_action_says_everything_again() -> None:
+    hand = mapped(GAME).hand()
+    hand.events(2)
+    assert set(hand.release()) == {KeyEvent(LEFT, False), KeyEvent(FIRE, False)}
+    assert hand.release() == []
+    assert len(hand.events(0)) == 2
+
+
+def test_tap_presses_and_releases_each_time() -> None:
+    hand = mapped(TURNS).hand()
+    for _ in range(2):
+        assert hand.events(1) == [KeyEvent(FIRE, True), KeyEvent(FIRE, False)]
+
+
+def test_keys_are_a_bit_each() -> None:
+    actions = mapped(GAME, "keys")
+    hand = actions.hand()
+    assert set(hand.events(np.array([1, 0], np.int8))) == {KeyEvent(LEFT, True), KeyEvent(FIRE, False)}
+    assert hand.events([0, 1]) == [KeyEvent(LEFT, False), KeyEvent(FIRE, True)]
+
+
+def test_pointer_is_in_pixels_of_the_picture_and_stays_where_it_was() -> None:
+    hand = mapped(PAGE).hand()
+    assert hand.events({"pointer": np.array([3, 4]), "buttons": [1, 0, 0]}) == [PointerEvent(13, 24, 1)]
+    assert hand.events({"pointer": [3, 4], "buttons": [1, 0, 0]}) == []
+    assert hand.events({"buttons": [0, 0, 1]}) == [PointerEvent(13, 24, 4)]
+    assert hand.events({"pointer": [0, 0], "keys": [1, 0]})[0] == PointerEvent(10, 20, 4)
+    assert hand.release() == [KeyEvent(ord("a"), False), PointerEvent(10, 20, 0)]
+
+
+def test_events_pass_through_and_are_released() -> None:
+    hand = mapped(GAME, "events").hand()
+    assert hand.events([("KeyEvent", "ArrowLeft", True)]) == [KeyEvent(LEFT, True)]
+    assert hand.release() == [KeyEvent(LEFT, False)]
+
+
+@pytest.mark.parametrize("action", [3, -1, 1.0, True, "1", None, np.array([1, 2]), {}])
+def test_what_is_no_choice_is_refused(action: Any) -> None:
+    with pytest.raises(ActionError, match="expected an integer of 0 to 2"):
+        mapped(GAME).hand().events(action)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [1, [0, 1], {"mouse": [1, 2]}, {"pointer": [100, 0]}, {"pointer": [-1, 0]}, {"pointer": [1]}, {"keys": [1]},
+     {"pointer": [0.5, 0.5]}, {"buttons": [1, 0]}],
+)  # fmt: skip
+def test_what_is_no_pointer_action_is_refused(action: Any) -> None:
+    with pytest.raises(ActionError, match=r"expected|outside"):
+        mapped(PAGE).hand().events(action)

@@ -1,0 +1,189 @@
+"""The core over real remotes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.player import Phase
+from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
+from pluriverse.vnc import VncOptions
+from support.killing import kill_remote
+
+PONG = "gym-core.PongDeterministic-v3"
+LAKE = "gym-core.FrozenLake-v1"
+LEFT, DOWN, RIGHT, UP = range(4)
+
+
+@pytest.fixture(scope="module")
+def pong() -> Generator[Core]:
+    with Core(PONG, "local:2") as core:
+        yield core
+
+
+def begin(core: Core, **options: Any) -> None:
+    for index in range(core.n):
+        core.reset(index, **options)
+    assert sorted(core.receive(core.n)) == list(range(core.n))
+
+
+def test_what_the_remote_says_becomes_spaces_and_pictures(pong: Core) -> None:
+    assert pong.actions.kind == "discrete"
+    assert pong.actions.n == 6
+    assert pong.pictures.shape == (210, 160, 3)
+    assert pong.fps == 60
+
+
+def test_reset_answers_with_the_first_frame_of_a_new_episode(pong: Core) -> None:
+    begin(pong, seed=3)
+    for index in range(pong.n):
+        turn = pong.turn(index)
+        assert turn.first
+        assert turn.elapsed == 0
+        assert pong.picture(index).any()
+
+
+def test_steps_answer_with_frames_that_were_not_seen_before(pong: Core) -> None:
+    begin(pong)
+    clocks: list[float] = []
+    for step in range(20):
+        pong.send({0: step % pong.actions.n})
+        assert pong.receive(1) == [0]
+        assert pong.turn(0).elapsed == step + 1
+        clocks.append(pong.turn(0).info["diagnostics.image_remote_time"])
+    assert clocks == sorted(set(clocks))
+
+
+def test_whoever_answers_first_is_received_first(pong: Core) -> None:
+    begin(pong)
+    pong.reset(0)
+    pong.send({1: 0})
+    assert pong.receive(1) == [1]
+    pong.send({1: 0})
+    assert sorted(pong.receive(2)) == [0, 1]
+
+
+def test_wrong_use_says_the_rule_and_sends_nothing(pong: Core) -> None:
+    begin(pong)
+    with pytest.raises(Misuse, match="1 answers are wanted of the 0"):
+        pong.receive(1)
+    with pytest.raises(ActionError, match="0 to 5"):
+        pong.send({0: 1, 1: 6})
+    assert pong.phase(0) is Phase.READY
+    pong.send({0: 1})
+    with pytest.raises(Misuse, match="answer"):
+        pong.send({0: 1})
+    with pytest.raises(Misuse, match="expected 0 to 1"):
+        pong.send({2: 1})
+    assert pong.receive(1) == [0]
+
+
+def test_step_before_the_first_reset_is_refused() -> None:
+    with Core(LAKE, "local:1") as core, pytest.raises(ResetNeeded, match="has not been reset"):
+        core.send({0: 0})
+
+
+def test_outcome_ends_the_episode_and_the_next_can_be_joined() -> None:
+    with Core("gym-core.CartPole-v0", "local:1") as core:
+        begin(core, seed=1)
+        total = 0.0
+        while core.phase(0) is not Phase.ENDED:
+            core.send({0: 0})
+            core.receive(1)
+            total += core.turn(0).reward
+        turn = core.turn(0)
+        assert turn.terminated
+        assert 1 <= total < 60  # a pole that is always pushed one way falls within a second
+        assert turn.elapsed >= 1
+        with pytest.raises(ResetNeeded, match="is over"):
+            core.send({0: 0})
+        core.reset(0, join=True)
+        assert core.receive(1) == [0]
+        assert core.turn(0).first
+
+
+def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
+    with Core(LAKE, "local:1", max_episode_steps=2) as core:
+        begin(core, seed=1)
+        for _ in range(2):
+            core.send({0: LEFT})
+            core.receive(1)
+        assert core.turn(0).truncated
+        before = core.turn(0).info["env_status.episode_id"]
+        core.reset(0, join=True)
+        core.receive(1)
+        assert core.turn(0).first
+        assert core.turn(0).info["env_status.episode_id"] != before
+
+
+def test_text_of_a_mission_stays_with_the_episode() -> None:
+    with Core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1") as core:
+        begin(core)
+        mission = core.turn(0).text
+        assert mission
+        core.send({0: 0})
+        core.receive(1)
+        assert core.turn(0).text == mission
+
+
+def test_remote_that_dies_truncates_its_own_episode_only() -> None:
+    with Core(PONG, "local:2") as core:
+        begin(core)
+        kill_remote(core.env.addresses[0])
+        turns = 0
+        core.send({0: 0, 1: 0})
+        while True:
+            for index in core.receive(1):
+                if index == 0 and core.turn(0).truncated:
+                    assert core.turn(0).lost
+                    assert core.turn(0).info["error"]
+                    core.reset(0)
+                elif core.turn(index).first:
+                    assert index == 0
+                    assert turns
+                    return
+                else:
+                    assert not core.turn(index).truncated
+                    turns += index
+                    core.send({index: 0})
+
+
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="frame_skip is 0"):
+        Core(PONG, "local:1", frame_skip=0)
+
+
+def test_receive_that_nothing_comes_of_says_so(pong: Core) -> None:
+    begin(pong)
+    pong.reset(0)
+    with pytest.raises(RemoteFailed, match="nothing came of environments 0"):
+        pong.receive(1, timeout_s=0)
+    pong.receive(1)
+
+
+def test_environment_that_waits_for_its_agent_goes_one_step_for_each() -> None:
+    with Core("gym-core.PongDeterministicSync-v3", "local:1") as core:
+        assert core.spaces is not None
+        assert core.spaces.step is not None
+        begin(core, seed=3)
+        frames: list[int] = []
+        for _ in range(10):
+            core.send({0: 0})
+            core.receive(1)
+            assert core.turn(0).info["stats.reward.count"] == 1
+            frames.append(core.turn(0).info["rewarder.frames"])
+        assert frames == sorted(frames)
+
+
+def test_lives_are_told_where_the_game_counts_them() -> None:
+    with Core("gym-core.BreakoutNoFrameskip-v3", "local:1") as core:
+        begin(core)
+        assert core.turn(0).info["lives"] == 5
+
+
+@pytest.mark.parametrize("options", [{"vision": False}, {"vnc": VncOptions(grey=True)}, {"vnc": VncOptions(scale=2)}])
+def test_screen_that_is_not_as_it_is_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="screen as it is"):
+        Core(PONG, "local:1", **options)

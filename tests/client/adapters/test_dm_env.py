@@ -1,0 +1,133 @@
+"""dm_env's interface over a real remote, with dm_env's own conformance tests."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Generator, Iterator
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from dm_env import StepType, specs, test_utils  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.dm_env import DmEnvironment, load
+from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.testing.dm_env import check
+from support.killing import kill_remote
+
+PONG = "gym-core.PongDeterministic-v3"
+CART = "gym-core.CartPole-v0"
+GRID = "gym-core.MiniGrid-DoorKey-5x5-v0"
+
+
+@pytest.fixture(scope="module")
+def cart() -> Generator[DmEnvironment]:
+    with load(CART, "local:1") as env:
+        yield env
+
+
+def play_out(env: DmEnvironment, action: Any = 0) -> Any:
+    """Act until the episode ends; its last step."""
+    while not (step := env.step(action)).last():
+        pass
+    return step
+
+
+def test_dm_envs_own_tests_pass() -> None:
+    class Conformance(test_utils.EnvironmentTestMixin, unittest.TestCase):  # pyright: ignore[reportUntypedBaseClass, reportUnknownMemberType]
+        def make_object_under_test(self) -> DmEnvironment:
+            return load(CART, "local:1", seed=1)
+
+        def make_action_sequence(self) -> Iterator[int]:
+            # Pushed one way for so long the pole has fallen.
+            yield from [0] * 90
+
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(cast("type[unittest.TestCase]", Conformance))
+    result = unittest.TestResult()
+    suite.run(result)
+    assert result.testsRun >= 4
+    assert result.wasSuccessful(), result.failures + result.errors
+
+
+def test_outcome_ends_with_discount_zero_and_the_next_step_begins_anew(cart: DmEnvironment) -> None:
+    cart.reset()
+    last = play_out(cart)
+    assert last.discount == 0.0
+    step = cart.step(0)
+    assert step.first()
+    assert step.reward is None
+    assert cart.step(0).step_type is StepType.MID
+
+
+def test_time_limit_ends_with_discount_one() -> None:
+    with load(PONG, "local:1", max_episode_steps=3) as env:
+        env.reset()
+        last = play_out(env)
+        assert last.discount == 1.0
+        assert env.step(0).first()
+
+
+def test_action_of_a_step_that_begins_an_episode_is_ignored(cart: DmEnvironment) -> None:
+    cart.reset()
+    play_out(cart)
+    assert cart.step("no action at all").first()
+
+
+def test_specs_say_what_comes(cart: DmEnvironment) -> None:
+    action = cart.action_spec()
+    assert isinstance(action, specs.DiscreteArray)
+    assert (action.num_values, action.name) == (2, "action")
+    vision = cart.observation_spec()
+    assert isinstance(vision, specs.BoundedArray)
+    assert (vision.dtype, vision.name) == (np.uint8, "vision")
+    assert cart.reset().observation.shape == vision.shape
+    assert cart.reward_spec().name == "reward"
+    assert (cart.discount_spec().minimum, cart.discount_spec().maximum) == (0, 1)
+
+
+def test_texts_stand_beside_the_picture_where_there_are_any() -> None:
+    with load(GRID, "local:1", size=(32, 32), grey=True) as env:
+        observation = env.reset().observation
+        assert observation["vision"].shape == (32, 32, 1)
+        assert "door" in observation["text"]
+        env.observation_spec()["text"].validate(observation["text"])
+
+
+def test_bounded_arrays_of_keys_and_pointer_are_named() -> None:
+    with load(CART, "local:1", actions="pointer") as env:
+        spec = env.action_spec()
+        assert [(name, spec[name].name) for name in spec] == [(name, name) for name in ("pointer", "buttons", "keys")]
+        env.reset()
+        env.step({name: spec[name].generate_value() for name in spec})
+
+
+def test_wrong_action_says_what_was_expected(cart: DmEnvironment) -> None:
+    cart.reset()
+    with pytest.raises(ActionError, match="0 to 1"):
+        cart.step(7)
+
+
+def test_several_remotes_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="expected one remote"):
+        load(CART, "local:2")
+
+
+def test_lists_of_events_have_no_spec() -> None:
+    with pytest.raises(ConfigurationError, match="no spec"):
+        load(CART, "local:1", actions="events")
+
+
+@pytest.mark.parametrize("env_id", [PONG, GRID, "gym-core.CartPoleLowD-v0"])
+def test_contract_holds(env_id: str) -> None:
+    check(env_id, "local:1")
+
+
+def test_lost_remote_truncates_with_discount_one() -> None:
+    core = Core(PONG, "local:1")
+    with DmEnvironment(core) as env:
+        env.reset()
+        kill_remote(core.env.addresses[0])
+        last = play_out(env)
+        assert last.discount == 1.0
+        assert env.last_info["error"]
+        assert env.step(0).first()

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+import pytest
+from pluriverse.adapters.listed import listed
+from pluriverse.catalogue import environments
+from pluriverse.remotes.runtimes import VARIABLE
+from support.remotes import ROOT
+
+
+def test_list_is_what_the_runtimes_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(ROOT / "runtimes"))
+    said = [str(entry["id"]) for entry in environments()]
+    assert listed() == said, "renew it: pluriverse envs > client/src/pluriverse/adapters/listed.txt"

@@ -1,0 +1,247 @@
+"""One environment's turns, as its steps bring them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse.adapters.player import STALL_S, Phase, Player, Turn
+from pluriverse.env.slot import Outcome
+from pluriverse.errors import Misuse, ResetNeeded
+
+FPS = 50.0
+BLANK = np.zeros((4, 6, 3), np.uint8)
+
+
+def screen(value: int) -> Any:
+    return np.full((4, 6, 3), value, np.uint8)
+
+
+def outcome(
+    value: int | None = 1,
+    *,
+    clock: float | None = None,
+    updates: int = 1,
+    reward: float = 0.0,
+    text: str = "",
+    state: Any = None,
+    **info: Any,
+) -> Outcome:
+    """What a step gives: a screen full of ``value`` (None: masked), painted at ``clock``."""
+    info["stats.vnc.updates.n"] = updates
+    if clock is not None:
+        info["diagnostics.image_remote_time"] = clock
+    observation = None
+    if value is not None:
+        observation = {"vision": screen(value), "text": [text] if text else []}
+        if state is not None:
+            observation["observation"] = state
+    return Outcome(observation, reward, "terminated" in info, info)
+
+
+def end(*, terminated: bool = True, value: int | None = None, reward: float = 0.0, **info: Any) -> Outcome:
+    return outcome(value, reward=reward, terminated=terminated, truncated=not terminated, **info)
+
+
+def playing(**options: Any) -> Player:
+    """A player whose episode has shown its first frame at clock 100."""
+    player = Player(BLANK, fps=FPS, **options)
+    player.reset()
+    assert player.take(outcome(1, clock=100.0), None, now=0.0) is not None
+    return player
+
+
+def take(player: Player, *outcomes: Outcome, now: float = 0.0) -> Turn:
+    """The turn that the last of the outcomes makes."""
+    *early, last = outcomes
+    for each in early:
+        assert player.take(each, None, now) is None
+    turn = player.take(last, None, now)
+    assert turn is not None
+    return turn
+
+
+def test_first_turn_comes_with_the_first_frame() -> None:
+    player = Player(BLANK, fps=FPS)
+    player.reset()
+    turn = take(player, outcome(None), outcome(None, reward=0.0), outcome(3, text="go", state=[1.0]))
+    assert (turn.first, turn.reward, turn.elapsed, turn.text, turn.state) == (True, 0.0, 0, "go", [1.0])
+    assert turn.screen[0, 0, 0] == 3
+    assert player.phase is Phase.READY
+
+
+def test_reward_that_came_with_the_first_frame_belongs_to_the_first_step() -> None:
+    player = Player(BLANK, fps=FPS)
+    player.reset()
+    take(player, outcome(None, reward=1.0), outcome(1, clock=100.0, reward=2.0))
+    player.act(0.0)
+    assert take(player, outcome(1, clock=100.02, reward=4.0)).reward == 7.0
+
+
+def test_episode_that_ended_before_it_was_seen_is_nobodys() -> None:
+    player = Player(BLANK, fps=FPS)
+    player.reset()
+    first = take(player, outcome(None, reward=5.0), end(reward=3.0), outcome(1, clock=100.0))
+    assert not first.terminated
+    player.act(0.0)
+    assert take(player, outcome(1, clock=100.02)).reward == 0.0
+
+
+def test_step_waits_for_a_frame_painted_later() -> None:
+    player = playing()
+    player.act(0.0)
+    turn = take(player, outcome(1, clock=100.0), outcome(1, clock=100.005), outcome(2, clock=100.02))
+    assert turn.screen[0, 0, 0] == 2
+    assert turn.elapsed == 1
+
+
+def test_frame_that_came_while_the_agent_was_thinking_answers_at_once() -> None:
+    player = playing()
+    player.act(0.0)
+    assert player.take(outcome(2, clock=100.5), None, now=0.0) is not None
+
+
+@given(st.integers(1, 8))
+def test_step_lasts_as_many_frames_as_are_to_be_skipped(frame_skip: int) -> None:
+    player = playing(frame_skip=frame_skip)
+    player.act(0.0)
+    clocks = [100.0 + frame / FPS for frame in range(frame_skip + 1)]
+    take(player, *(outcome(1, clock=clock) for clock in clocks))
+    assert player.phase is Phase.READY
+
+
+def test_without_a_clock_updates_are_counted() -> None:
+    player = Player(BLANK, fps=FPS, frame_skip=3)
+    player.reset()
+    take(player, outcome(1))
+    player.act(0.0)
+    take(player, outcome(1, updates=1), outcome(1, updates=0), outcome(1, updates=2))
+
+
+def test_step_of_a_still_screen_without_a_clock_lasts_one_frame() -> None:
+    player = Player(BLANK, fps=FPS)
+    player.reset()
+    take(player, outcome(1))
+    player.act(10.0)
+    assert player.due_at == pytest.approx(10.0 + 1 / FPS)
+    assert player.take(outcome(1, updates=0), None, now=10.019) is None
+    assert player.is_overdue(10.021)
+    assert player.take(outcome(1, updates=0), None, now=10.021) is not None
+
+
+def test_step_of_a_remote_that_stalls_ends_all_the_same() -> None:
+    player = playing()
+    player.act(10.0)
+    assert player.take(outcome(1, clock=100.0), None, now=10.0 + STALL_S) is None
+    assert player.take(outcome(1, clock=100.0), None, now=10.1 + STALL_S) is not None
+
+
+def test_rewards_and_counts_of_a_turn_add_up() -> None:
+    player = playing()
+    player.act(0.0)
+    turn = take(player, outcome(1, clock=100.0, reward=1.0), outcome(1, clock=100.02, reward=2.5, updates=2))
+    assert turn.reward == 3.5
+    assert turn.info["stats.vnc.updates.n"] == 3
+
+
+def test_text_and_state_stay_until_there_are_others() -> None:
+    player = playing()
+    player.act(0.0)
+    take(player, outcome(1, clock=100.02, text="turn left", state=[1]))
+    player.act(0.0)
+    turn = take(player, outcome(1, clock=100.04))
+    assert (turn.text, turn.state) == ("turn left", [1])
+    player.reset()
+    turn = take(player, outcome(1, clock=200.0))
+    assert (turn.text, turn.state) == ("", None)
+
+
+def test_outcome_terminates_and_shows_the_last_of_the_old_episode() -> None:
+    player = playing()
+    player.act(0.0)
+    turn = player.take(end(reward=1.0), screen(9), now=0.0)
+    assert turn is not None
+    assert (turn.terminated, turn.truncated, turn.reward, turn.lost) == (True, False, 1.0, False)
+    assert turn.screen[0, 0, 0] == 9
+    assert player.over_there
+
+
+def test_picture_that_came_with_the_end_is_the_next_episodes() -> None:
+    player = playing()
+    player.act(0.0)
+    turn = player.take(end(value=9), screen(9), now=0.0)
+    assert turn is not None
+    assert turn.screen[0, 0, 0] == 1
+
+
+def test_limit_of_the_remote_truncates() -> None:
+    player = playing()
+    player.act(0.0)
+    turn = take(player, end(terminated=False))
+    assert (turn.terminated, turn.truncated, turn.lost) == (False, True, False)
+
+
+def test_remote_that_breaks_truncates_and_is_told() -> None:
+    player = playing()
+    player.act(0.0)
+    turn = take(player, end(terminated=False, error="the server hung up", value=None))
+    assert (turn.truncated, turn.lost, turn.info["error"]) == (True, True, "the server hung up")
+    assert not player.over_there
+
+
+def test_own_limit_of_steps_truncates_an_episode_that_goes_on_over_there() -> None:
+    player = playing(max_episode_steps=2)
+    player.act(0.0)
+    assert not take(player, outcome(1, clock=100.02)).truncated
+    player.act(0.0)
+    turn = take(player, outcome(1, clock=100.04))
+    assert (turn.truncated, turn.terminated, turn.elapsed) == (True, False, 2)
+    assert player.phase is Phase.ENDED
+    assert not player.over_there
+
+
+def test_acting_at_the_wrong_time_says_the_rule() -> None:
+    player = Player(BLANK, fps=FPS)
+    with pytest.raises(ResetNeeded, match="environment 3 has not been reset"):
+        player.check(3)
+    player.reset()
+    with pytest.raises(Misuse, match="has not answered"):
+        player.check(3)
+    take(player, outcome(1))
+    player.check(3)
+    player.act(0.0)
+    with pytest.raises(Misuse, match="has not answered"):
+        player.check(3)
+    take(player, end())
+    with pytest.raises(ResetNeeded, match="is over"):
+        player.check(3)
+
+
+def sync_player() -> Player:
+    player = Player(BLANK, fps=FPS, sync=True)
+    player.reset()
+    take(player, outcome(1, clock=100.0))
+    player.act(10.0)
+    return player
+
+
+def stepped(clock: float, *, count: int = 1, pixels: int = 500) -> Outcome:
+    """What a step of an environment that waits for its agent gives; its reward was sent at clock 101."""
+    answer = outcome(1, clock=clock)
+    answer.info |= {"stats.reward.count": count, "stats.vnc.updates.pixels": pixels, "reward_buffer.remote_time": 101.0}
+    return answer
+
+
+def test_step_of_a_waiting_environment_is_answered_by_its_reward_and_a_later_picture() -> None:
+    player = sync_player()
+    take(player, stepped(100.0, count=0), stepped(100.5), stepped(101.5), now=10.0)
+
+
+def test_picture_of_which_only_the_clock_came_is_given_a_moment() -> None:
+    player = sync_player()
+    assert player.take(stepped(101.5, pixels=8), None, now=10.0) is None
+    assert 10.0 < player.due_at < 10.1
+    assert player.take(stepped(101.5, pixels=0), None, now=player.due_at) is not None

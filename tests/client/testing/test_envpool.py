@@ -1,0 +1,47 @@
+"""EnvPool's checker, on environments that keep its promises and on one that doesn't."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from pluriverse.adapters.envpool.game import Game, Row
+from pluriverse.adapters.player import Turn
+from pluriverse.testing import NotConforming
+from pluriverse.testing.envpool import check
+from support.remotes import on_machine
+
+
+@pytest.fixture(scope="module")
+def remotes() -> Generator[str]:
+    with on_machine() as remote:
+        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [
+        ("Pong-v5", {"noop_max": 4}),
+        ("gym-core.FrozenLake-v1", {"stack_num": 2}),
+        ("gym-core.CartPole-v0", {"actions": "keys", "gray_scale": True}),
+        ("gym-core.MiniGrid-Empty-5x5-v0", {"actions": "pointer", "img_height": 20, "img_width": 30}),
+    ],
+)
+def test_families_conform(env_id: str, options: dict[str, Any], remotes: str) -> None:
+    check(env_id, remotes, **options)
+
+
+def test_several_remotes_conform_asynchronously() -> None:
+    check("gym-core.CartPole-v0", "local:3", batch_size=2)
+
+
+def test_broken_promise_is_named(remotes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = Game.take
+
+    def forgetful(game: Game, turn: Turn) -> Row:
+        return taken(game, turn)._replace(elapsed=1)
+
+    monkeypatch.setattr(Game, "take", forgetful)
+    with pytest.raises(NotConforming, match="is at step 1, expected 2"):
+        check("gym-core.FrozenLake-v1", remotes)
