@@ -1,4 +1,4 @@
-"""gym-core remotes to test against from end to end: as processes of this machine, or in a container."""
+"""Remotes to test against from end to end: as processes of this machine, or in a container."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from docker.models.containers import Container
 from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
-IMAGE = "pluriverse/gym-core"
+IMAGES = "pluriverse/"
+IMAGE = IMAGES + "gym-core"
 PASSWORD = "e2e-pass"
 START_DEADLINE_S = 60.0
 
@@ -97,10 +98,10 @@ class ContainerRemote:
 
 
 @contextlib.contextmanager
-def on_machine(*options: str) -> Generator[MachineRemote]:
-    """Run gym-core with the command, until the end of the context."""
+def on_machine(*options: str, runtime: str = "gym-core") -> Generator[MachineRemote]:
+    """Run a runtime with the command, until the end of the context."""
     port, vnc_port = free_port(), free_port()
-    command = [sys.executable, "-m", "pluriverse_server", "run", str(ROOT / "runtimes/gym-core")]
+    command = [sys.executable, "-m", "pluriverse_server", "run", str(ROOT / "runtimes" / runtime)]
     ports = ["--vnc-port", str(vnc_port), "--rewarder-port", str(port)]
     with started([*command, *ports, "--password", PASSWORD, *options]) as (process, _):
         yield MachineRemote(port, vnc_port, PASSWORD, process)
@@ -145,15 +146,15 @@ def started(command: list[str], env: dict[str, str] | None = None) -> Generator[
 
 
 @contextlib.contextmanager
-def in_container(env_id: str = "") -> Generator[ContainerRemote]:
-    """Run gym-core's image, hardened, until the end of the context."""
+def in_container(env_id: str = "", *, runtime: str = "gym-core", **further: Any) -> Generator[ContainerRemote]:
+    """Run a runtime's image, hardened, until the end of the context; ``further`` are options of docker's."""
     client = docker.from_env()
     options: dict[str, Any] = {
         "name": f"pluriverse-test-{uuid.uuid4().hex[:8]}",
         "environment": {"PLURIVERSE_PASSWORD": PASSWORD, "PLURIVERSE_ENV": env_id},
         "ports": {"5900/tcp": ("127.0.0.1", None), "15900/tcp": ("127.0.0.1", None)},
     }
-    container = client.containers.run(IMAGE, detach=True, **options, **HARDENED)
+    container = client.containers.run(IMAGES + runtime, detach=True, **options, **HARDENED, **further)
     try:
         port, vnc_port = published(container, 15900), published(container, 5900)
         wait_for_greeting(container)
@@ -184,11 +185,11 @@ def wait_for_greeting(container: Container) -> str:
     raise TimeoutError(container.logs().decode())
 
 
-def engine_has_image() -> bool:
-    """Whether a Docker engine answers and has the image."""
+def engine_has_image(runtime: str = "gym-core") -> bool:
+    """Whether a Docker engine answers and has a runtime's image."""
     try:
         client = docker.from_env()
-        client.images.get(IMAGE)
+        client.images.get(IMAGES + runtime)
     except docker.errors.DockerException:
         return False
     client.close()

@@ -1,0 +1,51 @@
+// Runs in each of miniwob's pages before its own scripts; `wob` is what runtime.toml calls.
+(() => {
+  "use strict";
+  if (window !== window.top) return;
+
+  // What is there for people who play by hand: the cover with START on it, scores, clocks, where one clicked.
+  const hidden = new CSSStyleSheet();
+  hidden.replaceSync(`
+    html { overflow: hidden; }
+    #sync-task-cover, #reward-display, #reward-reason, #click-canvas, #query-pretty ~ #query { display: none !important; }
+    #query-wrap { top: 0 !important; }
+  `);
+  document.adoptedStyleSheets.push(hidden);
+
+  // The page sets it last of all when an episode ends: the reward is looked at in the same moment.
+  let done = false;
+  Object.defineProperty(window, "WOB_DONE_GLOBAL", {
+    get: () => done,
+    set: (value) => {
+      done = value;
+      if (value) pluriverse.push();
+    },
+  });
+
+  let used = false;
+  window.wob = {
+    // Some pages remember the episode before. They are loaded anew, and the episode begins in the new document.
+    begin: ({ env, seed }) => {
+      if (used && env.anew) {
+        location.reload();
+        return new Promise(() => {});
+      }
+      used = true;
+      document.activeElement?.blur();
+      Math.seedrandom(seed);
+      core.startEpisodeReal();
+    },
+    instruction: () => {
+      const told = core.getUtterance();
+      return typeof told === "string" ? told : told.utterance;
+    },
+    reward: ({ env }) => (env.decay ? WOB_REWARD_GLOBAL : WOB_RAW_REWARD_GLOBAL),
+    reason: () => done && (WOB_REWARD_REASON || true),
+    // The task and its instruction, from the screen's top left, in pixels of the screen.
+    picture: () => {
+      const boxes = ["wrap", "query-wrap"].flatMap((id) => document.getElementById(id)?.getBoundingClientRect() ?? []);
+      const extent = (key) => Math.ceil(Math.max(...boxes.map((box) => box[key])) * devicePixelRatio);
+      return [0, 0, extent("right"), extent("bottom")];
+    },
+  };
+})();

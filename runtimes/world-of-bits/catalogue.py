@@ -1,0 +1,76 @@
+"""Prints every environment as a JSON list; with ``--markdown``, the tasks as a table for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+TASKS: Final = Path(__file__).resolve().parent / "tasks.toml"
+
+# What miniwob gives a task that says nothing else.
+DEFAULT_SECONDS: Final = 10
+
+# A task ends by its own clock, which starts a moment before the episode does. The remote ends one that fails to.
+GRACE_S: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A page of miniwob."""
+
+    group: str
+    name: str
+    title: str
+    seconds: int = DEFAULT_SECONDS
+    typing: bool = False
+    anew: bool = False
+
+    @property
+    def id(self) -> str:
+        """Its name as Universe wrote them, without a version: ``wob.mini.ClickTab2``."""
+        words = "".join(word[0].upper() + word[1:] for word in self.name.split("-"))
+        return f"wob.{'mini' if self.group == 'miniwob' else self.group}.{words}"
+
+    @property
+    def page(self) -> str:
+        """Its page within miniwob's."""
+        return f"{self.group}/{self.name}{'.html' if self.group == 'miniwob' else '/wrapper.html'}"
+
+    def environments(self) -> Iterator[dict[str, Any]]:
+        """Its entries in the catalogue: with rewards that fade with time, and with rewards that don't."""
+        for suffix, decay in (("", True), ("NoDecay", False)):
+            yield {
+                "id": f"{self.id}{suffix}-v0",
+                "title": self.title if decay else f"{self.title}; the reward does not fade",
+                "time_limit_s": self.seconds + GRACE_S,
+                "page": self.page,
+                "seconds": self.seconds,
+                "typing": self.typing,
+                "anew": self.anew,
+                "decay": decay,
+            }
+
+
+def tasks() -> list[Task]:
+    """All of them, by name."""
+    table = tomllib.loads(TASKS.read_text(encoding="utf-8"))
+    return [Task(group, name, **keys) for group, pages in table.items() for name, keys in pages.items()]
+
+
+def markdown() -> str:
+    """A table of the tasks."""
+    rows = [f"| `{task.id}-v0` | {task.title} | {task.seconds} | {'yes' if task.typing else ''} |" for task in tasks()]
+    return "\n".join(["| id | task | seconds | typing |", "|---|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--markdown"]:
+        sys.stdout.write(markdown() + "\n")
+    else:
+        json.dump([entry for task in tasks() for entry in task.environments()], sys.stdout)
+        sys.stdout.write("\n")

@@ -1,0 +1,264 @@
+"""Flash games played over VNC, and what they pay compared with models of their rules."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import AsyncGenerator, Iterator
+from copy import deepcopy
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import pytest_asyncio
+from support.flash import CARS, FINISH, Lamps, lamp_place, racer_lanes, shooter
+from support.pages import PageRemote, page_remote, short_folder
+from support.rfb import RfbClient
+from support.served import PASSWORD
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+RUNTIME: Final = Path(__file__).parents[3] / "runtimes/flashgames"
+LEFT, UP, RIGHT, SPACE, RETURN = 0xFF51, 0xFF52, 0xFF53, 0x20, 0xFF0D
+
+# A key that is pressed when an episode begins has arrived after so many frames at the latest, on a busy machine too.
+LATE: Final = 45
+
+# Each press of a key pays what Math.random says; it has no ExternalInterface.
+DICE = """
+class Dice {
+  public static var sum = 0;
+  public static var begun = 0;
+  static function main() {
+    final stage = flash.Lib.current.stage;
+    stage.addEventListener(flash.events.KeyboardEvent.KEY_DOWN, (event:flash.events.KeyboardEvent) -> {
+      if (event.keyCode == 13) begun++; else sum += 1 + Std.int(Math.random() * 1e6);
+    });
+    stage.addEventListener(flash.events.MouseEvent.CLICK, _ -> begun += 10);
+  }
+}
+"""
+
+GAME = """
+[[games]]
+id = "flashgames.{title}-v0"
+title = "{title}"
+swf = "{swf}"
+width = 300
+height = 200
+fps = 30
+time_limit_s = 60
+"""
+
+OWN_GAMES = (
+    GAME.format(title="Dice", swf="dice.swf")
+    + 'sha256 = "{sha256}"\nscore = {{ static = "Dice.sum" }}\n'
+    + 'start = [{{ key = "Enter" }}, {{ click = [50, 50] }}, {{ key = "Enter" }}]\n'
+    + 'over = {{ static = "Dice.begun", is = 13 }}\n'
+    + GAME.format(title="Missing", swf="missing.swf")
+    + 'score = {{ external = "getScore" }}\n'
+    + GAME.format(title="Other", swf="dice.swf")
+    + f'sha256 = "{"0" * 64}"\nscore = {{{{ external = "getScore" }}}}\n'
+)
+
+
+@pytest.fixture(scope="module")
+def runtime() -> Iterator[Path]:
+    """A copy of the runtime with a folder of movies of one's own."""
+    assert (RUNTIME / "vendor/swf").is_dir(), f"first run: python {RUNTIME / 'vendor.py'}"
+    with short_folder() as folder:
+        copy = folder / "flashgames"
+        shutil.copytree(RUNTIME, copy, ignore=shutil.ignore_patterns("swf", "games"))
+        shutil.copytree(RUNTIME / "vendor/swf", copy / "vendor/swf")
+        own = copy / "swf"
+        own.mkdir()
+        (folder / "Dice.hx").write_text(DICE)
+        command = ["haxe", "-cp", str(folder), "-main", "Dice", "-swf", str(own / "dice.swf")]
+        subprocess.run([*command, "-swf-header", "300:200:30:404040"], check=True)
+        sha256 = hashlib.sha256((own / "dice.swf").read_bytes()).hexdigest()
+        (own / "games.toml").write_text(OWN_GAMES.format(sha256=sha256))
+        yield copy
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def remote(runtime: Path) -> AsyncGenerator[PageRemote]:
+    async with page_remote(runtime) as played:
+        yield played
+
+
+@pytest.fixture
+def hands(remote: PageRemote) -> Iterator[RfbClient]:
+    with RfbClient("127.0.0.1", remote.vnc_port, PASSWORD) as client:
+        yield client
+
+
+async def begin(remote: PageRemote, title: str, seed: int) -> dict[str, Any]:
+    """Begin an episode; how it is described once it runs."""
+    agent = remote.agent
+    leaving = agent.heard[-1]["headers"]["episode_id"]
+    reply = await agent.hear_reply(await agent.reset(f"flashgames.{title}-v0", leaving=leaving, seed=seed))
+    return (await remote.running(reply["headers"]["episode_id"]))["body"]
+
+
+async def next_reward(remote: PageRemote) -> dict[str, Any]:
+    """The body of the next message that pays something or ends the episode."""
+    agent = remote.agent
+    heard = await agent.hear_until(
+        lambda message: (
+            message["method"] == "v0.env.reward" and bool(message["body"]["reward"] or message["body"]["done"])
+        )
+    )
+    return heard["body"]
+
+
+async def earned(remote: PageRemote) -> tuple[float, dict[str, Any]]:
+    """All rewards of the episode under way, and the body of its last."""
+    total = 0.0
+    while True:
+        body = await next_reward(remote)
+        total += body["reward"]
+        if body["done"]:
+            return total, body
+
+
+def click(hands: RfbClient, x: int, y: int) -> None:
+    for mask in (0, 1, 0):
+        hands.pointer(x, y, mask)
+
+
+# ── Racer ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote, hands: RfbClient) -> None:
+    # Changes the lane before each of the first three cars that are in its own, and before no other.
+    seed = 73
+    lanes, lane, passed, changes = racer_lanes(seed), 1, 0, 0
+    described = await begin(remote, "Racer", seed)
+    assert described["picture"] == [0, 0, 400, 400]
+    assert described["fps"] == 30
+    while True:
+        if lanes[passed] == lane and changes < 3:
+            changes += 1
+            hands.press(RIGHT if lane == 0 else LEFT)
+            lane = 1 if lane == 0 else lane - 1
+        body = await next_reward(remote)
+        passed += int(body["reward"])
+        if body["done"]:
+            break
+        assert body["reward"] == 1
+    crash = next(car for car in range(passed, CARS) if lanes[car] == lane)
+    assert (passed, body["terminated"], body["info"]["reason"]) == (crash, True, "the game is over")
+    assert changes == 3
+
+
+async def test_race_to_the_finish_at_full_speed_pays_all_cars_and_the_finish(
+    remote: PageRemote, hands: RfbClient
+) -> None:
+    seed = next(seed for seed in range(100_000) if 1 not in racer_lanes(seed))
+    await begin(remote, "Racer", seed)
+    hands.key(UP, True)
+    total, last = await earned(remote)
+    hands.key(UP, False)
+    assert (total, last["terminated"]) == (CARS + FINISH, True)
+
+
+# ── Shooter ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shooter_seed() -> tuple[int, int]:
+    """A seed with a score that doesn't depend on the moment at which the keys arrive."""
+    for seed in range(1000):
+        outcomes = {shooter(seed, late) for late in range(LATE)}
+        score, _ = min(outcomes)
+        if len(outcomes) == 1 and score >= 20:
+            return seed, score
+    raise AssertionError("no such seed")
+
+
+async def test_gun_in_the_corner_is_paid_for_the_saucers_above_it(remote: PageRemote, hands: RfbClient) -> None:
+    seed, score = shooter_seed()
+    await begin(remote, "Shooter", seed)
+    for key in (LEFT, SPACE):
+        hands.key(key, True)
+    total, last = await earned(remote)
+    for key in (LEFT, SPACE):
+        hands.key(key, False)
+    assert (total, last["terminated"]) == (score, True)
+
+
+# ── Puzzle: read by the wrapper ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("seed", [3, 2**62 - 2**20])
+async def test_solved_puzzle_pays_for_every_lamp_that_was_lit(remote: PageRemote, hands: RfbClient, seed: int) -> None:
+    lamps = Lamps(seed)
+    lit = len(lamps.lit)
+    await begin(remote, "Puzzle", seed)
+    for lamp in sorted(lamps.solution):
+        click(hands, *lamp_place(*lamp))
+    total, last = await earned(remote)
+    assert (total, last["terminated"]) == (lit, True)
+
+
+async def test_wrong_click_costs_what_it_lights(remote: PageRemote, hands: RfbClient) -> None:
+    await begin(remote, "Puzzle", 4)
+    lamps = Lamps(4)
+    wrong = next(lamp for lamp in product(range(5), range(5)) if change(lamps, lamp) < 0)
+    click(hands, *lamp_place(*wrong))
+    assert (await next_reward(remote))["reward"] == change(lamps, wrong)
+
+
+def change(lamps: Lamps, lamp: tuple[int, int]) -> int:
+    """How many lamps more are dark after a click."""
+    clicked = deepcopy(lamps)
+    clicked.click(*lamp)
+    return clicked.dark - lamps.dark
+
+
+# ── movies of one's own ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def rolled(remote: PageRemote, hands: RfbClient, seed: int) -> list[float]:
+    await begin(remote, "Dice", seed)
+    rewards: list[float] = []
+    for _ in range(3):
+        hands.press(SPACE)
+        rewards.append((await next_reward(remote))["reward"])
+    return rewards
+
+
+async def test_random_numbers_of_a_movie_that_knows_no_seeds_are_those_of_the_seed(
+    remote: PageRemote, hands: RfbClient
+) -> None:
+    first = await rolled(remote, hands, 1)
+    assert await rolled(remote, hands, 1) == first
+    assert await rolled(remote, hands, 2) != first
+
+
+async def test_start_presses_and_clicks_and_the_end_is_told_by_a_public_static(
+    remote: PageRemote, hands: RfbClient
+) -> None:
+    # Two keys and a click begin it, which makes 12; the thirteenth ends it.
+    await begin(remote, "Dice", 1)
+    hands.press(RETURN)
+    _, last = await earned(remote)
+    assert last["terminated"] is True
+
+
+async def test_missing_movie_is_named_and_the_other_games_go_on(remote: PageRemote, runtime: Path) -> None:
+    await begin(remote, "Missing", 1)
+    reason = f"flashgames.Missing-v0: there is no file {runtime / 'swf/missing.swf'}; put the movie there"
+    assert await remote.text() == reason
+    assert await remote.truncated() == reason
+    await begin(remote, "Puzzle", 3)
+
+
+async def test_other_movie_than_the_catalogue_means_is_refused_with_both_checksums(
+    remote: PageRemote, runtime: Path
+) -> None:
+    await begin(remote, "Other", 1)
+    reason = await remote.truncated()
+    assert reason.startswith(f"flashgames.Other-v0: {runtime / 'swf/dice.swf'} has the SHA-256 ")
+    assert "0" * 16 in reason

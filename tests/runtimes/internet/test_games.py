@@ -1,0 +1,235 @@
+"""The pages played over VNC, and what they pay compared with models of their rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import pytest_asyncio
+from support.pages import PageRemote, page_remote
+from support.rfb import RfbClient
+from support.served import PASSWORD
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+RUNTIME: Final = Path(__file__).parents[3] / "runtimes/internet"
+KEYS: Final = {"left": 0xFF51, "up": 0xFF52, "right": 0xFF53, "down": 0xFF54}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def remote() -> AsyncGenerator[PageRemote]:
+    async with page_remote(RUNTIME) as played:
+        yield played
+
+
+@pytest.fixture
+def hands(remote: PageRemote) -> Iterator[RfbClient]:
+    with RfbClient("127.0.0.1", remote.vnc_port, PASSWORD) as client:
+        yield client
+
+
+async def begin(remote: PageRemote, env_id: str, seed: int) -> dict[str, Any]:
+    """Begin an episode; how it is described once it runs."""
+    agent = remote.agent
+    leaving = agent.heard[-1]["headers"]["episode_id"]
+    reply = await agent.hear_reply(await agent.reset(env_id, leaving=leaving, seed=seed))
+    return (await remote.running(reply["headers"]["episode_id"]))["body"]
+
+
+async def earned(remote: PageRemote) -> tuple[float, dict[str, Any]]:
+    """All rewards of the episode under way, and the body of its last."""
+    total = 0.0
+    while True:
+        body = (await remote.agent.hear_method("v0.env.reward"))["body"]
+        total += body["reward"]
+        if body["done"]:
+            return total, body
+
+
+def mulberry32(seed: int) -> Callable[[], float]:
+    state = (seed & 0xFFFFFFFF) ^ (seed >> 32)
+
+    def draw() -> float:
+        nonlocal state
+        state = (state + 0x6D2B79F5) & 0xFFFFFFFF
+        mixed = ((state ^ (state >> 15)) * (state | 1)) & 0xFFFFFFFF
+        mixed ^= (mixed + ((mixed ^ (mixed >> 7)) * (mixed | 61))) & 0xFFFFFFFF
+        return (mixed ^ (mixed >> 14)) / 2**32
+
+    return draw
+
+
+# ── 2048 ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Board:
+    """2048, as four rows of four."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = mulberry32(seed)
+        self.rows = [[0] * 4 for _ in range(4)]
+        self.score = 0
+        self.add()
+        self.add()
+
+    def add(self) -> None:
+        empty = [(row, column) for row in range(4) for column in range(4) if not self.rows[row][column]]
+        row, column = empty[math.floor(self.draw() * len(empty))]
+        self.rows[row][column] = 2 if self.draw() < 0.9 else 4
+
+    def pushed(self, way: str) -> tuple[list[list[int]], int]:
+        lines = [list(line) for line in zip(*self.rows, strict=True)] if way in ("up", "down") else self.rows
+        results = [merged(line[::-1] if way in ("right", "down") else line) for line in lines]
+        lines = [line[::-1] if way in ("right", "down") else line for line, _ in results]
+        rows = [list(line) for line in zip(*lines, strict=True)] if way in ("up", "down") else lines
+        return rows, sum(points for _, points in results)
+
+    def move(self, way: str) -> bool:
+        """Whether anything moved."""
+        rows, points = self.pushed(way)
+        if rows == self.rows:
+            return False
+        self.rows = rows
+        self.score += points
+        self.add()
+        return True
+
+
+def merged(line: list[int]) -> tuple[list[int], int]:
+    numbers, out, points = [number for number in line if number], list[int](), 0
+    while numbers:
+        number = numbers.pop(0)
+        if numbers and numbers[0] == number:
+            number += numbers.pop(0)
+            points += number
+        out.append(number)
+    return out + [0] * (4 - len(out)), points
+
+
+def moves_of_a_whole_game(seed: int) -> tuple[list[str], int]:
+    board, moves = Board(seed), list[str]()
+    while way := next((way for way in ("left", "down", "right", "up") if board.move(way)), None):
+        moves.append(way)
+    return moves, board.score
+
+
+@pytest.mark.parametrize("seed", [1, 2**40 + 7])
+async def test_whole_game_of_2048_pays_what_its_merges_add_up_to(
+    remote: PageRemote, hands: RfbClient, seed: int
+) -> None:
+    moves, score = moves_of_a_whole_game(seed)
+    described = await begin(remote, "internet.2048-v0", seed)
+    assert [choice["name"] for choice in described["spaces"]["discrete"]] == ["LEFT", "RIGHT", "UP", "DOWN"]
+    for way in moves:
+        hands.press(KEYS[way])
+    total, last = await earned(remote)
+    assert total == score > 500
+    assert last["terminated"] is True
+    assert last["info"]["reason"] == "the game is over"
+
+
+async def test_move_that_moves_nothing_adds_no_tile(remote: PageRemote, hands: RfbClient) -> None:
+    board = Board(5)
+    moved = board.move("left")
+    while board.move("left"):
+        pass
+    assert moved
+    stuck = board.score
+    while board.score == stuck:
+        board.move("down")
+    await begin(remote, "internet.2048-v0", 5)
+    for _ in range(20):
+        hands.press(KEYS["left"])
+    for _ in range(20):
+        hands.press(KEYS["down"])
+    model = Board(5)
+    for way in ["left"] * 20 + ["down"] * 20:
+        model.move(way)
+    total = 0.0
+    while total < model.score:
+        total += (await remote.agent.hear_method("v0.env.reward"))["body"]["reward"]
+    assert total == model.score
+
+
+# ── Meteors ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# A key that is pressed when an episode begins has arrived after so many steps at the latest, on a busy machine too.
+LATE: Final = 100
+MAX_STEPS: Final = 8 * 60
+
+
+def meteors(seed: int, target: float | None, late: int) -> tuple[int, int]:
+    """Score and length of a game in which the ship makes for ``target`` from step ``late`` on."""
+    draw = mulberry32(seed)
+    x, score, steps, following = 240.0, 0, 0, 30
+    falling: list[list[float]] = []
+    while True:
+        steps += 1
+        steer = 0.0 if target is None or steps <= late else min(max((target - x) / 5, -1), 1)
+        x = min(max(x + 5 * steer, 12), 468)
+        if steps == following:
+            following = steps + max(8, 24 - steps // 180)
+            crystal = draw() < 0.4
+            radius = 9 if crystal else 10 + math.floor(draw() * 20)
+            at = radius + draw() * (480 - 2 * radius)
+            falling.append([crystal, radius, at, -radius, 2 + 2 * draw() + steps / 1800])
+        hit = False
+        for thing in falling:
+            thing[3] += thing[4]
+        falling = [thing for thing in falling if thing[3] < 480 + thing[1]]
+        for thing in list(falling):
+            crystal, radius, at, y, _ = thing
+            if (at - x) ** 2 + (y - 440) ** 2 < (radius + 12) ** 2:
+                if crystal:
+                    falling.remove(thing)
+                    score += not hit
+                hit = hit or not crystal
+        if hit:
+            return score, steps
+
+
+def seed_for(target: float | None) -> tuple[int, int]:
+    """A seed of a short game that pays something, and that whatever the moment at which the key or button arrives."""
+    for seed in range(3000):
+        score, steps = meteors(seed, target, 0)
+        if score < 2 or steps > MAX_STEPS:
+            continue
+        if all(meteors(seed, target, late) == (score, steps) for late in range(LATE)):
+            return seed, score
+    raise AssertionError("no such seed")
+
+
+async def test_meteors_left_alone_pays_for_the_crystals_that_fall_on_the_ship(remote: PageRemote) -> None:
+    seed, score = seed_for(None)
+    await begin(remote, "internet.Meteors-v0", seed)
+    total, last = await earned(remote)
+    assert (total, last["terminated"]) == (score, True)
+
+
+async def test_held_arrow_flies_to_the_edge_of_the_sky(remote: PageRemote, hands: RfbClient) -> None:
+    seed, score = seed_for(0.0)
+    await begin(remote, "internet.Meteors-v0", seed)
+    hands.key(KEYS["left"], True)
+    total, _ = await earned(remote)
+    hands.key(KEYS["left"], False)
+    assert total == score
+
+
+async def test_ship_makes_for_the_pointer_while_its_button_is_held(remote: PageRemote, hands: RfbClient) -> None:
+    seed, score = seed_for(120.0)
+    await begin(remote, "internet.Meteors-v0", seed)
+    hands.pointer(120, 200, 1)
+    total, _ = await earned(remote)
+    hands.pointer(120, 200)
+    assert total == score
+
+
+async def test_pages_keep_to_their_corner_of_the_screen(remote: PageRemote, hands: RfbClient) -> None:
+    described = await begin(remote, "internet.Meteors-v0", 1)
+    assert described["picture"] == [0, 0, 480, 480]
+    assert described["spaces"]["pointer"] is True
+    hands.wait_for_pixel(479, 479, (0x0B, 0x10, 0x26))
+    hands.wait_for_pixel(480, 479, (0x22, 0x22, 0x22))

@@ -1,0 +1,48 @@
+"""Tasks of all kinds, by VNC: who does what is asked for gets the whole reward, who does not gets a negative one."""
+
+from __future__ import annotations
+
+import pytest
+from support.wob import Player
+from support.wob_solvers import FAILURES, SOLVERS
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+# One whose tasks can't be failed into being solved: where what is asked for isn't what there is already.
+SEED = 22
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+async def test_who_solves_a_task_gets_the_whole_reward(player: Player, name: str) -> None:
+    await player.begin(f"wob.mini.{name}NoDecay-v0", SEED)
+    await SOLVERS[name](player)
+    end = await player.end()
+    assert (end["reward"], end["terminated"], end["truncated"]) == (1.0, True, False)
+
+
+@pytest.mark.parametrize("name", FAILURES)
+async def test_who_does_something_else_gets_a_negative_reward(player: Player, name: str) -> None:
+    await player.begin(f"wob.mini.{name}NoDecay-v0", SEED)
+    await FAILURES[name](player)
+    end = await player.end()
+    assert end["reward"] < 0
+    assert (end["terminated"], end["truncated"]) == (True, False)
+    assert end["info"]["reason"] != "timed out"
+
+
+async def test_the_reward_fades_with_the_time_that_the_task_took(player: Player) -> None:
+    rewards: list[float] = []
+    for _ in range(2):
+        await player.begin("wob.mini.ClickButton-v0", SEED)
+        await SOLVERS["ClickButton"](player)
+        rewards.append((await player.end())["reward"])
+    assert all(0 < reward < 1 for reward in rewards)
+
+
+async def test_only_the_reward_of_the_episode_that_ended_is_given(player: Player) -> None:
+    await player.begin("wob.mini.ClickButtonNoDecay-v0", SEED)
+    await FAILURES["ClickButton"](player)
+    assert (await player.end())["reward"] == -1
+    await player.begin("wob.mini.ClickButtonNoDecay-v0", SEED)
+    await SOLVERS["ClickButton"](player)
+    assert (await player.end())["reward"] == 1

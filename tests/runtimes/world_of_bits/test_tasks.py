@@ -1,0 +1,39 @@
+"""Every task is begun, begun again, and left to its own clock."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from support.wob import HASTY_SEED, RUNTIME, Player
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SEED = 7
+
+ENTRIES: list[dict[str, Any]] = json.loads(
+    subprocess.run([sys.executable, str(RUNTIME / "catalogue.py")], capture_output=True, check=True).stdout
+)
+
+# Those whose pages change by themselves, so that no two looks at them are alike.
+LIVELY = {"chase-circle", "click-pie", "click-pie-nodelay", "hover-shape", "moving-items", "simon-says", "stock-market"}
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry["decay"]], ids=lambda entry: entry["id"])
+async def test_a_task_is_the_same_for_the_same_seed_and_ends_by_its_own_clock(
+    player: Player, entry: dict[str, Any]
+) -> None:
+    await player.begin(entry["id"], SEED)
+    text, outline = player.text, player.outline()
+    assert text
+    await player.begin(entry["id"], SEED)
+    assert player.text == text
+    if entry["page"].split("/")[-1].removesuffix(".html") not in LIVELY:
+        # Its pictures may still be on their way.
+        await player.see(lambda: player.outline() == outline)
+    await player.begin(entry["id"], HASTY_SEED)
+    end = await player.end()
+    assert (end["reward"], end["terminated"], end["truncated"]) == (-1.0, True, False)
