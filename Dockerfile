@@ -1,8 +1,10 @@
 # One image a runtime, each a leaf on the same layers:
 #
-#   base ── desktop ── server ── runtime        docker build --build-arg RUNTIME=gym-core .
-#     └──── build ·······┘ (only what it installed is copied)
+#   base ── desktop ── server ─┬─────────── runtime     docker build --build-arg RUNTIME=gym-core .
+#     │                  :     └─ browser ── runtime     docker build --build-arg RUNTIME=internet --build-arg LAYER=browser .
+#     └──── build ·······┴ vendor ·············┘ (only what they installed or made is copied)
 ARG BASE=debian:trixie-slim
+ARG LAYER=server
 
 # ── base: Python, an init, and the user that everything runs as ───────────────────────────────────────────────────────
 FROM ${BASE} AS base
@@ -50,14 +52,30 @@ HEALTHCHECK --interval=3s --timeout=3s --start-period=30s --retries=5 \
 ENTRYPOINT ["tini", "--", "pluriverse-server"]
 CMD ["run"]
 
+# ── browser: for runtimes that are pages ───────────────────────────────────────────────────────────────────────────────
+FROM server AS browser
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-liberation \
+ && rm -rf /var/lib/apt/lists/*
+
+# ── vendor: the runtime with what its vendor.py fetches and makes; the tools for that are not shipped ───────────────────
+FROM build AS vendor
+ARG RUNTIME=gym-core
+COPY runtimes/${RUNTIME} /src/runtimes/${RUNTIME}
+RUN cd /src && tools=$(sed -n 's/^[^:]*:\(.*\) build$/\1/p' "runtimes/$RUNTIME/debian.txt" 2>/dev/null || true) \
+ && if [ -n "$tools" ]; then \
+      apt-get update && apt-get install -y --no-install-recommends $tools && rm -rf /var/lib/apt/lists/*; \
+    fi \
+ && if [ -f "runtimes/$RUNTIME/vendor.py" ]; then /opt/tools/bin/python "runtimes/$RUNTIME/vendor.py"; fi
+
 # ── runtime: the program, and what only it needs ──────────────────────────────────────────────────────────────────────
-FROM server AS runtime
+FROM ${LAYER} AS runtime
 ARG RUNTIME=gym-core
 ARG VERSION=0.1.0
 RUN --mount=from=build,source=/opt/tools,target=/opt/tools --mount=from=build,source=/src,target=/src \
     cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
       -c requirements.lock --group "$RUNTIME"
-COPY runtimes/${RUNTIME} /runtime
+COPY --from=vendor /src/runtimes/${RUNTIME} /runtime
 RUN /opt/pluriverse/bin/python -m compileall -q /runtime
 LABEL org.opencontainers.image.title="pluriverse/${RUNTIME}" \
       org.opencontainers.image.description="A real-time reinforcement-learning environment: VNC on 5900, the v0 rewarder protocol on 15900" \

@@ -11,6 +11,7 @@ N ?= 2
 TESTS ?= tests
 
 PY := .venv/bin/python
+RUNTIMES := $(notdir $(wildcard runtimes/*))
 IMAGE := pluriverse/$(RUNTIME)
 # The registries that image builds reach are the host's: a bridge network may have no name resolution.
 DOCKER_BUILD := DOCKER_BUILDKIT=1 docker build --network=host
@@ -18,12 +19,12 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev assets test lint format bench image up down docs lock clean
+.PHONY: help run demo setup setup-dev assets test lint format bench image images up down docs lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '%s\n' '' 'Variables, with their defaults:' \
-	  '  RUNTIME=gym-core  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
+	  '  RUNTIME=gym-core ($(RUNTIMES))  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
 	  '  AGENT=random (plays what make run runs)' \
 	  '  N=2 (remotes of make up)  TESTS=tests (what make test runs)  PYTHON=… (3.11 or newer)'
 
@@ -43,7 +44,7 @@ assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
 	@tools/setup run $(RUNTIME)
 
 test: setup-dev  ## Run all tests; those in containers too where a Docker engine answers
-	@if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory image; fi
+	@if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory images; fi
 	$(PY) -m pytest $(TESTS)
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
@@ -51,8 +52,7 @@ lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/ruff format --check
 	.venv/bin/pyright
 	.venv/bin/lint-imports
-	@cp docs/protocol.md .venv/protocol.md.before && $(PY) docs/generate.py && \
-	  cmp -s docs/protocol.md .venv/protocol.md.before || { echo 'docs/protocol.md was out of date; commit it'; exit 1; }
+	$(PY) docs/generate.py --check
 
 format: setup-dev  ## Let ruff mend what it can
 	.venv/bin/ruff check --fix
@@ -64,7 +64,11 @@ bench: setup-dev  ## Measure every speed that the README claims; writes bench/re
 
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }
-	$(DOCKER_BUILD) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) .
+	$(DOCKER_BUILD) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) \
+	  $$(grep -qs ':chromium' runtimes/$(RUNTIME)/debian.txt && echo --build-arg LAYER=browser) .
+
+images:  ## Build the images of all runtimes
+	@for runtime in $(RUNTIMES); do $(MAKE) --no-print-directory image RUNTIME=$$runtime || exit 1; done
 
 up: image  ## Start N remotes in containers with compose, and say where they are
 	docker compose up --detach --wait --scale remote=$(N)
@@ -81,7 +85,8 @@ lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
 	  $(foreach name,pluriverse pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
 	  protocol/pyproject.toml server/pyproject.toml client/pyproject.toml \
-	  $(foreach group,gym-core build assets test bench lint,--group pyproject.toml:$(group)) -o requirements.lock
+	  $(foreach group,gym-core build assets test torch bench lint,--group pyproject.toml:$(group)) \
+	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 
 clean:  ## Remove what was built or cached here
-	rm -rf .venv node_modules dist .pytest_cache .ruff_cache .hypothesis server/src/pluriverse_server/viewer/static/vendor
+	rm -rf .venv node_modules runtimes/*/vendor dist .pytest_cache .ruff_cache .hypothesis server/src/pluriverse_server/viewer/static/vendor

@@ -36,12 +36,13 @@ def run(effort: Effort) -> Figures:
 async def _reset_ours(count: int, games: tuple[str, ...]) -> tuple[list[float], list[float]]:
     with our_pong() as playing:
         async with playing_agent(playing) as agent:
-            played = [await _reset(agent, PONG) for _ in range(count)]
-            new = [await _reset(agent, f"gym-core.{game}Deterministic-v3") for game in games]
+            played = [await reset_once(agent, PONG) for _ in range(count)]
+            new = [await reset_once(agent, f"gym-core.{game}Deterministic-v3") for game in games]
     return played, new
 
 
-async def _reset(agent: Agent, env_id: str) -> float:
+async def reset_once(agent: Agent, env_id: str) -> float:
+    """Milliseconds from asking for an episode until it runs."""
     await asyncio.sleep(PAUSE_S)
     began = time.perf_counter()
     message_id = await agent.reset(env_id, leaving=_episode_of_last_description(agent))

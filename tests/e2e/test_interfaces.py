@@ -1,0 +1,37 @@
+"""Every runtime in every interface: what agents rely on holds for games, pages and movies alike."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Generator
+
+import pytest
+from support.remotes import ROOT, MachineRemote, on_machine
+
+INTERFACES = ("gymnasium", "dm_env", "envpool", "alf")
+
+# One environment of each kind that a runtime has.
+ENVIRONMENTS = {
+    "gym-core": ("gym-core.PongDeterministic-v3", "gym-core.MiniGrid-DoorKey-5x5-v0", "gym-core.CartPoleLowDSync-v0"),
+    "world-of-bits": ("wob.mini.ClickTest-v0", "wob.mini.EnterText-v0"),
+    "flashgames": ("flashgames.Racer-v0", "flashgames.Puzzle-v0"),
+    "internet": ("internet.2048-v0", "internet.Meteors-v0"),
+}
+
+
+@pytest.fixture(scope="module", params=ENVIRONMENTS)
+def remote(request: pytest.FixtureRequest) -> Generator[tuple[str, MachineRemote]]:
+    with on_machine(runtime=request.param) as remote:
+        yield request.param, remote
+
+
+def test_every_runtime_is_played_here() -> None:
+    assert set(ENVIRONMENTS) == {path.parent.name for path in (ROOT / "runtimes").glob("*/runtime.toml")}
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_runtime_keeps_the_contract_of(interface: str, remote: tuple[str, MachineRemote]) -> None:
+    runtime, served = remote
+    check = importlib.import_module(f"pluriverse.testing.{interface}").check
+    for env_id in ENVIRONMENTS[runtime]:
+        check(env_id, f"vnc://127.0.0.1:{served.vnc_port}+{served.port}?password={served.password}")
