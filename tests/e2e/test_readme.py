@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.agent import connected
@@ -123,9 +124,18 @@ async def test_runtime_of_the_documentation_runs_as_it_stands(tmp_path: Path) ->
             await eventually(lambda: "v0.env.text" in agent.methods())
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/agents.md"])
-def test_sample_agents_play(document: str, tmp_path: Path) -> None:
-    source = find(r"(?s)```python\n(import pluriverse\n.*?)```", (ROOT / document).read_text())
+def samples() -> list[Any]:
+    """Every agent that the documents show, by document and place."""
+    return [
+        pytest.param(sample, id=f"{document}-{number}")
+        for document in ("README.md", "docs/agents.md", "docs/interfaces.md")
+        for number, sample in enumerate(re.findall(r"(?s)```python\n(.*?)```", (ROOT / document).read_text()))
+        if "pluriverse" in sample
+    ]
+
+
+@pytest.mark.parametrize("source", samples())
+def test_sample_agents_play(source: str, tmp_path: Path) -> None:
     # The one in the README plays for ever, on as many remotes as there are; a test has less time.
     source = source.replace("while True:", "for _ in range(200):").replace("remotes=4", "remotes='local:2'")
     agent = tmp_path / "agent.py"
