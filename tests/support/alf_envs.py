@@ -103,6 +103,20 @@ class Unmakeable(Counting):
         raise RuntimeError("no such level")
 
 
+class DiesOnce(Counting):
+    """Episodes have one step; the second of them never begins, where none has died before."""
+
+    def __init__(self, env_id: int = 0, *, died: Path) -> None:
+        super().__init__(env_id, length=1)
+        self._died = died
+
+    def _reset(self) -> TimeStep:
+        if self._episode == 1 and not self._died.exists():
+            self._died.touch()
+            os._exit(4)
+        return super()._reset()
+
+
 class NeverBegins(Counting):
     """Breaks at each reset."""
 

@@ -89,9 +89,8 @@ class PageRemote:
 
     async def play(self, name: str, **body: Any) -> str:
         """Begin an episode of ``pages.NAME-v0``; returns its id once it runs."""
-        reply = await self.agent.hear_reply(
-            await self.agent.reset(f"pages.{name}-v0", leaving=self.agent.heard[-1]["headers"]["episode_id"], **body)
-        )
+        heard = [message["headers"]["episode_id"] for message in self.agent.heard if "episode_id" in message["headers"]]
+        reply = await self.agent.hear_reply(await self.agent.reset(f"pages.{name}-v0", leaving=heard[-1], **body))
         episode_id = reply["headers"]["episode_id"]
         await self.running(episode_id)
         return episode_id
@@ -141,11 +140,16 @@ class PageRemote:
         return next(pid for pid, name in Leftovers.descendants() if name == "chromium")
 
 
+def make_remote(directory: Path) -> Remote:
+    """A remote for the runtime in ``directory``, on free ports, not running yet."""
+    return Remote(Settings(directory, vnc_port=free_port(), rewarder_port=free_port(), password=PASSWORD))
+
+
 @contextlib.asynccontextmanager
 async def page_remote(directory: Path) -> AsyncGenerator[PageRemote]:
     """A remote that plays the runtime in ``directory``, with an agent that hears its first episode run."""
-    port, vnc_port = free_port(), free_port()
-    remote = Remote(Settings(directory, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD))
+    remote = make_remote(directory)
+    port, vnc_port = remote.settings.rewarder_port, remote.settings.vnc_port
     started = asyncio.Event()
     running = asyncio.create_task(remote.run(lambda _: started.set()))
     waiting = asyncio.create_task(started.wait())

@@ -146,15 +146,15 @@ def started(command: list[str], env: dict[str, str] | None = None) -> Generator[
 
 
 @contextlib.contextmanager
-def in_container(env_id: str = "", *, runtime: str = "gym-core", **further: Any) -> Generator[ContainerRemote]:
-    """Run a runtime's image, hardened, until the end of the context; ``further`` are options of docker's."""
+def in_container(env_id: str = "", *, runtime: str = "gym-core") -> Generator[ContainerRemote]:
+    """Run a runtime's image, hardened, until the end of the context."""
     client = docker.from_env()
     options: dict[str, Any] = {
         "name": f"pluriverse-test-{uuid.uuid4().hex[:8]}",
         "environment": {"PLURIVERSE_PASSWORD": PASSWORD, "PLURIVERSE_ENV": env_id},
         "ports": {"5900/tcp": ("127.0.0.1", None), "15900/tcp": ("127.0.0.1", None)},
     }
-    container = client.containers.run(IMAGES + runtime, detach=True, **options, **HARDENED, **further)
+    container = client.containers.run(IMAGES + runtime, detach=True, **options, **HARDENED)
     try:
         port, vnc_port = published(container, 15900), published(container, 5900)
         wait_for_greeting(container)

@@ -14,23 +14,24 @@ from support.served import PASSWORD
 
 RUNTIME: Final = Path(__file__).parents[2] / "runtimes" / "world-of-bits"
 
-# What a player goes by: where the page last saw the pointer, and each thing that can be seen, in the document's order.
-# A thing's text is its own, without that of the things in it.
+# What a player goes by: where the page last saw the pointer, and each thing on it, in the document's order; those that
+# can't be seen are of no size. A thing's text is its own, without that of the things in it.
 LOOK_JS: Final = """
 {
   let pointer = [-1, -1];
   addEventListener("mousemove", (event) => { pointer = [event.clientX, event.clientY]; }, true);
   const seen = (element) => {
     const box = element.getBoundingClientRect();
-    const at = [box.x, box.y, box.width, box.height].map(Math.round);
-    if (!(at[2] && at[3]) || !element.checkVisibility({ visibilityProperty: true })) return [];
+    const visible = element.checkVisibility({ visibilityProperty: true });
+    const at = visible ? [box.x, box.y, box.width, box.height].map(Math.round) : [0, 0, 0, 0];
     const text = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data);
     const attributes = Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value]));
     const below = element.scrollHeight - element.clientHeight - element.scrollTop;
     const state = [element.value ?? null, element.checked ?? null, element.scrollTop, below];
-    return [[element.tagName.toLowerCase(), text.join(" ").replace(/\\s+/g, " ").trim(), at, attributes, ...state]];
+    return [element.tagName.toLowerCase(), text.join(" ").replace(/\\s+/g, " ").trim(), at, attributes, ...state];
   };
-  wob.look = () => ({ pointer, things: [...document.body.querySelectorAll("*:not(script, style)")].flatMap(seen) });
+  const all = "#wrap, #wrap *, body > :not(#wrap) *";
+  wob.look = () => ({ pointer, things: [...document.querySelectorAll(all)].map(seen) });
 }
 """
 
@@ -148,7 +149,7 @@ class Player:
         return self.all(tag, text, **wanted)[0]
 
     def all(self, tag: str = "", text: str | None = None, *, of: str = "", **wanted: str) -> list[Thing]:
-        """All such things now, below the instruction."""
+        """All such things that can be seen now, below the instruction."""
         return [
             thing
             for thing in self.things
@@ -157,11 +158,16 @@ class Player:
             and (not of or thing.has_class(of))
             and all(thing.attributes.get(name) == value for name, value in wanted.items())
             and thing.y >= INSTRUCTION_HEIGHT
+            and thing.width
+            and thing.height
         ]
 
-    def outline(self) -> list[tuple[str, str, dict[str, str]]]:
-        """What is on the page but for where it is."""
-        return [(thing.tag, thing.text, thing.attributes) for thing in self.things]
+    def outline(self) -> list[Any]:
+        """What the task is made of and what state it is in, whether it can be seen yet or not."""
+        return [
+            (thing.tag, thing.text, thing.value, thing.checked, thing.above, *sorted(thing.attributes.items()))
+            for thing in self.things
+        ]
 
     async def end(self) -> dict[str, Any]:
         """The body of the episode's last reward."""

@@ -1,6 +1,6 @@
 """Solves tasks of World of Bits as a person would: reads what is on the page, then clicks, drags and types by VNC.
 
-``SOLVERS`` are by the tasks' names in their ids. ``FAILURES`` end the same tasks with something wrong.
+``SOLVERS`` are by the tasks' names in their ids.
 """
 
 from __future__ import annotations
@@ -41,12 +41,6 @@ async def click_button(player: Player) -> None:
     await player.click(await player.find("button", quoted(player)[0]))
 
 
-async def click_another_button(player: Player) -> None:
-    wanted = quoted(player)[0]
-    await player.see(lambda: player.all("button"))
-    await player.click(next(button for button in player.all("button") if button.text != wanted))
-
-
 async def tick(player: Player, condition: Callable[[bool], bool]) -> None:
     """Tick the boxes that are, or aren't, in the instruction."""
     wanted = re.findall(r"Select (.*) and click Submit\.", player.text)[0].split(", ")
@@ -58,10 +52,6 @@ async def tick(player: Player, condition: Callable[[bool], bool]) -> None:
 
 async def click_checkboxes(player: Player) -> None:
     await tick(player, lambda named: named)
-
-
-async def click_other_checkboxes(player: Player) -> None:
-    await tick(player, lambda named: not named)
 
 
 async def click_tab(player: Player) -> None:
@@ -77,12 +67,6 @@ async def click_tab(player: Player) -> None:
             return
 
 
-async def click_another_link(player: Player) -> None:
-    (wanted,) = quoted(player)
-    await player.see(lambda: player.all("span", of="alink"))
-    await player.click(next(link for link in player.all("span", of="alink") if link.text != wanted))
-
-
 async def click_collapsible(player: Player) -> None:
     """Look into one section after the other for a link."""
     (wanted,) = quoted(player)
@@ -92,11 +76,6 @@ async def click_collapsible(player: Player) -> None:
         if links := player.all("span", wanted):
             await player.click(links[0])
             return
-
-
-async def expand_and_click_another_link(player: Player) -> None:
-    await player.click(player.all("h3")[0])
-    await click_another_link(player)
 
 
 async def choose_list(player: Player) -> None:
@@ -127,10 +106,6 @@ async def login_user(player: Player) -> None:
     name, password = quoted(player)
     await player.click(await player.find("input", id="username"))
     player.type(f"{name}\t{password}\t\r")
-
-
-async def log_in_as_nobody(player: Player) -> None:
-    await player.click(await player.find("button", "Login"))
 
 
 async def use_slider(player: Player) -> None:
@@ -243,11 +218,6 @@ async def search_engine(player: Player) -> None:
     await player.click(await player.find("a", **{"data-result": str(number - 1)}))
 
 
-async def search_for_nothing(player: Player) -> None:
-    await player.click(await player.find("button", "Search"))
-    await player.click(await player.find("a", of="search-title"))
-
-
 async def trash(player: Player, condition: Callable[[bool], bool]) -> None:
     """Click the trash of an email that is, or isn't, by whom the instruction names."""
     sender = re.findall(r"by (\S+)", player.text)[0]
@@ -259,10 +229,6 @@ async def trash(player: Player, condition: Callable[[bool], bool]) -> None:
 
 async def delete_email(player: Player) -> None:
     await trash(player, lambda named: named)
-
-
-async def delete_another_email(player: Player) -> None:
-    await trash(player, lambda named: not named)
 
 
 async def open_folders(player: Player, found: Callable[[], list[Thing]]) -> None:
@@ -277,11 +243,6 @@ async def open_folders(player: Player, found: Callable[[], list[Thing]]) -> None
 async def navigate_tree(player: Player) -> None:
     (wanted,) = quoted(player)
     await open_folders(player, lambda: player.all("span", wanted))
-
-
-async def click_another_file(player: Player) -> None:
-    (wanted,) = quoted(player)
-    await open_folders(player, lambda: [file for file in player.all("span", of="file") if file.text != wanted])
 
 
 def squares(player: Player) -> str:
@@ -311,17 +272,6 @@ async def tic_tac_toe(player: Player) -> None:
             return
 
 
-async def lose_tic_tac_toe(player: Player) -> None:
-    """Let the other win, if it wants to, until the last square is taken."""
-    while not over(board := squares(player)):
-        avoided = completing(board, "x") + completing(board, "o")
-        free = [square for square in range(9) if board[square] == " "]
-        chosen = next((square for square in free if square not in avoided), free[0])
-        await player.click(player.all("span", id=f"ttt-{chosen}")[0])
-        if not await player.sees(lambda board=board: squares(player).count(" ") == board.count(" ") - 2):
-            return
-
-
 async def copy_paste(player: Player) -> None:
     await player.click(await player.find("textarea"))
     for key in "ac":
@@ -336,9 +286,13 @@ async def use_autocomplete(player: Player) -> None:
     beginning, ending = [*quoted(player), ""][:2]
     await player.click(await player.find("input", id="tags"))
     player.type(beginning)
-    await player.see(lambda: player.all("div", of="ui-menu-item-wrapper"))
-    fitting = re.compile(f"{re.escape(beginning)}.*{re.escape(ending)}")
-    await player.click(next(item for item in player.all("div", of="ui-menu-item-wrapper") if fitting.match(item.text)))
+
+    def suggestions() -> list[Thing]:
+        items = player.all("div", of="ui-menu-item-wrapper")
+        return [item for item in items if item.text.startswith(beginning) and item.text.endswith(ending)]
+
+    await player.see(suggestions)
+    await player.click(suggestions()[0])
     await player.see(lambda: not player.all("div", of="ui-menu-item-wrapper"))
     await submit(player)
 
@@ -352,11 +306,6 @@ async def highlight_text(player: Player) -> None:
 async def grid_coordinate(player: Player) -> None:
     wanted = re.findall(r"\(.*\)", player.text)[0]
     await player.click(await player.find("circle", id=wanted))
-
-
-async def click_another_coordinate(player: Player) -> None:
-    wanted = re.findall(r"\(.*\)", player.text)[0]
-    await player.click(next(point for point in player.all("circle") if point.id != wanted))
 
 
 async def simple_arithmetic(player: Player) -> None:
@@ -394,19 +343,4 @@ SOLVERS: Final[dict[str, Solver]] = {
     "UseAutocompleteNodelay": use_autocomplete,
     "UseSlider": use_slider,
     "UseSpinner": use_spinner,
-}
-
-# Who does nothing but submit has failed, too.
-FAILURES: Final[dict[str, Solver]] = {
-    **dict.fromkeys(SOLVERS, submit),
-    "ClickButton": click_another_button,
-    "ClickCheckboxes": click_other_checkboxes,
-    "ClickCollapsible2Nodelay": expand_and_click_another_link,
-    "ClickTab2": click_another_link,
-    "EmailInboxDelete": delete_another_email,
-    "GridCoordinate": click_another_coordinate,
-    "LoginUser": log_in_as_nobody,
-    "NavigateTree": click_another_file,
-    "SearchEngine": search_for_nothing,
-    "TicTacToe": lose_tic_tac_toe,
 }

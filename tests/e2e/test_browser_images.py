@@ -1,0 +1,61 @@
+"""The images of the browser runtimes: hardened, without any network, each plays."""
+
+from __future__ import annotations
+
+import time
+
+import docker
+import pytest
+from docker.models.containers import Container
+from pluriverse.testing import check_gymnasium
+from support.agent import connected
+from support.remotes import HARDENED, IMAGES, START_DEADLINE_S, engine_has_image, in_container
+
+# The environment that each begins with.
+BEGINS = {
+    "world-of-bits": "wob.mini.ClickTest-v0",
+    "flashgames": "flashgames.Racer-v0",
+    "internet": "internet.2048-v0",
+}
+
+pytestmark = [
+    pytest.mark.container,
+    pytest.mark.skipif(
+        not all(map(engine_has_image, BEGINS)), reason="no Docker engine answers, or it lacks the images: make images"
+    ),
+]
+
+
+@pytest.mark.parametrize(("runtime", "env_id"), BEGINS.items())
+def test_image_keeps_gymnasiums_contract(runtime: str, env_id: str) -> None:
+    with in_container(runtime=runtime) as remote:
+        check_gymnasium(env_id, f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}")
+
+
+@pytest.mark.parametrize("runtime", BEGINS)
+async def test_nothing_in_the_image_runs_as_root(runtime: str) -> None:
+    with in_container(runtime=runtime) as remote:
+        async with connected(remote.port, remote.password, observer=True) as agent:
+            await agent.hear_method("v0.env.describe", env_state="running")
+        listed = remote.container.top(ps_args="-eo pid,uid,args")
+        assert {row[1] for row in listed["Processes"]} == {"1000"}
+        assert any("chromium" in row[2] for row in listed["Processes"])
+
+
+def test_image_needs_no_network_at_all() -> None:
+    client = docker.from_env()
+    container: Container = client.containers.run(f"{IMAGES}internet", network_disabled=True, detach=True, **HARDENED)
+    try:
+        deadline = time.monotonic() + START_DEADLINE_S
+        while health(container) != "healthy":
+            assert time.monotonic() < deadline, container.logs().decode()
+            time.sleep(0.2)
+    finally:
+        container.remove(force=True, v=True)
+        client.close()
+
+
+def health(container: Container) -> str | None:
+    """What docker says of it; nothing before the first check."""
+    container.reload()
+    return container.attrs["State"].get("Health", {}).get("Status")
