@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from pluriverse.adapters import envpool
+from pluriverse.adapters import alf, dm_env, envpool
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.gymnasium import PluriverseVectorEnv
+from pluriverse.adapters.pictures import PictureOptions
 from replay import FPS, Replay, replaying
 from report import Effort, Figures, Line, Measurement, Target, percentile
 from streams import Recorded, gym_core
 
+ENV_ID: Final = "gym-core.Replayed-v0"
 REMOTES: Final = 8
 MANY: Final = 16
 BATCH: Final = 8
@@ -37,39 +40,44 @@ class Played:
     close: Callable[[], None]
 
 
-@dataclass
-class _Spent:
-    """Seconds within the core, of one step."""
-
-    seconds: float = 0.0
-
-    def watch(self, core: Core) -> None:
-        """Measure what callers of the core spend in it."""
-        for name in ("send", "receive", "picture"):
-            setattr(core, name, self._timed(getattr(core, name)))
-
-    def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*args: Any, **options: Any) -> Any:
-            began = time.thread_time()
-            try:
-                return call(*args, **options)
-            finally:
-                self.seconds += time.thread_time() - began
-
-        return timed
-
-
 def _envpool(remotes: str) -> Played:
     env: Any = envpool.make_gymnasium(
-        "gym-core.Replayed-v0", remotes=remotes, stack_num=4, img_height=PICTURE, img_width=PICTURE, gray_scale=True
+        ENV_ID, remotes=remotes, stack_num=4, img_height=PICTURE, img_width=PICTURE, gray_scale=True
     )
     env.reset()
     actions = np.zeros(len(env), np.int32)
     return Played(lambda: env.step(actions), env.core, env.close)
 
 
+def _gymnasium(remotes: str) -> Played:
+    env = PluriverseVectorEnv(ENV_ID, num_envs=REMOTES, remotes=remotes, size=(PICTURE, PICTURE), grey=True)
+    assert env.core is not None
+    env.reset()
+    actions = np.zeros(REMOTES, np.int64)
+    return Played(lambda: env.step(actions), env.core, env.close)
+
+
+def _alf(remotes: str) -> Played:
+    env = alf.load(ENV_ID, remotes, size=(PICTURE, PICTURE), grey=True)
+    env.reset()
+    actions = np.zeros(REMOTES, np.int64)
+    return Played(lambda: env.step(actions), env.core, env.close)
+
+
+def _dm_env(remotes: str) -> Played:
+    core = Core(ENV_ID, remotes.split(",", maxsplit=1)[0], pictures=PictureOptions(size=(PICTURE, PICTURE), grey=True))
+    env = dm_env.DmEnvironment(core)
+    env.reset()
+    return Played(lambda: env.step(0), core, env.close)
+
+
 # One line for each interface.
-INTERFACES: Final[Mapping[str, Callable[[str], Played]]] = {"envpool": _envpool}
+INTERFACES: Final[Mapping[str, Callable[[str], Played]]] = {
+    "gymnasium": _gymnasium,
+    "dm_env": _dm_env,
+    "envpool": _envpool,
+    "alf": _alf,
+}
 
 
 def run(effort: Effort) -> Figures:
@@ -84,21 +92,34 @@ def run(effort: Effort) -> Figures:
 
 
 def _cost(make: Callable[[str], Played], server: Replay, seconds: float) -> float:
-    """The median over all steps of what a step takes outside of the core, in microseconds per environment."""
+    """Microseconds per environment that a step takes longer than the same done with the bare core, in turns."""
     server.start()
     played = make(server.remotes(REMOTES))
     try:
-        spent = _Spent()
-        spent.watch(played.core)
-        costs: list[float] = []
+        of_interface: list[float] = []
+        of_core: list[float] = []
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            spent.seconds, began = 0.0, time.thread_time()
-            played.step()
-            costs.append(1e6 * (time.thread_time() - began - spent.seconds) / played.core.n)
-        return percentile(costs, 50)
+            of_interface.append(_spent(played.step))
+            of_core.append(_spent(lambda: _step_bare(played.core)))
+        return (percentile(of_interface, 50) - percentile(of_core, 50)) / played.core.n
     finally:
         played.close()
+
+
+def _step_bare(core: Core) -> None:
+    """What every interface does with its core in a step."""
+    core.send(dict.fromkeys(range(core.n), 0))
+    for _ in range(core.n):
+        # One by one, so that pictures are made while others are waited for.
+        core.picture(*core.receive(1))
+
+
+def _spent(step: Callable[[], Any]) -> float:
+    """Microseconds of this thread."""
+    began = time.thread_time()
+    step()
+    return 1e6 * (time.thread_time() - began)
 
 
 def _kept(games: Recorded, seconds: float) -> Figures:
@@ -106,7 +127,7 @@ def _kept(games: Recorded, seconds: float) -> Figures:
     with replaying(games) as server:
         server.start()
         env: Any = envpool.make_gymnasium(
-            "gym-core.Replayed-v0",
+            ENV_ID,
             remotes=server.remotes(MANY),
             batch_size=BATCH,
             img_height=PICTURE,

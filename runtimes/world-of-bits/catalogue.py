@@ -1,4 +1,4 @@
-"""Prints every environment as a JSON list; with ``--markdown``, the tasks as a table for people."""
+"""Prints every environment as a JSON list."""
 
 from __future__ import annotations
 
@@ -62,15 +62,6 @@ def tasks() -> list[Task]:
     return [Task(group, name, **keys) for group, pages in table.items() for name, keys in pages.items()]
 
 
-def markdown() -> str:
-    """A table of the tasks."""
-    rows = [f"| `{task.id}-v0` | {task.title} | {task.seconds} | {'yes' if task.typing else ''} |" for task in tasks()]
-    return "\n".join(["| id | task | seconds | typing |", "|---|---|---|---|", *rows])
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--markdown"]:
-        sys.stdout.write(markdown() + "\n")
-    else:
-        json.dump([entry for task in tasks() for entry in task.environments()], sys.stdout)
-        sys.stdout.write("\n")
+    json.dump([entry for task in tasks() for entry in task.environments()], sys.stdout)
+    sys.stdout.write("\n")

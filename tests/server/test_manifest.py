@@ -62,6 +62,7 @@ def test_least_manifest_has_the_defaults_that_are_documented(tmp_path: Path) -> 
     assert (manifest.runtime.screen.width, manifest.runtime.screen.height) == (1024, 768)
     assert manifest.runtime.fps == 60
     assert manifest.runtime.metadata is None
+    assert manifest.program is not None
     assert manifest.program.ready.timeout_s == 10
     assert manifest.program.frozen_after_s == 5
     assert manifest.reset.by == "report"
@@ -245,6 +246,7 @@ def test_any_command_is_filled_or_refused_as_a_manifest_is(command: list[str]) -
         manifest = Manifest.model_validate(document)
     except ValidationError:
         return
+    assert manifest.program is not None
     try:
         filled = fill_command(manifest.program.command, manifest.envs[0], seed=7, fps=60.0)
     except ManifestError:

@@ -39,6 +39,7 @@ def test_least_manifest_of_a_page_has_the_defaults_that_are_documented(tmp_path:
     (tmp_path / "runtime.toml").write_text(VALID)
     manifest = load(tmp_path)
     assert manifest.page == PageTable(files="www", start="game.html?level={env.level}")
+    assert manifest.page is not None
     assert manifest.page.fresh == "context"
     assert manifest.page.ready_timeout_s == 10
     assert manifest.rewards[0].give == "change"

@@ -14,24 +14,24 @@ from support.served import PASSWORD
 
 RUNTIME: Final = Path(__file__).parents[2] / "runtimes" / "world-of-bits"
 
-# What a player goes by: where the page last saw the pointer, and each thing on it, in the document's order; those that
-# can't be seen are of no size. A thing's text is its own, without that of the things in it.
+# What a player goes by: where the page last saw the pointer, and each thing that isn't hidden, in the document's order;
+# pictures that are still on their way have no size. A thing's text is its own, without that of the things in it.
 LOOK_JS: Final = """
 {
   let pointer = [-1, -1];
   addEventListener("mousemove", (event) => { pointer = [event.clientX, event.clientY]; }, true);
   const seen = (element) => {
     const box = element.getBoundingClientRect();
-    const visible = element.checkVisibility({ visibilityProperty: true });
-    const at = visible ? [box.x, box.y, box.width, box.height].map(Math.round) : [0, 0, 0, 0];
+    if (!element.checkVisibility({ visibilityProperty: true })) return [];
+    const at = [box.x, box.y, box.width, box.height].map(Math.round);
     const text = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data);
     const attributes = Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value]));
     const below = element.scrollHeight - element.clientHeight - element.scrollTop;
     const state = [element.value ?? null, element.checked ?? null, element.scrollTop, below];
-    return [element.tagName.toLowerCase(), text.join(" ").replace(/\\s+/g, " ").trim(), at, attributes, ...state];
+    return [[element.tagName.toLowerCase(), text.join(" ").replace(/\\s+/g, " ").trim(), at, attributes, ...state]];
   };
   const all = "#wrap, #wrap *, body > :not(#wrap) *";
-  wob.look = () => ({ pointer, things: [...document.querySelectorAll(all)].map(seen) });
+  wob.look = () => ({ pointer, things: [...document.querySelectorAll(all)].flatMap(seen) });
 }
 """
 
@@ -50,6 +50,9 @@ SHIFTED: Final = frozenset('~!@#$%^&*()_+{}|:"<>?')
 
 # The instruction is above the task.
 INSTRUCTION_HEIGHT: Final = 50
+
+# Widgets that are used again have their classes in another order; miniwob notes for itself what was clicked.
+UNSEEN: Final = {"class", "data-tampered"}
 
 Place = tuple[float, float]
 
@@ -94,6 +97,11 @@ class Thing:
     def id(self) -> str:
         """Its id, "" if it has none."""
         return self.attributes.get("id", "")
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """Its attributes, but for those that nobody sees anything of."""
+        return {name: value for name, value in self.attributes.items() if name not in UNSEEN}
 
     def has_class(self, name: str) -> bool:
         """Whether it is of this class."""
@@ -163,11 +171,8 @@ class Player:
         ]
 
     def outline(self) -> list[Any]:
-        """What the task is made of and what state it is in, whether it can be seen yet or not."""
-        return [
-            (thing.tag, thing.text, thing.value, thing.checked, thing.above, *sorted(thing.attributes.items()))
-            for thing in self.things
-        ]
+        """What the task is made of, and what state it is in."""
+        return [(thing.tag, thing.text, thing.value, thing.checked, thing.above, thing.marks) for thing in self.things]
 
     async def end(self) -> dict[str, Any]:
         """The body of the episode's last reward."""

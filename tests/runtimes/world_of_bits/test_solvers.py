@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from support.wob import Player
-from support.wob_solvers import FAILURES, SOLVERS
+from support.wob_failures import FAILURES
+from support.wob_solvers import SOLVERS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -28,6 +29,15 @@ async def test_who_does_something_else_gets_a_negative_reward(player: Player, na
     assert end["reward"] < 0
     assert (end["terminated"], end["truncated"]) == (True, False)
     assert end["info"]["reason"] != "timed out"
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+async def test_a_task_is_found_as_it_was_whatever_was_done_in_it(player: Player, name: str) -> None:
+    await player.begin(f"wob.mini.{name}NoDecay-v0", SEED)
+    text, outline = player.text, player.outline()
+    await SOLVERS[name](player)
+    await player.begin(f"wob.mini.{name}NoDecay-v0", SEED)
+    assert (player.text, player.outline()) == (text, outline)
 
 
 async def test_the_reward_fades_with_the_time_that_the_task_took(player: Player) -> None:

@@ -44,7 +44,7 @@ async def test_stopped_browser_leaves_nothing() -> None:
 async def test_window_that_is_closed_is_told_of_and_strays_are_closed() -> None:
     gone: list[tuple[str, str]] = []
     async with browser() as started:
-        windows = Windows(started.devtools, popups=False, on_gone=lambda *what: gone.append(what))
+        windows = Windows(started.devtools, popups=False, on_gone=lambda target_id, why: gone.append((target_id, why)))
         await windows.start()
         page = await Page.open(windows, outline(), lambda _: None)
         assert 0 < await started.page_bytes() < 2**30

@@ -46,7 +46,7 @@ class DmEnvironment(dm_env.Environment):
         """
         if core.n != 1:
             raise ConfigurationError(f"a dm_env.Environment is one environment, expected one remote, got {core.n}")
-        self._core = core
+        self.core = core
         self._seed = seed
         self._observations = Observations(core.spaces, core.pictures)
         self._began = False
@@ -67,11 +67,11 @@ class DmEnvironment(dm_env.Environment):
             ActionError: it isn't one.
             RemoteFailed: nothing came.
         """
-        if self._core.phase(0) in (Phase.NEW, Phase.ENDED) or not self._began:
+        if self.core.phase(0) in (Phase.NEW, Phase.ENDED) or not self._began:
             return self._begin(join=self._began)
-        self._core.send({0: action})
-        self._core.receive(1)
-        turn = self._core.turn(0)
+        self.core.send({0: action})
+        self.core.receive(1)
+        turn = self.core.turn(0)
         self.last_info = turn.info
         observation = self._observations.make(turn)
         if turn.terminated:
@@ -87,7 +87,7 @@ class DmEnvironment(dm_env.Environment):
 
     def action_spec(self) -> Any:
         """Of one number, of a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``."""
-        return action_spec(self._core.actions)
+        return action_spec(self.core.actions)
 
     def reward_spec(self) -> specs.Array:
         """One float: what was earned since the last step."""
@@ -99,20 +99,20 @@ class DmEnvironment(dm_env.Environment):
 
     def close(self) -> None:
         """Let go of the remote; may be called repeatedly."""
-        self._core.close()
+        self.core.close()
 
     def _begin(self, *, join: bool) -> dm_env.TimeStep:
         seed, self._seed = self._seed, None
-        self._core.reset(0, seed, join=join)
-        self._core.receive(1)
+        self.core.reset(0, seed, join=join)
+        self.core.receive(1)
         self._began = True
-        turn = self._core.turn(0)
+        turn = self.core.turn(0)
         self.last_info = turn.info
         return dm_env.restart(self._observations.make(turn))
 
     def _part(self, name: str) -> specs.Array:
         if name == "vision":
-            return specs.BoundedArray(self._core.pictures.shape, np.uint8, 0, 255, name)
+            return specs.BoundedArray(self.core.pictures.shape, np.uint8, 0, 255, name)
         if name == "text":
             return specs.StringArray((), str, name)
         assert self._observations.state_shape is not None

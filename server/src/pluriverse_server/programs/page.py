@@ -37,6 +37,9 @@ CHECK_TIMEOUT_S: Final = 1.5
 # Scripts' own memory is limited to half of this by a flag; what pictures, sounds and WebAssembly take is not.
 MAX_PAGE_BYTES: Final = 1024**3
 
+# The names that this machine has for itself: the daemon and the browser's own DevTools listen there.
+LOOPBACK: Final = ("localhost", "*.localhost", "127.*", "[::1]", "0.0.0.0")
+
 # Pages that fail at once are not loaded again and again as fast as the machine can.
 RETRY_S: Final = 0.5
 
@@ -155,9 +158,9 @@ class PageProgram:
             except ConnectionLost:
                 # Its process ends as well, or has; that is told of then.
                 continue
-            except (DevToolsError, PageError, ManifestError) as error:
+            except (DevToolsError, PageError) as error:
                 self._fail(begin, Lost(f"page: {error}", died=False))
-            except StartError as error:
+            except (StartError, ManifestError) as error:
                 # No page is to blame, and no episode will go better.
                 self._fail(begin, Lost(str(error)))
 
@@ -201,12 +204,14 @@ class PageProgram:
         return page
 
     def _flags(self) -> list[str]:
-        """Which hosts there are, where that is the runtime's to say."""
+        """Which hosts there are: for files no other than their own, else any but this machine's other servers."""
+        origins = [*self._table.origins, *([self._table.url] if self._table.url is not None else [])]
+        named = [f"EXCLUDE {host}" for origin in origins if (host := urlsplit(origin).hostname)]
         if self._files is None:
-            return []
-        hosts = sorted(host for origin in self._table.origins if (host := urlsplit(origin).hostname))
-        known = [f"MAP {HOST} 127.0.0.1:{self._files.port}", "MAP * ~NOTFOUND", *(f"EXCLUDE {host}" for host in hosts)]
-        return [f"--host-resolver-rules={', '.join(known)}", "--no-proxy-server"]
+            unknown = [f"MAP {host} ~NOTFOUND" for host in LOOPBACK]
+            return [f"--host-resolver-rules={', '.join([*unknown, *named])}"]
+        rules = [f"MAP {HOST} 127.0.0.1:{self._files.port}", "MAP * ~NOTFOUND", *named]
+        return [f"--host-resolver-rules={', '.join(rules)}", "--no-proxy-server"]
 
     def _close_page(self) -> None:
         page, self._page = self._page, None

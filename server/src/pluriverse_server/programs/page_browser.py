@@ -22,7 +22,7 @@ class BrowserKeeper:
     def __init__(
         self, folder: Path, *, popups: bool, on_gone: Callable[[str, str], None], on_lost: Callable[[Lost], None]
     ) -> None:
-        """``folder`` is the browser's own. ``on_gone`` is told of windows (see ``Windows``), ``on_lost`` of the browser."""
+        """``folder`` is the browser's own. ``on_gone`` is told of windows, ``on_lost`` of the browser."""
         self.environment: Mapping[str, str] | None = None
         self.browser: Browser | None = None
         self.windows: Windows | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Generator
 
+import psutil
 import pytest
 from pluriverse.adapters.alf import tensors
 
@@ -18,3 +19,12 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     tensors.chosen.cache_clear()
     yield request.param
     tensors.chosen.cache_clear()
+
+
+@pytest.fixture
+def no_process_is_left() -> Generator[None]:
+    """Every process that a test starts has ended with it, and was waited for: there are no zombies either."""
+    before = set(psutil.Process().children(recursive=True))
+    yield
+    left = set(psutil.Process().children(recursive=True)) - before
+    assert not left

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Generator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,9 @@ from pluriverse.adapters.alf.process_environment import WorkerFailed
 from pluriverse.adapters.alf.tensor_specs import TensorSpec
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check_environment
-from support.alf_envs import DIE, RAISE, Counting, NeverBegins, Pictures, Unmakeable
-from support.leftovers import Leftovers
+from support.alf_envs import DIE, RAISE, Counting, DiesOnce, NeverBegins, Pictures, Unmakeable
 
-
-@pytest.fixture(autouse=True)
-def nothing_is_left(pair: ParallelAlfEnvironment) -> Generator[None]:
-    left = Leftovers()
-    yield
-    left.assert_none()
+pytestmark = pytest.mark.usefixtures("no_process_is_left")
 
 
 @pytest.fixture(scope="module")
@@ -160,16 +155,15 @@ def test_process_that_is_killed_between_two_steps_is_replaced() -> None:
         assert act(env, 1, 1).step_type.tolist() == [1, 0]
 
 
-def test_process_that_is_killed_while_its_episode_is_over_costs_nobody_a_step() -> None:
-    with ParallelAlfEnvironment([partial(Counting, length=1)]) as env:
-        victim = env.reset().observation[:, 0].tolist()[0]
+def test_process_that_dies_between_two_episodes_costs_nobody_a_step(tmp_path: Path) -> None:
+    with ParallelAlfEnvironment([partial(DiesOnce, died=tmp_path / "died")], seed=3) as env:
+        victim = env.reset().observation[:, 0].tolist()
         assert act(env, 0).is_last().tolist() == [True]
-        os.kill(victim, signal.SIGKILL)
         step = act(env, 0)
         assert step.is_first().tolist() == [True]
-        assert step.observation[:, 0].tolist() != [victim]
-        env.seed(4)
-        assert env.reset().observation[:, 1].tolist() == [4]
+        assert step.env_info["crashed"].tolist() == [False]
+        assert step.observation[:, 0].tolist() != victim
+        assert step.observation[:, 1].tolist() == [4]
 
 
 def test_environment_that_never_begins_is_given_up() -> None:

@@ -10,6 +10,7 @@ from pluriverse.adapters.alf import suite_gym
 from pluriverse.adapters.alf.alf_wrappers import RewardClipping, TimeLimit
 from pluriverse.adapters.alf.image_wrappers import FrameStack
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
+from pluriverse.adapters.alf.texts import decode
 from pluriverse.testing.alf import check_environment
 
 
@@ -55,3 +56,11 @@ def test_wrappers_of_both_kinds_are_applied_from_the_inside_out() -> None:
 def test_unknown_environment_is_gymnasiums_to_refuse() -> None:
     with pytest.raises(gymnasium.error.Error):
         suite_gym.load("NoSuchGame-v0")
+
+
+def test_remotes_as_gymnasium_has_them_conform() -> None:
+    name = "pluriverse:pluriverse/gym-core.MiniGrid-DoorKey-5x5-v0"
+    with suite_gym.load(name, max_episode_steps=10, remotes="local:1") as env:
+        assert env.observation_spec()["vision"].shape[0] == 3
+        assert "door" in decode(env.reset().observation["text"])
+        check_environment(env)

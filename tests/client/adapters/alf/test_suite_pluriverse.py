@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from collections.abc import Generator
@@ -14,7 +15,8 @@ from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.alf import create_environment, load, tensors
 from pluriverse.adapters.alf.alf_wrappers import NonEpisodicAgent
 from pluriverse.adapters.alf.image_wrappers import FrameStack
-from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, action_spec
+from pluriverse.adapters.alf.remote_batch import action_spec
+from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
 from pluriverse.adapters.alf.texts import decode
 from pluriverse.errors import ActionError, Closed, ConfigurationError
@@ -56,12 +58,12 @@ def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnviron
     # Pong's colours, channels first: what each remote shows, not the other's.
     pictures = tensors.as_array(step.observation)
     for index in range(2):
-        expected = pong._core.picture(index).transpose(2, 0, 1)  # pyright: ignore[reportPrivateUsage]
+        expected = pong.core.picture(index).transpose(2, 0, 1)
         assert (pictures[index] == expected).all()
     assert pong.render().shape[2] == 3
 
 
-def test_remotes_conform(pong: PluriverseAlfEnvironment) -> None:
+def test_batch_keeps_the_promises(pong: PluriverseAlfEnvironment) -> None:
     check_environment(pong)
 
 
@@ -101,6 +103,18 @@ def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
     assert pong.reset().is_first().all()
     with pytest.raises(ConfigurationError, match="1 seeds for 2"):
         pong.seed([5])
+    with pytest.raises(ConfigurationError, match="the seed is -1"):
+        pong.seed(-1)
+
+
+def test_seed_between_two_episodes_disturbs_nothing(pong: PluriverseAlfEnvironment) -> None:
+    pong.reset()
+    while not act(pong, 0, 0).is_last().all():
+        pass
+    pong.seed(9)
+    assert act(pong, 0, 0).is_first().all()
+    assert act(pong, 0, 0).is_mid().all()
+    assert pong.reset().is_first().all()
 
 
 def test_outcome_ends_with_discount_0_and_no_reward_is_lost() -> None:
@@ -119,11 +133,21 @@ def test_outcome_ends_with_discount_0_and_no_reward_is_lost() -> None:
         assert act(env, up).is_first().tolist() == [True]
 
 
-def test_texts_are_in_the_observation() -> None:
-    with load("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1") as env:
+def test_texts_are_in_the_observation_and_one_seed_makes_the_whole_run() -> None:
+    with load("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1", size=(32, 32), seed=3) as env:
+        run = [_picture(env.reset()) for _ in range(4)]
+        env.seed(3)
+        again = [_picture(env.reset()) for _ in range(4)]
+        # JPEG's pictures are never quite the same; other levels are far apart.
+        same = np.abs(np.subtract(run, again)).mean((1, 2, 3)).max()
+        assert min(np.abs(one - other).mean() for one, other in itertools.combinations(run, 2)) > 2 * same
         mission = env.reset().observation["text"][0]
         assert "door" in decode(mission)
         assert env.observation_spec()["text"].contains(mission)
+
+
+def _picture(step: Any) -> Any:
+    return tensors.as_array(step.observation["vision"])[0].astype(int)
 
 
 def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
@@ -147,7 +171,7 @@ def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
 
 
 def _kill_server(env: PluriverseAlfEnvironment, index: int) -> None:
-    port = env._core.env.addresses[index].rewarder_port  # pyright: ignore[reportPrivateUsage]
+    port = env.core.env.addresses[index].rewarder_port
     for process in psutil.Process(os.getpid()).children(recursive=True):
         if "pluriverse_server" in " ".join(process.cmdline()) and str(port) in process.cmdline():
             process.send_signal(signal.SIGKILL)
@@ -201,4 +225,3 @@ def test_actions_of_every_kind_have_specs() -> None:
 
 def test_conformance_is_checked_for_anybodys_runtime() -> None:
     check("gym-core.CartPole-v0", "local:1", size=(32, 48))
-    check(LAKE, "local:1", actions="keys")

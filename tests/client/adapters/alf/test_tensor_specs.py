@@ -132,6 +132,13 @@ def test_batch_of_another_size_is_refused() -> None:
         as_action(BoundedTensorSpec((), "int64", 0, 3), np.zeros(2, np.int64), (3,))
 
 
+def test_checked_action_is_not_the_agents_own_array() -> None:
+    own = tensors.chosen().tensor(np.array([1, 2]))
+    checked = as_action(BoundedTensorSpec((), "int64", 0, 3), own, (2,))
+    own[0] = 3
+    assert checked.tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1.5])
 def test_continuous_action_beyond_its_bounds_is_refused(value: float) -> None:
     with pytest.raises(ActionError, match="expected"):

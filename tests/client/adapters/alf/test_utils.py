@@ -18,7 +18,8 @@ from pluriverse.adapters.alf.utils import create_environment
 from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
 from support.alf_envs import Counting
-from support.leftovers import Leftovers
+
+pytestmark = pytest.mark.usefixtures("no_process_is_left")
 
 
 class Batch(Counting):
@@ -54,13 +55,11 @@ def first_observations(**options: Any) -> Any:
 
 
 def test_processes_get_distinct_seeds_that_follow_from_one() -> None:
-    left = Leftovers()
     one = first_observations(num_parallel_environments=2, seed=11)
     assert one == first_observations(num_parallel_environments=2, num_spare_envs=1, start_serially=False, seed=11)
     assert one[0] != one[1]
     assert one[:1] == first_observations(num_parallel_environments=1, nonparallel=True, seed=11)
     assert one != first_observations(num_parallel_environments=2, seed=None)
-    left.assert_none()
 
 
 def test_each_environment_is_loaded_with_its_index_and_wrapped_as_a_batch() -> None:
@@ -85,14 +84,12 @@ def test_nonparallel_environment_lives_in_a_thread() -> None:
 
 
 def test_batched_environment_is_passed_straight_through_with_tensors(library: str) -> None:
-    left = Leftovers()
     with create_environment("x", partial(load_batch, extra=3), num_parallel_environments=4, seed=9) as env:
         assert isinstance(env, TensorWrapper)
         assert (env.name, env.batch_size) == ("x3", 4)
         assert env.reset().observation.tolist() == [[9] * 4] * 4
         assert type(env.reset().observation).__module__ == library
         assert tensors.is_tensor(env.reset().reward)
-        left.assert_none()
 
 
 def test_parallel_constructor_can_be_another() -> None:

@@ -211,7 +211,7 @@ def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on(mode: Auto
 
 
 def _kill_server(env: PluriverseVectorEnv, index: int) -> None:
-    core = env._core  # pyright: ignore[reportPrivateUsage]
+    core = env.core
     assert isinstance(core, Core)
     port = str(core.env.addresses[index].rewarder_port)
     for process in psutil.Process(os.getpid()).children(recursive=True):

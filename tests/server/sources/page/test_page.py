@@ -1,4 +1,4 @@
-"""Nothing leaks from one episode to the next, however it begins: a page that stores all that it can tells what it finds."""
+"""Nothing leaks from one episode to the next, however it begins: a page that stores what it can says what it finds."""
 
 from __future__ import annotations
 
@@ -59,10 +59,14 @@ async function play() {
   game.begin(0);
 }
 // What a page does as it leaves must not be found either.
-addEventListener("pagehide", () => { localStorage.setItem("key", "left"); sessionStorage.setItem("key", "left"); document.cookie = "key=left" });
+addEventListener("pagehide", () => {
+  localStorage.setItem("key", "left");
+  sessionStorage.setItem("key", "left");
+  document.cookie = "key=left";
+});
 </script>"""
 
-NOTHING = {
+NOTHING: dict[str, Any] = {
     "cookie": "",
     "local": None,
     "session": None,
@@ -71,7 +75,7 @@ NOTHING = {
     "files": [],
     "workers": 0,
 }
-ALL = {
+ALL: dict[str, Any] = {
     "cookie": "key=value",
     "local": "value",
     "session": "value",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeGuard, cast, overload
 
 import numpy as np
@@ -13,9 +13,9 @@ from pluriverse.errors import Misuse
 Nest = Any
 
 
-def is_nested(value: object) -> TypeGuard[Mapping[str, Any] | list[Any] | tuple[Any, ...]]:
+def is_nested(value: object) -> TypeGuard[dict[str, Any] | list[Any] | tuple[Any, ...]]:
     """Whether it has parts."""
-    return isinstance(value, Mapping | list | tuple)
+    return isinstance(value, dict | list | tuple)
 
 
 @overload
@@ -30,7 +30,13 @@ def map_structure(function: Callable[..., Any], nest: Nest, /, *others: Nest) ->
     Raises:
         Misuse: their structures differ; says where.
     """
-    return _map(function, "", nest, *others)
+
+    def of_leaves(*leaves: Any) -> Any:
+        for other in leaves[1:]:
+            _require(not is_nested(other), leaves[0], other)
+        return function(*leaves)
+
+    return _map(of_leaves if others else function, nest, *others)
 
 
 def map_up_to(function: Callable[[Any, Any], Any], nest: Nest, other: Nest) -> Nest:
@@ -39,44 +45,29 @@ def map_up_to(function: Callable[[Any, Any], Any], nest: Nest, other: Nest) -> N
     Raises:
         Misuse: ``other`` hasn't the structure of ``nest``; says where.
     """
-    return _map(function, "", nest, other, up_to=True)
+    return _map(function, nest, other)
 
 
-def _map(function: Callable[..., Any], path: str, nest: Nest, *others: Nest, up_to: bool = False) -> Nest:
-    if isinstance(nest, Mapping):
-        mapping = cast("Mapping[str, Any]", nest)
+def _map(function: Callable[..., Any], nest: Nest, *others: Nest) -> Nest:
+    if isinstance(nest, dict):
+        named = cast("dict[str, Any]", nest)
         for other in others:
-            _require_alike(
-                isinstance(other, Mapping) and cast("Mapping[str, Any]", other).keys() == mapping.keys(),
-                path,
-                mapping,
-                other,
-            )
-        return {
-            key: _map(function, f"{path}.{key}", mapping[key], *(each[key] for each in others), up_to=up_to)
-            for key in mapping
-        }
+            _require(isinstance(other, dict) and cast("dict[str, Any]", other).keys() == named.keys(), named, other)
+        return {key: _map(function, part, *(each[key] for each in others)) for key, part in named.items()}
     if isinstance(nest, list | tuple):
         parts = cast("list[Any] | tuple[Any, ...]", nest)
         for other in others:
-            _require_alike(
-                isinstance(other, list | tuple) and len(cast("Any", other)) == len(parts), path, parts, other
-            )
-        new = [
-            _map(function, f"{path}.{index}", *each, up_to=up_to)
-            for index, each in enumerate(zip(parts, *others, strict=True))
-        ]
+            _require(isinstance(other, list | tuple) and len(cast("list[Any]", other)) == len(parts), parts, other)
+        new = [_map(function, *each) for each in zip(parts, *others, strict=True)]
         if isinstance(parts, tuple):
             return type(parts)(*new) if hasattr(parts, "_fields") else tuple(new)
         return new
-    for other in others:
-        _require_alike(up_to or not is_nested(other), path, nest, other)
     return function(nest, *others)
 
 
-def _require_alike(alike: bool, path: str, one: Any, other: Any) -> None:
+def _require(alike: bool, one: Any, other: Any) -> None:
     if not alike:
-        raise Misuse(f"the structures differ at {path or 'the top'}: {one!r:.120} and {other!r:.120}")
+        raise Misuse(f"the structures differ: {one!r:.200} and {other!r:.200}")
 
 
 def flatten(nest: Nest) -> list[Any]:
@@ -85,8 +76,8 @@ def flatten(nest: Nest) -> list[Any]:
 
 
 def _leaves(nest: Nest) -> Iterator[Any]:
-    if isinstance(nest, Mapping):
-        nest = list(cast("Mapping[str, Any]", nest).values())
+    if isinstance(nest, dict):
+        nest = list(cast("dict[str, Any]", nest).values())
     if isinstance(nest, list | tuple):
         for part in cast("Sequence[Any]", nest):
             yield from _leaves(part)
@@ -117,7 +108,7 @@ def map_field(function: Callable[[Any], Any], nest: Nest, field: str | None) -> 
     if not field:
         return function(nest)
     key, _, rest = field.partition(".")
-    if not isinstance(nest, Mapping) or key not in nest:
+    if not isinstance(nest, dict) or key not in nest:
         raise Misuse(f"there is no field {field!r} in {nest!r:.120}")
-    mapping = cast("Mapping[str, Any]", nest)
-    return {**mapping, key: map_field(function, mapping[key], rest)}
+    parts = cast("dict[str, Any]", nest)
+    return {**parts, key: map_field(function, parts[key], rest)}

@@ -38,9 +38,11 @@ def load(
         options: of ``gymnasium.make``.
     """
     gymnasium = import_gymnasium()
-    registered = gymnasium.spec(environment_name).max_episode_steps or 0
+    gym_env = gymnasium.make(environment_name, max_episode_steps=_NO_LIMIT, **options)
+    # Only now is it known for sure: a name may begin with the module that registers it, as "module:name".
+    registered = gymnasium.spec(environment_name.rpartition(":")[2]).max_episode_steps or 0
     return wrap_env(
-        gymnasium.make(environment_name, max_episode_steps=_NO_LIMIT, **options),
+        gym_env,
         env_id=env_id,
         discount=discount,
         max_episode_steps=registered if max_episode_steps is None else max_episode_steps,

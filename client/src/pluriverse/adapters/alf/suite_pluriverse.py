@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
+from pluriverse_protocol.limits import MAX_SEED
 
 from pluriverse import remotes as remotes_module
-from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.adapters.player import Turn
 from pluriverse.env.views import View, make_view
 from pluriverse.errors import Closed, ConfigurationError
 from pluriverse.remotes import RemoteManager
 
 from . import nest
 from .alf_environment import AlfEnvironment
-from .data_structures import GOES_ON, OUTCOME, StepType, TimeStep, check
-from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, zero_where
+from .data_structures import GOES_ON, OUTCOME, StepType, TimeStep
+from .remote_batch import Batch, action_spec
+from .tensor_specs import TensorSpec, as_action, zero_where
 from .tensors import Array
-from .texts import encode, text_spec
+
+# As many as any program's random numbers take.
+DRAWN_SEEDS: Final = 2**31
 
 _INFO_SPEC: Final = {
     "elapsed": TensorSpec((), "int32", "elapsed"),
@@ -69,7 +69,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             crop: (x, y, width, height) of the screen; None: what the environment draws on.
             image_channel_first: pictures as (channels, height, width), as torch has them.
             discount: of steps after which an episode could go on, above 0 and at most 1.
-            seed: of the first episodes; remote ``i`` gets ``seed + i``.
+            seed: of the first episodes; remote ``i`` gets ``seed + i``, and what follows is drawn from that.
             options: of ``Core`` (``actions``, ``frame_skip``, ``max_episode_steps``, ``fps``) and ``pluriverse.make``.
 
         Raises:
@@ -80,20 +80,21 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         if not 0 < discount <= 1:
             raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
         self._discount = discount
-        self._core = Core(env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options)
+        self.core = Core(env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options)
+        # Whose next episode was asked for, and not given yet.
+        self._began = [False] * self.core.n
         try:
-            self._batch = _Batch(self._core, image_channel_first)
-            self._action_spec = action_spec(self._core.actions)
-            self._no_action = nest.map_structure(partial(_zeros_of, self._core.n), self._action_spec)
-            self._seeds: list[int | None] = [None] * self._core.n
+            self._batch = Batch(self.core, image_channel_first)
+            self._action_spec = action_spec(self.core.actions)
+            self._no_action = nest.map_structure(partial(_zeros_of, self.core.n), self._action_spec)
+            # Of each remote whatever draws the seeds of its episodes; None: the remote does.
+            self._seeds: list[_Seeds | None] = [None] * self.core.n
             if seed is not None:
                 self.seed(seed)
         except BaseException:
-            self._core.close()
+            self.core.close()
             raise
         self._title = env_id or "pluriverse"
-        self._began = [False] * self._core.n
-        """Whose next episode was asked for, and not given yet."""
         self._view: View | None = None
         self._closed = False
 
@@ -110,12 +111,12 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     @property
     def batch_size(self) -> int:
         """How many remotes there are."""
-        return self._core.n
+        return self.core.n
 
     @property
     def metadata(self) -> dict[str, Any]:
         """``render_modes`` and ``render_fps``."""
-        return {"render_modes": ["human", "rgb_array"], "render_fps": self._core.fps}
+        return {"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps}
 
     def env_info_spec(self) -> nest.Nest:
         """``elapsed``, ``terminated``, ``truncated``, ``lost``."""
@@ -132,13 +133,15 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     def seed(self, seed: int | Sequence[int]) -> None:
         """Seed the episodes that the next ``reset`` begins: remote ``i`` gets ``seed + i``, or ``seed[i]``.
 
+        The seeds of those that follow are drawn from it. Without, a remote draws its own.
+
         Raises:
-            ConfigurationError: ``seed`` is a list, and hasn't one for each.
+            ConfigurationError: ``seed`` is a list, and hasn't one for each; or remotes don't take such seeds.
         """
-        seeds = [seed + index for index in range(self._core.n)] if isinstance(seed, int) else list(seed)
-        if len(seeds) != self._core.n:
-            raise ConfigurationError(f"there are {len(seeds)} seeds for {self._core.n} remotes; expected one for each")
-        self._seeds = list(seeds)
+        seeds = [seed + index for index in range(self.core.n)] if isinstance(seed, int) else list(seed)
+        if len(seeds) != self.core.n:
+            raise ConfigurationError(f"there are {len(seeds)} seeds for {self.core.n} remotes; expected one for each")
+        self._seeds = [_Seeds(each) for each in seeds]
 
     def render(self, mode: str = "rgb_array") -> Any:
         """``"rgb_array"``: the first remote's screen, uint8 (height, width, 3). ``"human"``, ``"terminal"``: show it.
@@ -146,7 +149,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         Raises:
             ConfigurationError: there is no such mode.
         """
-        picture = self._core.turn(0).screen
+        picture = self.core.turn(0).screen
         if mode == "rgb_array":
             return picture
         if self._view is None:
@@ -156,7 +159,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
 
     def get_info(self) -> list[dict[str, Any]]:
         """Of each remote all that is known of its last step: its lags, and ``error`` where it was lost."""
-        return [self._core.turn(index).info for index in range(self._core.n)]
+        return [self.core.turn(index).info for index in range(self.core.n)]
 
     def close(self) -> None:
         """Let go of the remotes; may be called repeatedly."""
@@ -164,29 +167,29 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         if self._view is not None:
             self._view.close()
             self._view = None
-        self._core.close()
+        self.core.close()
 
     def _reset(self) -> TimeStep:
         self._require_open()
-        for index, seed in enumerate(self._seeds):
-            # An episode that nobody has seen yet is as good as another one.
-            if seed is not None or not self._began[index]:
-                self._core.reset(index, seed)
-        self._seeds = [None] * self._core.n
+        for index in range(self.core.n):
+            seeds = self._seeds[index]
+            # An episode that nobody has seen yet is as good as another one, unless another is what was asked for.
+            if not self._began[index] or (seeds is not None and seeds.is_new):
+                self._begin(index, join=False)
         return self._receive(self._no_action)
 
     def _step(self, action: nest.Nest) -> TimeStep:
         self._require_open()
-        n = self._core.n
+        n = self.core.n
         checked = as_action(self._action_spec, action, (n,))
         each = nest.unstack(checked, n)
-        self._core.send({index: each[index] for index in range(n) if not self._began[index]})
+        self.core.send({index: each[index] for index in range(n) if not self._began[index]})
         return self._receive(checked)
 
     def _receive(self, action: nest.Nest) -> TimeStep:
-        n = self._core.n
-        self._core.receive(n)
-        turns = [self._core.turn(index) for index in range(n)]
+        n = self.core.n
+        self.core.receive(n)
+        turns = [self.core.turn(index) for index in range(n)]
         first = np.array([turn.first for turn in turns])
         terminated = np.array([turn.terminated for turn in turns])
         truncated = np.array([turn.truncated and not turn.terminated for turn in turns])
@@ -195,7 +198,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             np.array([turn.reward for turn in turns], np.float32),
             np.where(first, GOES_ON, np.where(terminated, OUTCOME, self._discount)).astype(np.float32),
             self._batch.observations(turns),
-            nest.map_structure(partial(zero_where, first), action),
+            nest.map_structure(partial(zero_where, first), action) if first.any() else action,
             np.arange(n, dtype=np.int32),
             env_info={
                 "elapsed": np.array([turn.elapsed for turn in turns], np.int32),
@@ -204,72 +207,19 @@ class PluriverseAlfEnvironment(AlfEnvironment):
                 "lost": np.array([turn.lost for turn in turns]),
             },
         )
-        over = check(step).is_last()
+        over = step.is_last()
         self._began = over.tolist()
         for index in np.flatnonzero(over).tolist():
-            self._core.reset(index, join=True)
+            self._begin(index, join=True)
         return step.to_tensors()
+
+    def _begin(self, index: int, *, join: bool) -> None:
+        seeds = self._seeds[index]
+        self.core.reset(index, None if seeds is None else seeds.draw(), join=join and seeds is None)
 
     def _require_open(self) -> None:
         if self._closed:
             raise Closed("this environment is closed")
-
-
-class _Batch:
-    """Makes the observations of a batch, in arrays that are new each time: they become the agent's tensors."""
-
-    def __init__(self, core: Core, channel_first: bool) -> None:
-        self._observations = Observations(core.spaces, core.pictures)
-        height, width, channels = core.pictures.shape
-        shape = (channels, height, width) if channel_first else (height, width, channels)
-        self._copy = _channel_copier() if channel_first and channels > 1 else _copy
-        self._vision = BoundedTensorSpec(shape, "uint8", 0, 255, "vision")
-        parts: dict[str, TensorSpec] = {"vision": self._vision}
-        if "text" in self._observations.names:
-            parts["text"] = text_spec()
-        if self._observations.state_shape is not None:
-            parts["observation"] = TensorSpec(self._observations.state_shape, "float32", "observation")
-        self._parts = parts
-        self.spec: nest.Nest = parts if len(parts) > 1 else self._vision
-
-    def observations(self, turns: Sequence[Turn]) -> nest.Nest:
-        """Of the last turns."""
-        vision = np.empty((len(turns), *self._vision.shape), np.uint8)
-        parts: list[dict[str, Any]] = []
-        for index, turn in enumerate(turns):
-            made = self._observations.make(turn)
-            picture = made["vision"] if len(self._parts) > 1 else made
-            self._copy(picture, vision[index])
-            parts.append(made)
-        if len(self._parts) == 1:
-            return vision
-        batch: dict[str, Array] = {"vision": vision}
-        if "text" in self._parts:
-            batch["text"] = np.stack([encode(made["text"]) for made in parts])
-        if "observation" in self._parts:
-            batch["observation"] = np.stack([made["observation"] for made in parts]).astype(np.float32)
-        return batch
-
-
-def action_spec(actions: ActionMap) -> nest.Nest:
-    """The specs of the actions that a remote takes.
-
-    Raises:
-        ConfigurationError: they are lists of events, which no tensor holds.
-    """
-    if actions.kind == "discrete":
-        return BoundedTensorSpec((), "int64", 0, actions.n - 1, "action")
-    keys = BoundedTensorSpec((len(actions.keys),), "int64", 0, 1, "keys")
-    if actions.kind == "keys":
-        return keys
-    if actions.kind == "pointer":
-        _, _, width, height = actions.box
-        parts = {
-            "pointer": BoundedTensorSpec((2,), "int64", 0, (width - 1, height - 1), "pointer"),
-            "buttons": BoundedTensorSpec((BUTTONS,), "int64", 0, 1, "buttons"),
-        }
-        return {**parts, "keys": keys} if actions.keys else parts
-    raise ConfigurationError("no tensor holds a list of events; expected actions of discrete, keys or pointer")
 
 
 def load(
@@ -305,21 +255,25 @@ def load(
 load.batched = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
+class _Seeds:
+    """A seed, and then those that are drawn from it."""
+
+    def __init__(self, first: int) -> None:
+        if not 0 <= first <= MAX_SEED:
+            raise ConfigurationError(f"the seed is {first!r}; expected an integer of 0 to {MAX_SEED}")
+        self._first: int | None = first
+        self._random = np.random.default_rng(first)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was drawn of it."""
+        return self._first is not None
+
+    def draw(self) -> int:
+        """The next episode's."""
+        first, self._first = self._first, None
+        return int(self._random.integers(DRAWN_SEEDS)) if first is None else first
+
+
 def _zeros_of(n: int, spec: TensorSpec) -> Array:
     return spec.numpy_zeros((n,))
-
-
-def _copy(picture: Array, to: Array) -> None:
-    to[...] = picture.reshape(to.shape)
-
-
-def _copy_channels(picture: Array, to: Array) -> None:
-    to[...] = picture.transpose(2, 0, 1)
-
-
-def _channel_copier() -> Callable[[Array, Array], None]:
-    """OpenCV takes half the time, where it is installed."""
-    if importlib.util.find_spec("cv2") is None:
-        return _copy_channels
-    split = importlib.import_module("cv2").split
-    return lambda picture, to: split(picture, list(to))

@@ -70,6 +70,11 @@ class TensorSpec:
         return self._dtype.name
 
     @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype."""
+        return self._dtype
+
+    @property
     def is_continuous(self) -> bool:
         """Whether they are floats."""
         return self._dtype.kind == "f"
@@ -212,9 +217,12 @@ def as_action(spec: nest.Nest, action: nest.Nest, outer_dims: Sequence[int] = ()
 
     def convert(part: TensorSpec, value: Any) -> Array:
         array = tensors.as_array(value)
-        if np.can_cast(array.dtype, part.dtype_str, "same_kind") or (part.is_discrete and array.dtype.kind in "iu"):
+        wanted = part.numpy_dtype
+        if array.dtype.kind in "biu" or (array.dtype.kind == "f" and wanted.kind == "f"):
             with np.errstate(all="ignore"):
-                cast = array.astype(part.dtype_str, copy=False)
+                # A copy: it becomes a prev_action, and agents write their next action where the last one was.
+                cast = array.astype(wanted)
+            # An integer that another size of integers can't hold has become another number.
             if (part.is_continuous or (cast == array).all()) and part.contains(cast, outer_dims):
                 return cast
         batch = f" behind {tuple(outer_dims)}" if outer_dims else ""
@@ -228,8 +236,6 @@ def as_action(spec: nest.Nest, action: nest.Nest, outer_dims: Sequence[int] = ()
 
 def zero_where(first: Array, array: Array) -> Array:
     """The actions of a batch, with zeros for those that began an episode: they did nothing with theirs."""
-    if not first.any():
-        return array
     zeroed = array.copy()
     zeroed[first] = 0
     return zeroed

@@ -46,7 +46,7 @@ def create_environment(
         start_serially: whether one process is started after the other.
         blocking: whether one acts after the other.
         num_spare_envs: how many more there are to hide resets.
-        seed: environment ``i`` gets ``seed + i``; None: a random one.
+        seed: environment ``i`` gets ``seed + i``; None: a random one, and none for a ``batched`` one.
         parallel_environment_ctor: makes one of several.
         batched_wrappers: wrappers of the batch, the innermost first.
 
@@ -59,8 +59,7 @@ def create_environment(
         raise ConfigurationError(
             f"nonparallel is one environment, and num_parallel_environments is {num_parallel_environments}; expected 1"
         )
-    if seed is None:
-        seed = int(np.random.default_rng().integers(DRAWN_SEEDS))
+    drawn = int(np.random.default_rng().integers(DRAWN_SEEDS)) if seed is None else seed
     if _is_batched(env_load_fn):
         if num_spare_envs or blocking or nonparallel:
             raise ConfigurationError(
@@ -69,19 +68,21 @@ def create_environment(
             )
         env = env_load_fn(env_name, batch_size=num_parallel_environments)
         env = env if env.is_tensor_based else TensorWrapper(env)
-        env.seed(seed)
+        # Remotes that aren't seeded go on by themselves, which is faster, and no two are alike anyway.
+        if seed is not None:
+            env.seed(seed)
     elif nonparallel:
         if num_spare_envs or blocking:
             raise ConfigurationError("num_spare_envs and blocking are for processes, and nonparallel has none")
         env = ThreadEnvironment(functools.partial(env_load_fn, env_name))
-        env.seed(seed)
+        env.seed(drawn)
     else:
         env = parallel_environment_ctor(
             [functools.partial(_construct, env_load_fn, env_name)] * (num_parallel_environments + num_spare_envs),
             start_serially=start_serially,
             blocking=blocking,
             num_spare_envs_for_reload=num_spare_envs,
-            seed=seed,
+            seed=drawn,
         )
     for wrapper in batched_wrappers:
         env = wrapper(env)

@@ -54,18 +54,18 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: what is asked for can't be had; says what mends it.
             RemoteUnavailable: the remote could not be started or reached.
         """
-        self._core = open_core(env_id, remotes, 1, **options)
+        self.core = open_core(env_id, remotes, 1, **options)
         try:
-            self._renderer = Renderer(self._core, render_mode)
+            self._renderer = Renderer(self.core, render_mode)
         except BaseException:
-            self._core.close()
+            self.core.close()
             raise
-        self._observer = Observer(self._core)
+        self._observer = Observer(self.core)
         self._measured = measured
         self.render_mode = render_mode
-        self.metadata = {**self.metadata, "render_fps": self._core.fps / options.get("frame_skip", 1)}
-        self.observation_space = observation_space(self._core)
-        self.action_space = action_space(self._core.actions)
+        self.metadata = {**self.metadata, "render_fps": self.core.fps / options.get("frame_skip", 1)}
+        self.observation_space = observation_space(self.core)
+        self.action_space = action_space(self.core.actions)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode; blocks until its first running frame, and returns it as ``(observation, info)``.
@@ -85,7 +85,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=checked_seed(seed) if seed is not None else None)
         if seed is None and not join:
             seed = drawn_seed(self._np_random)
-        self._core.reset(0, seed, join=join)
+        self.core.reset(0, seed, join=join)
         return self._receive()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -99,9 +99,9 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ActionError: it is no action; nothing was sent.
             ResetNeeded: there is no episode to act in.
         """
-        self._core.send({0: action})
+        self.core.send({0: action})
         observation, info = self._receive()
-        turn = self._core.turn(0)
+        turn = self.core.turn(0)
         return observation, turn.reward, turn.terminated, turn.truncated, info
 
     def render(self) -> Pixels | None:  # pyright: ignore[reportIncompatibleMethodOverride] - one mode at a time
@@ -115,9 +115,9 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     def close(self) -> None:
         """Hang up, and remove the remote if it was started here; may be called repeatedly."""
         self._renderer.close()
-        self._core.close()
+        self.core.close()
 
     def _receive(self) -> tuple[Any, dict[str, Any]]:
-        self._core.receive(1)
+        self.core.receive(1)
         self._renderer.show()
-        return self._observer.one(0), info_of(self._core.turn(0), measured=self._measured)
+        return self._observer.one(0), info_of(self.core.turn(0), measured=self._measured)

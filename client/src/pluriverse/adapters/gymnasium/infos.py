@@ -34,26 +34,22 @@ def batch_infos(n: int, infos: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[
     arrays of their type, arrays are stacked, dictionaries are nested. All else, observations of ends, and values whose
     types differ between environments, as a program's may, are objects; where there is none, None.
     """
-    found: dict[str, dict[int, Any]] = {}
-    for index, info in infos:
-        for key, value in info.items():
-            found.setdefault(key, {})[index] = value
+    pairs = list(infos)
     batch: dict[str, Any] = {}
-    for key, values in found.items():
-        batch[key] = _array(n, key, values)
-        mask = np.zeros(n, np.bool_)
-        mask[slice(None) if len(values) == n else list(values)] = True
-        batch[f"_{key}"] = mask
+    for key in dict.fromkeys(key for _, info in pairs for key in info):
+        indices = [index for index, info in pairs if key in info]
+        batch[key] = _array(n, key, indices, [info[key] for _, info in pairs if key in info])
+        batch[f"_{key}"] = mask = np.zeros(n, np.bool_)
+        mask[indices] = True
     return batch
 
 
-def _array(n: int, key: str, values: dict[int, Any]) -> Any:
-    indices, items = list(values), list(values.values())
+def _array(n: int, key: str, indices: list[int], items: list[Any]) -> Any:
     kind = cast("Any", type(items[0]))
     if any(type(item) is not kind for item in items) or key == "final_obs":
-        return _filled(np.empty(n, object), indices, items)
+        return _objects(n, indices, items)
     if kind is dict:
-        return batch_infos(n, values.items())
+        return batch_infos(n, zip(indices, items, strict=True))
     if _is_number(kind):
         try:
             return _filled(np.zeros(n, kind), indices, items)
@@ -61,7 +57,7 @@ def _array(n: int, key: str, values: dict[int, Any]) -> Any:
             pass  # an integer that NumPy has none for
     if kind is np.ndarray and len({(item.shape, item.dtype) for item in items}) == 1:
         return _filled(np.zeros((n, *items[0].shape), items[0].dtype), indices, items)
-    return _filled(np.empty(n, object), indices, items)
+    return _objects(n, indices, items)
 
 
 def _is_number(kind: Any) -> bool:
@@ -69,6 +65,13 @@ def _is_number(kind: Any) -> bool:
 
 
 def _filled(array: Any, indices: list[int], items: list[Any]) -> Any:
+    array[indices] = items
+    return array
+
+
+def _objects(n: int, indices: list[int], items: list[Any]) -> Any:
+    # One by one: NumPy would look into sequences among them.
+    array = np.empty(n, object)
     for index, item in zip(indices, items, strict=True):
         array[index] = item
     return array

@@ -38,7 +38,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     observation_space: gymnasium.Space[Any]
     action_space: gymnasium.Space[Any]
 
-    _core: Core | None = None
+    core: Core | None = None
+    """What all is done with; None before it is there."""
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             RemoteUnavailable: a remote could not be started or reached.
         """
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self._core = core = open_core(env_id, remotes, num_envs, **options)
+        self.core = core = open_core(env_id, remotes, num_envs, **options)
         try:
             self._renderer = Renderer(core, render_mode)
         except BaseException:
@@ -182,13 +183,13 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Hang up, and remove the remotes that were started here."""
-        if self._core is not None:
+        if self.core is not None:
             self._renderer.close()
-            self._core.close()
+            self.core.close()
 
     def _require(self) -> Core:
-        assert self._core is not None
-        return self._core
+        assert self.core is not None
+        return self.core
 
     def _restart(self, index: int) -> None:
         seed = drawn_seed(self._generators[index])

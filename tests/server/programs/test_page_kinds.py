@@ -1,0 +1,149 @@
+"""Runtimes of pages that differ in their manifest: by address, in the page, with more allowed, with mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from pluriverse_server.process import StartError
+from pluriverse_server.remote import GaveUp
+from support.leftovers import Leftovers
+from support.pages import PageRemote, make_remote, page_remote, short_folder, write_runtime
+
+GOOD = "<script>game.begin(pluriverse.seed)</script>"
+
+
+@asynccontextmanager
+async def played(pages: dict[str, str], keys: str = "", **options: str) -> AsyncGenerator[PageRemote]:
+    with short_folder() as folder:
+        async with page_remote(write_runtime(folder, pages, keys, **options)) as remote:
+            yield remote
+
+
+@asynccontextmanager
+async def site(folder: Path) -> AsyncGenerator[str]:
+    """The pages of a runtime as somebody else's server has them; its origin."""
+    app = web.Application()
+    app.router.add_static("/", folder)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def earn(remote: PageRemote) -> None:
+    """A key earns a reward."""
+    await remote.press("a")
+    await remote.agent.hear_method("v0.env.reward", reward=1.0)
+
+
+async def test_page_of_any_server_is_played() -> None:
+    with short_folder() as elsewhere, short_folder() as folder:
+        write_runtime(elsewhere, {"Good": GOOD})
+        async with site(elsewhere / "www") as origin:
+            place = f'url = "{origin}/{{env.page}}.html?seed={{seed}}"'
+            async with page_remote(write_runtime(folder, {"Good": GOOD, "Gone": ""}, place=place)) as remote:
+                await earn(remote)
+                await remote.play("Good", seed=5)
+                assert await remote.text() == "seed 5"
+
+
+async def test_episodes_of_one_page_begin_in_it_and_others_navigate() -> None:
+    place = 'files = "www"\nstart = "{env.page}.html"'
+    async with played({"Good": "", "Other": ""}, 'begin = "game.begin(pluriverse.seed)"', place=place) as remote:
+        await remote.play("Good", seed=3)
+        assert await remote.text() == "seed 3"
+        await earn(remote)
+        await remote.press("o")
+        assert (await remote.end())["info"]["reason"] == "won"
+        await remote.running("3")
+        await earn(remote)
+        await remote.play("Other", seed=4)
+        assert await remote.text() == "seed 4"
+        await earn(remote)
+
+
+async def test_page_that_has_moved_begins_its_next_episode_where_it_should() -> None:
+    place = 'files = "www"\nstart = "{env.page}.html"'
+    page = "<script>on.w = () => { location = 'Good.html?moved' }</script>"
+    async with played({"Good": page}, 'begin = "game.begin(location.search)"', place=place) as remote:
+        await remote.press("w")
+        while await remote.text() != "seed ?moved":
+            pass
+        await remote.play("Good")
+        assert await remote.text() == "seed "
+
+
+async def test_script_of_the_runtime_runs_before_the_pages() -> None:
+    with short_folder() as folder:
+        write_runtime(folder, {"Good": "<script>game.begin(before)</script>"}, 'script = "before.js"')
+        (folder / "before.js").write_text("globalThis.before = `before ${pluriverse.env.page}`")
+        async with page_remote(folder) as remote:
+            await remote.play("Good")
+            assert await remote.text() == "seed before Good"
+
+
+async def test_what_is_allowed_is_not_blocked() -> None:
+    """A dialog that waits for its answer is no page that hangs."""
+    page = GOOD + "<script>on.w = () => { if (confirm('more?')) game.score += 1 }</script>"
+    async with played({"Good": page}, 'allow = ["dialogs", "popups", "downloads", "menus"]') as remote:
+        await remote.press("w")
+        await remote.agent.assert_alive()
+        for _ in range(3):
+            # Three heartbeats are longer than a page that hangs is given.
+            await remote.agent.hear_method("v0.env.reward")
+        await remote.agent.press(0xFF0D)
+        await remote.agent.hear_method("v0.env.reward", reward=1.0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "place", "complaint"),
+    [
+        ('begin = "game.begin("', 'files = "www"\nstart = "Good.html"', r"page\.begin is no JavaScript.*SyntaxError"),
+        ("", 'files = "www"\nstart = "None.html"', r"page\.start: there is no file .*/www/None\.html"),
+        ("", 'files = "www"\nstart = "{env.none}.html"', r"lacks the key 'env\.none' that page\.start asks for"),
+    ],
+    ids=["expression", "file", "key"],
+)
+async def test_remote_gives_up_over_a_mistake_of_its_manifest(keys: str, place: str, complaint: str) -> None:
+    leftovers = Leftovers()
+    with short_folder() as folder:
+        write_runtime(folder, {"Good": GOOD}, keys, place=place)
+        with pytest.raises(GaveUp, match=complaint):
+            await make_remote(folder).run(lambda _: None)
+    leftovers.assert_none()
+
+
+@pytest.mark.parametrize(
+    ("keys", "place", "complaint"),
+    [
+        ("", 'files = "vendor"\nstart = "Good.html"', "page.files: there is no folder .*/vendor"),
+        ('script = "none.js"', 'files = "www"\nstart = "Good.html"', r"page\.script .*/none\.js can't be read"),
+    ],
+    ids=["folder", "script"],
+)
+async def test_remote_does_not_start_without_what_its_manifest_names(keys: str, place: str, complaint: str) -> None:
+    leftovers = Leftovers()
+    with short_folder() as folder:
+        write_runtime(folder, {"Good": GOOD}, keys, place=place)
+        with pytest.raises(StartError, match=complaint):
+            await make_remote(folder).run(lambda _: None)
+    leftovers.assert_none()
+
+
+async def test_page_that_is_never_ready_is_loaded_again() -> None:
+    with short_folder() as folder:
+        write_runtime(folder, {"Good": GOOD, "Never": ""}, "ready_timeout_s = 1")
+        async with page_remote(folder) as remote:
+            await remote.agent.reset("pages.Never-v0", leaving="1")
+            await remote.agent.hear_method("v0.env.describe", env_id="pages.Never-v0", env_state="resetting")
+            for _ in range(2):
+                await remote.agent.assert_alive()
+            await remote.play("Good")
+            await earn(remote)
