@@ -88,6 +88,12 @@ def run(
         float,
         typer.Option(envvar="PLURIVERSE_SESSION_TIMEOUT", help="Hang up on an agent after so many seconds."),
     ] = 0.0,
+    zoom: Annotated[
+        int | None,
+        typer.Option(
+            envvar="PLURIVERSE_ZOOM", help="Draw a web page so many times as large; if not given, as its runtime says."
+        ),
+    ] = None,
     status: Annotated[
         bool, typer.Option(envvar="PLURIVERSE_STATUS", help="Whether a terminal gets the line that is kept up to date.")
     ] = True,
@@ -111,6 +117,7 @@ def run(
             display_backend=display_backend,
             idle_timeout_s=idle_timeout,
             session_timeout_s=session_timeout,
+            zoom=zoom,
         )
     except SettingsError as error:
         _fail(str(error), EXIT_USAGE)

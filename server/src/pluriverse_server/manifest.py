@@ -17,7 +17,7 @@ from pluriverse_protocol.spaces import Spaces
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from .episode import Environment
-from .manifest_page import Expression, PageTable
+from .manifest_page import MAX_ZOOM, Expression, PageTable
 from .placeholders import MissingValue, check_known, fill
 from .spaces import SharedSpacesTable, SpacesTable
 
@@ -178,6 +178,18 @@ class Manifest(_Table):
         if any(reward.source != source for reward in self.rewards):
             raise ValueError(f'expected rewards of source = "{source}" with reset.by = "{self.reset.by}"')
         return self
+
+    def zoomed(self, zoom: int) -> Manifest:
+        """The same with its page drawn so many times as large.
+
+        Raises:
+            ManifestError: it has no page, or that is too large.
+        """
+        if self.page is None:
+            raise ManifestError(f"runtime {self.runtime.id} is no web page, and can't be zoomed; leave --zoom out")
+        if not 1 <= zoom <= MAX_ZOOM:
+            raise ManifestError(f"the zoom is {zoom}, expected 1 to {MAX_ZOOM}")
+        return self.model_copy(update={"page": self.page.model_copy(update={"zoom": zoom})})
 
     def environment(self, entry: EnvTable) -> Environment:
         """What the episode machine needs to know of ``entry``, with the manifest's defaults filled in."""

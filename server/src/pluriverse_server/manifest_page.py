@@ -15,6 +15,9 @@ Permission = Literal["popups", "dialogs", "downloads", "menus"]
 # The port that an address means by not saying any.
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
+# A page of a hundred pixels fills any screen by then.
+MAX_ZOOM: Final = 8
+
 # Written by hand, on one line or a few.
 Expression = Annotated[str, Field(min_length=1, max_length=16 * 1024)]
 Name = Annotated[str, Field(min_length=1, max_length=4096)]
@@ -41,6 +44,7 @@ class PageTable(BaseModel):
     text: Expression | None = None
     observation: Expression | None = None
     picture: Expression | None = None
+    zoom: Annotated[int, Field(ge=1, le=MAX_ZOOM)] = 1
 
     @field_validator("start", "url")
     @classmethod

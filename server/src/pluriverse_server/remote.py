@@ -62,6 +62,8 @@ class Remote:
         """
         settings = self.settings
         manifest = load(settings.runtime)
+        if settings.zoom is not None:
+            manifest = manifest.zoomed(settings.zoom)
         require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
         require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
         # Whoever finds one can tell by its process whether it is still needed.

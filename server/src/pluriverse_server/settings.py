@@ -25,7 +25,7 @@ def generate_password() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How one remote runs. Time limits are seconds, 0 for none."""
+    """How one remote runs. Time limits are seconds, 0 for none. ``zoom`` is a page's; None: as its runtime says."""
 
     runtime: Path
     env_id: str | None = None
@@ -37,6 +37,7 @@ class Settings:
     display_backend: DisplayBackend = "xvfb"
     idle_timeout_s: float = 0.0
     session_timeout_s: float = 0.0
+    zoom: int | None = None
 
     def __post_init__(self) -> None:
         for name, port in (("VNC", self.vnc_port), ("rewarder", self.rewarder_port)):

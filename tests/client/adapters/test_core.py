@@ -56,13 +56,13 @@ def test_steps_answer_with_frames_that_were_not_seen_before(pong: Core) -> None:
     assert clocks == sorted(set(clocks))
 
 
-def test_whoever_answers_first_is_received_first(pong: Core) -> None:
+def test_one_answer_is_enough_for_who_waits_for_one(pong: Core) -> None:
     begin(pong)
     pong.reset(0)
     pong.send({1: 0})
-    assert pong.receive(1) == [1]
-    pong.send({1: 0})
-    assert sorted(pong.receive(2)) == [0, 1]
+    first = pong.receive(1)
+    assert len(first) == 1
+    assert sorted([*first, *pong.receive(1)]) == [0, 1]
 
 
 def test_wrong_use_says_the_rule_and_sends_nothing(pong: Core) -> None:

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from pluriverse_server.manifest import ManifestError, load
 from pluriverse_server.process import StartError
-from pluriverse_server.remote import GaveUp
+from pluriverse_server.remote import GaveUp, Remote
+from pluriverse_server.settings import Settings
 from support.leftovers import Leftovers
 from support.pages import PageRemote, make_remote, page_remote, short_folder, write_runtime
+from support.ports import free_port
+from support.remotes import ROOT
 
 GOOD = "<script>game.begin(pluriverse.seed)</script>"
 
@@ -147,3 +151,21 @@ async def test_page_that_is_never_ready_is_loaded_again() -> None:
                 await remote.agent.assert_alive()
             await remote.play("Good")
             await earn(remote)
+
+
+async def test_zoomed_page_has_fewer_and_larger_pixels() -> None:
+    seen = "<script>game.state = [innerWidth, innerHeight, devicePixelRatio]; game.begin(1)</script>"
+    async with played({"Good": seen}, "zoom = 2") as remote:
+        await remote.agent.hear_method("v0.env.observation", observation=[160, 120, 2])
+
+
+async def test_what_is_no_page_is_not_zoomed() -> None:
+    remote = Remote(Settings(ROOT / "runtimes/gym-core", zoom=2, vnc_port=free_port(), rewarder_port=free_port()))
+    with pytest.raises(ManifestError, match="leave --zoom out"):
+        await remote.run(lambda _: None)
+
+
+@pytest.mark.parametrize("zoom", [0, 9, -1])
+def test_zoom_out_of_range_is_refused(zoom: int) -> None:
+    with pytest.raises(ManifestError, match="expected 1 to 8"):
+        load(ROOT / "runtimes/internet").zoomed(zoom)

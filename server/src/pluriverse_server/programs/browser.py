@@ -57,7 +57,6 @@ FLAGS: Final = (
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    "--force-device-scale-factor=1",
     "--mute-audio",
     # Small: one process draws one page, in software.
     "--disable-gpu",

@@ -204,14 +204,15 @@ class PageProgram:
         return page
 
     def _flags(self) -> list[str]:
-        """Which hosts there are: for files no other than their own, else any but this machine's other servers."""
+        """How large pixels are, and which hosts there are: for files their own alone, else any but this machine's."""
+        scale = f"--force-device-scale-factor={self._table.zoom}"
         origins = [*self._table.origins, *([self._table.url] if self._table.url is not None else [])]
         named = [f"EXCLUDE {host}" for origin in origins if (host := urlsplit(origin).hostname)]
         if self._files is None:
             unknown = [f"MAP {host} ~NOTFOUND" for host in LOOPBACK]
-            return [f"--host-resolver-rules={', '.join([*unknown, *named])}"]
+            return [scale, f"--host-resolver-rules={', '.join([*unknown, *named])}"]
         rules = [f"MAP {HOST} 127.0.0.1:{self._files.port}", "MAP * ~NOTFOUND", *named]
-        return [f"--host-resolver-rules={', '.join(rules)}", "--no-proxy-server"]
+        return [scale, f"--host-resolver-rules={', '.join(rules)}", "--no-proxy-server"]
 
     def _close_page(self) -> None:
         page, self._page = self._page, None
@@ -310,4 +311,5 @@ class PageProgram:
         except (OSError, ValueError) as error:
             raise StartError(f"page.script {self._directory / str(table.script)} can't be read: {error}") from error
         origins = frozenset((origin, *table.origins))
-        return Outline(size.width, size.height, origins, frozenset(table.allow), Watcher(self._manifest), script)
+        watcher = Watcher(self._manifest)
+        return Outline(size.width, size.height, origins, frozenset(table.allow), watcher, script, table.zoom)

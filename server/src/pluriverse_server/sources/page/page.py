@@ -45,6 +45,7 @@ class Outline:
     allow: frozenset[Permission]
     watcher: Watcher
     script: str | None
+    zoom: int = 1
 
 
 class Page:
@@ -180,7 +181,8 @@ class Page:
         await self._call("Runtime.addBinding", {"name": binding})
         await self.guard.start(self.target_id)
         # Whatever size its window has come to, the page has the screen's, to the pixel, from its first document on.
-        size = {"width": outline.width, "height": outline.height, "deviceScaleFactor": 1, "mobile": False}
+        width, height = outline.width // outline.zoom, outline.height // outline.zoom
+        size = {"width": width, "height": height, "deviceScaleFactor": outline.zoom, "mobile": False}
         await self._call("Emulation.setDeviceMetricsOverride", size)
         context = {"browserContextId": self._context_id}
         downloads = {"behavior": "default" if "downloads" in outline.allow else "deny"}
