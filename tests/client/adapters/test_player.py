@@ -245,3 +245,15 @@ def test_picture_of_which_only_the_clock_came_is_given_a_moment() -> None:
     assert player.take(stepped(101.5, pixels=8), None, now=10.0) is None
     assert 10.0 < player.due_at < 10.1
     assert player.take(stepped(101.5, pixels=0), None, now=player.due_at) is not None
+
+
+def test_lives_are_in_every_turn_until_the_next_episode() -> None:
+    player = Player(BLANK, fps=FPS)
+    player.reset()
+    assert take(player, outcome(None, lives=5), outcome(1, clock=100.0)).info["lives"] == 5
+    player.act(0.0)
+    assert take(player, outcome(1, clock=100.02)).info["lives"] == 5
+    player.act(0.0)
+    assert take(player, outcome(1, clock=100.02, lives=4), outcome(1, clock=100.04)).info["lives"] == 4
+    player.reset()
+    assert "lives" not in take(player, outcome(1, clock=200.0)).info

@@ -39,7 +39,8 @@ class Turn:
 
     ``screen`` is uint8, (height, width, 3), RGB; of an episode's end it is the last that was seen of it. ``text`` is
     the latest of the episode's texts, ``state`` its structured observation or None. ``first``: it is the episode's
-    first, and ``reward`` is 0. ``elapsed`` counts the episode's steps. ``lost``: the remote broke.
+    first, and ``reward`` is 0. ``elapsed`` counts the episode's steps. ``lost``: the remote broke. ``info`` has
+    ``lives`` in every turn where the remote tells them.
     """
 
     screen: Pixels
@@ -83,6 +84,7 @@ class Player:
         self._carried = 0.0
 
         self._over_there = False
+        self._lives: Any = None
 
     @property
     def over_there(self) -> bool:
@@ -109,6 +111,7 @@ class Player:
         self._turn = Turn(self._turn.screen, first=True)
         self._clock = None
         self._carried = 0.0
+        self._lives = None
 
     def check(self, name: int) -> None:
         """Whether the agent may act.
@@ -141,6 +144,7 @@ class Player:
             merge_info(turn.info, outcome.info)
         else:
             turn.info = outcome.info
+        self._keep_lives(turn.info)
         if self.phase is Phase.RESETTING:
             return self._first(outcome)
         turn.reward += outcome.reward
@@ -158,6 +162,12 @@ class Player:
             self.phase = Phase.ENDED
             self._over_there = False
         return turn
+
+    def _keep_lives(self, info: dict[str, Any]) -> None:
+        # Remotes tell them when they change; agents look for them in every step.
+        self._lives = info.get("lives", self._lives)
+        if self._lives is not None:
+            info["lives"] = self._lives
 
     def _first(self, outcome: Outcome) -> Turn | None:
         # An episode that ended before it was seen is nobody's; the next begins by itself.

@@ -115,9 +115,11 @@ def test_everyone_is_meant_where_nobody_is_named(begun: Any) -> None:
     with pytest.raises(ActionError, match="a row for each"):
         begun.send(np.zeros(2))
     begun.send(np.zeros(3))
-    first = begun.recv()[4]["env_id"].tolist()
-    begun.send(np.zeros(2), np.array(first))
-    assert ({0, 1, 2} - set(first)) <= set(begun.recv()[4]["env_id"].tolist()) | set(begun._answered)
+    answered: set[int] = set()
+    while len(answered) < 3:
+        indices = begun.recv()[4]["env_id"]
+        answered |= set(indices.tolist())
+        begun.send(np.zeros(2), indices)
 
 
 def test_xla_says_why_there_is_none_and_seed_that_it_does_nothing(pong: Any) -> None:
@@ -181,6 +183,10 @@ def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> Non
     try:
         env.async_reset()
         indices = env.recv()[4]["env_id"]
+        # What is lost before it was ever seen is nobody's episode.
+        while 0 not in indices:
+            env.send(np.zeros(len(indices)), indices)
+            indices = env.recv()[4]["env_id"]
         _kill_server(env, 0)
         others = lost = 0
         while not (lost and others >= 20):
@@ -220,3 +226,22 @@ def _processes(env: Any, index: int) -> list[psutil.Process]:
         if "pluriverse_server" in " ".join(command) and port in command:
             return [process, *process.children(recursive=True)]
     raise AssertionError("no remote listens on that port")
+
+
+def test_lost_life_ends_the_agents_episode_and_the_game_goes_on() -> None:
+    env: Any = envpool.make_gymnasium("Breakout-v5", num_envs=1, remotes="local:1", episodic_life=True, noop_max=1)
+    try:
+        _, info = env.reset()
+        assert info["lives"].tolist() == [5]
+        terminated, fire = np.array([False]), np.array([1], np.int32)
+        # Nobody catches the ball, which the fire button serves.
+        while not terminated[0]:
+            _, _, terminated, truncated, info = env.step(fire)
+            assert not truncated[0]
+        assert info["lives"].tolist() == [4]
+        elapsed = int(info["elapsed_step"][0])
+        _, reward, terminated, _, info = env.step(fire)
+        assert (reward[0], terminated[0], info["lives"].tolist()) == (0, False, [4])
+        assert int(info["elapsed_step"][0]) >= elapsed
+    finally:
+        env.close()
