@@ -51,7 +51,6 @@ def _envpool(remotes: str) -> Played:
 
 def _gymnasium(remotes: str) -> Played:
     env = PluriverseVectorEnv(ENV_ID, num_envs=REMOTES, remotes=remotes, size=(PICTURE, PICTURE), grey=True)
-    assert env.core is not None
     env.reset()
     actions = np.zeros(REMOTES, np.int64)
     return Played(lambda: env.step(actions), env.core, env.close)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import os
-import signal
 from collections.abc import Generator
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.alf import create_environment, load, tensors
@@ -22,6 +19,7 @@ from pluriverse.adapters.alf.texts import decode
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check, check_environment
 from pluriverse_protocol.spaces import Spaces
+from support.killing import kill_remote
 from support.leftovers import Leftovers
 
 PONG = "gym-core.PongDeterministic-v3"
@@ -155,7 +153,7 @@ def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
     with load(PONG, "local:2", size=(84, 84), grey=True, discount=0.75) as env:
         env.reset()
         act(env, 0, 0)
-        _kill_server(env, 0)
+        kill_remote(env.core.env.addresses[0])
         step = act(env, 0, 0)
         while not step.is_last().any():
             step = act(env, 0, 0)
@@ -168,15 +166,6 @@ def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
         assert step.step_type.tolist() == [0, 1]
         assert step.env_info["lost"].tolist() == [False, False]
     left.assert_none()
-
-
-def _kill_server(env: PluriverseAlfEnvironment, index: int) -> None:
-    port = env.core.env.addresses[index].rewarder_port
-    for process in psutil.Process(os.getpid()).children(recursive=True):
-        if "pluriverse_server" in " ".join(process.cmdline()) and str(port) in process.cmdline():
-            process.send_signal(signal.SIGKILL)
-            return
-    raise AssertionError("no remote listens on that port")
 
 
 def test_create_environment_makes_remotes_without_processes_of_its_own() -> None:

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Generator
 from typing import Any
 
 import gymnasium
 import numpy as np
-import psutil
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
 from pluriverse.adapters.gymnasium.opening import drawn_seed, generator_of
 from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
+from support.killing import kill_remote
 from support.remotes import MachineRemote, on_machine
 
 PONG = "gym-core.PongDeterministic-v3"
@@ -188,7 +185,7 @@ def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on(mode: Auto
     env = PluriverseVectorEnv(PONG, num_envs=2, remotes="local:2", autoreset_mode=mode)
     try:
         _, before = env.reset()
-        _kill_server(env, 0)
+        kill_remote(env.core.env.addresses[0])
         while True:
             observations, _, terminations, truncations, infos = env.step(np.array([0, 1]))
             assert observations in env.observation_space
@@ -208,14 +205,3 @@ def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on(mode: Auto
         assert infos["env_status.episode_id"][1] == before["env_status.episode_id"][1]
     finally:
         env.close()
-
-
-def _kill_server(env: PluriverseVectorEnv, index: int) -> None:
-    core = env.core
-    assert isinstance(core, Core)
-    port = str(core.env.addresses[index].rewarder_port)
-    for process in psutil.Process(os.getpid()).children(recursive=True):
-        if "pluriverse_server" in " ".join(process.cmdline()) and port in process.cmdline():
-            process.send_signal(signal.SIGKILL)
-            return
-    raise AssertionError("no remote listens on that port")

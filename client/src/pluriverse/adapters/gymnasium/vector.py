@@ -38,8 +38,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     observation_space: gymnasium.Space[Any]
     action_space: gymnasium.Space[Any]
 
-    core: Core | None = None
-    """What all is done with; None before it is there."""
+    core: Core
+    """What all is done with."""
 
     def __init__(
         self,
@@ -70,12 +70,13 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             RemoteUnavailable: a remote could not be started or reached.
         """
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.core = core = open_core(env_id, remotes, num_envs, **options)
+        core = open_core(env_id, remotes, num_envs, **options)
         try:
             self._renderer = Renderer(core, render_mode)
         except BaseException:
             core.close()
             raise
+        self.core = core
         self._observer = Observer(core)
         self._copy = copy
         self._measured = measured
@@ -108,12 +109,12 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         for index, one in self._seeds(seed).items():
             if index in chosen and one is not None:
                 self._generators[index] = generator_of(one)
-                self._require().reset(index, one)
+                self.core.reset(index, one)
             elif index in chosen:
-                self._require().reset(index, drawn_seed(self._generators[index]))
+                self.core.reset(index, drawn_seed(self._generators[index]))
         infos: Infos = {}
         while chosen:
-            (index,) = self._require().receive(1)
+            (index,) = self.core.receive(1)
             chosen.discard(index)
             infos[index] = self._taken(index)
         return self._observed(), batch_infos(self.num_envs, sorted(infos.items()))
@@ -137,7 +138,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             ResetNeeded: there is no episode to act in.
             Misuse: there aren't ``num_envs`` actions.
         """
-        core = self._require()
+        core = self.core
         listed: list[Any] = list(iterate(self.action_space, actions))
         if len(listed) != self.num_envs:
             raise Misuse(f"there are {len(listed)} actions for {self.num_envs} environments; expected one for each")
@@ -183,21 +184,18 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Hang up, and remove the remotes that were started here."""
-        if self.core is not None:
+        # Gymnasium closes also what could not be made.
+        if hasattr(self, "core"):
             self._renderer.close()
             self.core.close()
 
-    def _require(self) -> Core:
-        assert self.core is not None
-        return self.core
-
     def _restart(self, index: int) -> None:
         seed = drawn_seed(self._generators[index])
-        self._require().reset(index, seed, join=seed is None)
+        self.core.reset(index, seed, join=seed is None)
 
     def _taken(self, index: int) -> dict[str, Any]:
         self._observer.take(index)
-        return info_of(self._require().turn(index), measured=self._measured)
+        return info_of(self.core.turn(index), measured=self._measured)
 
     def _observed(self) -> Any:
         self._renderer.show()
@@ -225,6 +223,6 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         chosen = {index for index in everyone if mask[index]}
         if not chosen:
             raise Misuse("reset_mask chooses no environment; expected one at least")
-        if any(self._require().phase(index) is Phase.NEW for index in everyone if index not in chosen):
+        if any(self.core.phase(index) is Phase.NEW for index in everyone if index not in chosen):
             raise Misuse("the first reset is one of all environments; leave reset_mask out")
         return chosen
