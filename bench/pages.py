@@ -189,7 +189,7 @@ MEASUREMENT: Final = Measurement(
         Line("a page's reward in hand after it was earned, p50", "ms", "reward_p50", Target(25)),
         Line("a page's reward in hand after it was earned, p99", "ms", "reward_p99"),
         Line("a remote that shows a page, idle", "% of a core", "idle_cpu", Target(5)),
-        Line("its memory (PSS)", "MiB", "pss", Target(450)),
+        Line("a remote that shows a page, memory (PSS)", "MiB", "pss", Target(450)),
         Line("an arcade page: different pictures at the agent", "fps", "arcade_fps", Target(61, 57)),
         Line("an arcade page: observation lag, p50", "ms", "arcade_lag"),
     ),
