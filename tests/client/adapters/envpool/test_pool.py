@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Generator
 from typing import Any
 
@@ -12,6 +11,7 @@ import psutil
 import pytest
 from pluriverse.adapters import envpool
 from pluriverse.errors import ActionError, Misuse
+from support.killing import kill_remote
 
 LAKE = "gym-core.FrozenLake-v1"
 LEFT = 0
@@ -187,7 +187,7 @@ def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> Non
         while 0 not in indices:
             env.send(np.zeros(len(indices)), indices)
             indices = env.recv()[4]["env_id"]
-        _kill_server(env, 0)
+        kill_remote(env.core.env.addresses[0])
         others = lost = 0
         while not (lost and others >= 20):
             env.send(np.zeros(len(indices)), indices)
@@ -212,10 +212,6 @@ def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> Non
                 back = info["elapsed_step"][indices.tolist().index(0)]
     finally:
         env.close()
-
-
-def _kill_server(env: Any, index: int) -> None:
-    _processes(env, index)[0].send_signal(signal.SIGKILL)
 
 
 def _processes(env: Any, index: int) -> list[psutil.Process]:

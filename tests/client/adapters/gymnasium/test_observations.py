@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from pluriverse.adapters.gymnasium.observations import Observer
+from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.adapters.player import Turn
 from pluriverse.errors import RemoteFailed
 from pluriverse_protocol.spaces import Spaces
@@ -19,7 +19,7 @@ class Said:
         self.spaces = spaces
         self.screens = [np.full((2, 3, 3), index, np.uint8) for index in range(self.n)]
         self.turns = [Turn(self.screens[i], text=f"text {i}", state=state) for i, state in enumerate(states)]
-        self.pictures = SimpleNamespace(shape=(2, 3, 3))
+        self.pictures = Pictures(PictureOptions(), (0, 0, 3, 2))
 
     def turn(self, index: int) -> Turn:
         return self.turns[index]

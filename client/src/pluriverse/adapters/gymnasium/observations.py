@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.observations import state_array
+from pluriverse.adapters.observations import Observations, state_array
 from pluriverse.adapters.pictures import Pixels
 
 
@@ -16,9 +16,8 @@ class Observer:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        said = core.spaces
-        self._has_text = said is not None and said.text
-        self._shape = said.observation if said is not None else None
+        self._made = Observations(core.spaces, core.pictures)
+        self._shape = self._made.state_shape
         n = core.n
         self._vision = np.zeros((n, *core.pictures.shape), np.uint8)
         self._texts = [""] * n
@@ -26,16 +25,10 @@ class Observer:
 
     def one(self, index: int) -> Any:
         """The observation of one environment, which is nobody else's."""
-        turn = self._core.turn(index)
-        vision = np.array(self._core.picture(index))
-        if not self._has_text and self._shape is None:
-            return vision
-        observation: dict[str, Any] = {"vision": vision}
-        if self._has_text:
-            observation["text"] = turn.text
-        if self._shape is not None:
-            observation["observation"] = state_array(turn.state, self._shape)
-        return observation
+        observation = self._made.make(self._core.turn(index))
+        if self._made.names == ("vision",):
+            return np.array(observation)
+        return {**observation, "vision": np.array(observation["vision"])}
 
     def take(self, index: int) -> None:
         """Put the observation of one environment into the batch."""
@@ -48,10 +41,10 @@ class Observer:
     def batch(self, *, copy: bool) -> Any:
         """The observations of all; not ``copy``: in arrays that the next call changes."""
         vision: Pixels = self._vision.copy() if copy else self._vision
-        if not self._has_text and self._states is None:
+        if self._made.names == ("vision",):
             return vision
         observation: dict[str, Any] = {"vision": vision}
-        if self._has_text:
+        if "text" in self._made.names:
             observation["text"] = tuple(self._texts)
         if self._states is not None:
             observation["observation"] = self._states.copy() if copy else self._states
