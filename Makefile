@@ -85,7 +85,7 @@ lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
 	  $(foreach name,pluriverse pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
 	  protocol/pyproject.toml server/pyproject.toml client/pyproject.toml \
-	  $(foreach group,gym-core build assets test torch bench lint,--group pyproject.toml:$(group)) \
+	  $(foreach group,gym-core doom build assets test torch bench lint,--group pyproject.toml:$(group)) \
 	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 
 clean:  ## Remove what was built or cached here

@@ -124,22 +124,30 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
         ("[program]", "[program]\nready = {timeout_s = 601}", "program.ready.timeout_s: input should be less"),
         (
             "[[rewards]]",
-            '[reset]\nby = "keys"\n[[rewards]]',
-            "reset.by: input should be 'report', 'restart' or 'page', got 'keys'",
+            '[reset]\nby = "magic"\n[[rewards]]',
+            "reset.by: input should be 'report', 'restart', 'keys' or 'page', got 'magic'",
         ),
         (
             'source = "reports"',
             'source = "screen"',
-            "rewards[0].source: input should be 'reports' or 'page', got 'screen'",
+            'the file: expected rewards of source = "reports" with reset.by = "report"',
         ),
-        ('[[rewards]]\nsource = "reports"', "", "rewards: missing; expected a value"),
+        ('[[rewards]]\nsource = "reports"', "", "the file: expected [[rewards]], at least one"),
         ("level = 3", "sync = 1", "envs[0].sync: input should be a valid boolean, got 1"),
         ("level = 3", "time_limit_s = inf", "envs[0].time_limit_s: input should be a finite number, got inf"),
         ("level = 3", "[time_limit]\nseconds = inf", "time_limit.seconds: input should be a finite number, got inf"),
         ("level = 3", "[time_limit]\nsecond = 3", "time_limit.seconds: missing; expected a value"),
         ("level = 3", '[[envs]]\nid = ""', "envs[1].id: string should have at least 1 character, got ''"),
-        ('[[envs]]\nid = "toy.First-v0"\nlevel = 3', "", "the file: expected environments either as [[envs]] or from"),
-        ("level = 3", '[catalogue]\ncommand = ["x"]', "the file: expected environments either as [[envs]] or from"),
+        (
+            '[[envs]]\nid = "toy.First-v0"\nlevel = 3',
+            "",
+            "the file: expected environments as [[envs]], from [catalogue], or from",
+        ),
+        (
+            "level = 3",
+            '[catalogue]\ncommand = ["x"]',
+            "the file: expected environments as [[envs]], from [catalogue], or from",
+        ),
         ("level = 3", "[catalogue]\ncommand = []", "catalogue.command: list should have at least 1 item"),
     ],
 )
@@ -160,7 +168,7 @@ def test_unknown_key_is_told_to_be_one(tmp_path: Path) -> None:
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     text = VALID.replace('id = "toy"', 'id = "T"').replace('"1.2.3"', '"1"').replace("[[rewards]]", "[[reward]]")
     keys = [line.split(":")[0] for line in complaints(tmp_path, text)]
-    assert keys == ["runtime.id", "runtime.version", "rewards", "reward"]
+    assert keys == ["runtime.id", "runtime.version", "reward"]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +231,7 @@ def test_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
 def test_unknown_placeholder_is_named_with_those_that_are_known(tmp_path: Path, word: str) -> None:
     (line,) = complaints(tmp_path, changed('"{env}"', f'"{word}"'))
     assert line.startswith(
-        f"program.command: unknown placeholder {word}; known: {{env}}, {{env.<key>}}, {{seed}}, {{fps}}"
+        f"program.command: unknown placeholder {word}; known: {{env}}, {{env.<key>}}, {{seed}}, {{fps}}, {{home}}"
     )
 
 
@@ -269,3 +277,138 @@ def test_key_that_the_environment_lacks_is_named(key: str) -> None:
         ManifestError, match=f"environment 'toy' lacks the key 'env.{key}' that program.command asks for"
     ):
         fill_command([f"{{env.{key}}}"], EnvTable(id="toy"), seed=7, fps=60.0)
+
+
+def test_home_is_filled_in_for_programs_that_are_read_and_asked_for_by_no_other() -> None:
+    entry = EnvTable(id="toy")
+    assert fill_command(["{home}/save"], entry, seed=7, fps=60.0, home="/srv/home") == ["/srv/home/save"]
+    with pytest.raises(
+        ManifestError, match=r"program.command asks for \{home\}, which only programs with \[sources\] have"
+    ):
+        fill_command(["{home}"], entry, seed=7, fps=60.0)
+
+
+# ── programs that are read ──────────────────────────────────────────────────────────────────────────────────────────
+
+GAME = """
+[env]
+id = "games.{name}-v0"
+title = "{name}"
+[program]
+command = ["{name}"]
+[reset]
+by = "restart"
+[sources.score]
+from = "screen"
+read = "number"
+region = [0, 0, 60, 20]
+[[rewards]]
+source = "score"
+"""
+GAMES = """
+games = "games"
+[runtime]
+id = "games"
+version = "1.2.3"
+title = "Games"
+default_env = "games.one-v0"
+[time_limit]
+seconds = 90
+[spaces]
+pointer = true
+"""
+
+
+def write_games(directory: Path, **texts: str) -> Path:
+    (directory / "games").mkdir()
+    for name, text in texts.items():
+        (directory / "games" / f"{name}.toml").write_text(text, encoding="utf-8")
+    return write(directory, GAMES)
+
+
+def test_runtime_whose_program_is_read_has_its_tables_in_one_file(tmp_path: Path) -> None:
+    text = GAME.replace("[env]", "[[envs]]").replace('title = "{name}"', "").format(name="one")
+    envs, rest = text.split("[program]")
+    head = GAMES.replace('games = "games"', "")
+    manifest = load(write(tmp_path, head + "[program]" + rest + envs))
+    assert manifest.plays_scraped
+    assert manifest.game("games.one-v0") is manifest
+    assert list(manifest.sources) == ["score"]
+
+
+def test_each_file_of_the_games_folder_is_an_environment(tmp_path: Path) -> None:
+    own = GAME.format(name="two") + "[time_limit]\nseconds = 5\n[spaces]\ntext = true\n"
+    manifest = load(write_games(tmp_path, one=GAME.format(name="one"), two=own))
+    assert [entry.id for entry in manifest.envs] == ["games.one-v0", "games.two-v0"]
+    assert manifest.plays_scraped
+    assert not manifest.scraped
+    for name in ("one", "two"):
+        program = manifest.game(f"games.{name}-v0").program
+        assert program is not None
+        assert program.command == [name]
+    assert [manifest.environment(entry).time_limit_s for entry in manifest.envs] == [90, 5]
+    pointers = [spaces.pointer for entry in manifest.envs if (spaces := manifest.spaces_of(entry)) is not None]
+    assert pointers == [True, False]
+
+
+def test_mistakes_of_all_games_are_told_each_with_its_file(tmp_path: Path) -> None:
+    good = GAME.format(name="one")
+    write_games(
+        tmp_path,
+        one=good.replace("[0, 0, 60, 20]", "[0, 0, 60]"),
+        two=good.replace("[[rewards]]\nsource", "[[rewards]]\nsuorce"),
+        three=good.replace('[[rewards]]\nsource = "score"', ""),
+        four=good.replace('read = "number"', 'read = "numbre"'),
+        five=good.replace('by = "restart"', 'by = "restart"\nsteps = [{until = "lives == 0"}]'),
+        six="[env",
+    )
+    with pytest.raises(ManifestError) as refused:
+        load(tmp_path)
+    prefix = f"{tmp_path / 'games'}/"
+    told = sorted(line.removeprefix(prefix) for line in str(refused.value).splitlines())
+    expected = [
+        "five.toml: the file: reset names the source 'lives', and there is none; expected one of: score, got",
+        'four.toml: sources.score: expected from = "screen" with read = "number", "text"',
+        "one.toml: sources.score.region: list should have at least 4 items",
+        "six.toml: not TOML: ",
+        "three.toml: the file: expected [program], [sources] and [[rewards]]",
+        "two.toml: rewards[0].source: missing; expected a value",
+        "two.toml: rewards[0].suorce: unknown key; is it misspelt, or in the wrong table?",
+    ]
+    assert len(told) == len(expected)
+    for line, start in zip(told, expected, strict=True):
+        assert line.startswith(start)
+
+
+def test_games_folder_without_a_game_is_a_mistake(tmp_path: Path) -> None:
+    write_games(tmp_path)
+    with pytest.raises(ManifestError, match=r"games: 0 files \*\.toml; expected 1 to 256"):
+        load(tmp_path)
+    with pytest.raises(ManifestError, match="0 files"):
+        load(write(tmp_path, GAMES.replace('"games"', '"nowhere"', 1)))
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ('[program]\ncommand = ["x"]', "expected program in the games' files alone"),
+        ('[reset]\nby = "restart"', "expected reset in the games' files alone"),
+        ('[[rewards]]\nsource = "reports"', "expected rewards in the games' files alone"),
+        ('[page]\nurl = "https://example.org/"\n[episode]', "expected episode, page in the games' files alone"),
+        ('[[envs]]\nid = "x"', "expected environments as [[envs]], from [catalogue], or from games: one of the three"),
+    ],
+)
+def test_games_have_their_tables_in_their_own_files(tmp_path: Path, more: str, complaint: str) -> None:
+    (line,) = complaints(tmp_path, GAMES + more)
+    assert line.startswith(f"the file: {complaint}")
+
+
+@pytest.mark.parametrize("source", ["reports", "page"])
+def test_program_that_is_read_has_no_reports_of_its_own(tmp_path: Path, source: str) -> None:
+    value = 'value = "1"' if source == "page" else ""
+    text = GAME.format(name="one").replace('[env]\nid = "games.one-v0"\ntitle = "one"', "")
+    text = text.replace('source = "score"', f'source = "{source}"\n{value}')
+    (line,) = complaints(tmp_path, GAMES.replace('games = "games"', "") + text + '[[envs]]\nid = "x"')
+    assert line.startswith(
+        f"the file: expected rewards of the sources by their names, beside [sources] there is no {source}"
+    )

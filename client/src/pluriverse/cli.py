@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
 import typer
@@ -123,6 +124,38 @@ def ping(
         for place in parse_addresses(address, os.environ.get(PASSWORD_VARIABLE)):
             for line in examine(place, count):
                 typer.echo(line)
+
+
+@app.command()
+def export(
+    recording: Annotated[
+        list[Path], typer.Argument(help="What pluriverse-server record wrote, *.plrec.", show_default=False)
+    ],
+    minari: Annotated[
+        str | None, typer.Option(help="Make this Minari dataset of the episodes, such as greed/human-v0.")
+    ] = None,
+    video: Annotated[
+        Path | None, typer.Option(help="Make films of them: MP4 with ffmpeg, else animated PNG, at this place.")
+    ] = None,
+    actions: Annotated[
+        str | None, typer.Option(help="discrete, keys or pointer; if not given, what the environment has first.")
+    ] = None,
+    fps: Annotated[float | None, typer.Option(min=0.1, max=1000, help="Steps a second; else the recording's.")] = None,
+    size: Annotated[
+        tuple[int, int] | None, typer.Option(help="Height and width of the pictures, in pixels; else as they are.")
+    ] = None,
+) -> None:
+    """Make a dataset or films of recordings: what a person saw and did, step by step."""
+    from .recording.export import Export
+
+    with _told():
+        told = Export(recording, fps=fps, size=size, kind=actions, report=typer.echo)
+        if minari is None and video is None:
+            raise ConfigurationError("export what? expected --minari DATASET, --video FILE, or both")
+        if minari is not None:
+            told.to_minari(minari)
+        if video is not None:
+            told.to_video(video)
 
 
 @app.command()

@@ -86,6 +86,21 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Readings:
+    """What was read of a scraped program at ``at``, for people, metrics and recordings; agents are never told.
+
+    ``readings`` has an object for each source whose reading has changed: ``value`` that counts (or null), ``raw`` as it
+    was read, ``confidence`` 0 to 1, ``state`` in a word, ``events`` since the last, ``lag_ms`` that reading it took.
+    ``cycle_ms`` is how long all of them took together.
+    """
+
+    episode: Count
+    readings: Object
+    at: Number | None = None
+    cycle_ms: Number = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Reset:
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen."""
 
@@ -116,7 +131,7 @@ class Delivered:
     sent_at: Number
 
 
-Report = Ready | Reward | Done | Text | Observation | Frame
+Report = Ready | Reward | Done | Text | Observation | Frame | Readings
 Request = Reset | Stop | Joystick | Delivered
 
 REPORTS: Final[dict[str, type[Report]]] = {
@@ -126,6 +141,7 @@ REPORTS: Final[dict[str, type[Report]]] = {
     "text": Text,
     "observation": Observation,
     "frame": Frame,
+    "readings": Readings,
 }
 REQUESTS: Final[dict[str, type[Request]]] = {
     "reset": Reset,

@@ -161,6 +161,9 @@ class EpisodeMachine:
                 return [Send(messages.Text(text), episode.episode_id)]
             case reports.Observation(observation=observation):
                 return [Send(messages.Observation(observation), episode.episode_id)]
+            case reports.Readings():
+                # For people; the conductor has passed them on.
+                return []
             case reports.Frame(frames=frames, late_frames=late_frames, at=at):
                 episode.frames, episode.late_frames = frames, late_frames
                 self._note_frame(at)

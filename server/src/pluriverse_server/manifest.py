@@ -6,19 +6,21 @@ Each problem names the file, the key and what was expected; all problems of a fi
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import quote
 
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
 from pluriverse_protocol.spaces import Spaces
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from .episode import Environment
-from .manifest_page import MAX_ZOOM, Expression, PageTable
-from .placeholders import MissingValue, check_known, fill
+from .manifest_game import OWN_SOURCES, GameTables, Table
+from .manifest_page import MAX_ZOOM, PageTable
+from .manifest_sources import KINDS
+from .placeholders import MissingValue, fill
 from .spaces import SharedSpacesTable, SpacesTable
 
 FILE_NAME: Final = "runtime.toml"
@@ -30,22 +32,25 @@ MAX_SCREEN_PIXELS: Final = 8192
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
 
 
+# Each is read when the remote starts.
+MAX_GAMES: Final = 256
+
+
+T = TypeVar("T", bound=Table)
+
+
 class ManifestError(Exception):
     """A runtime.toml that can't be used; the message lists what is wrong with it, a line each."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class Size(_Table):
+class Size(Table):
     """A size in pixels."""
 
     width: Annotated[int, Field(ge=16, le=MAX_SCREEN_PIXELS)]
     height: Annotated[int, Field(ge=16, le=MAX_SCREEN_PIXELS)]
 
 
-class Point(_Table):
+class Point(Table):
     """A place on the screen, in pixels from its top left."""
 
     x: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
@@ -58,7 +63,7 @@ class MetadataPlace(Point):
     painted_by: Literal["program", "overlay"] = "program"
 
 
-class RuntimeTable(_Table):
+class RuntimeTable(Table):
     """What the runtime is."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
@@ -80,57 +85,13 @@ class RuntimeTable(_Table):
         return self
 
 
-class Ready(_Table):
-    """How it is known that an episode's first frame is on the screen."""
-
-    report: Literal["ready"] = "ready"
-    timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
-
-
-class ProgramTable(_Table):
-    """How the program is started. A program that reported frames and stops for ``frozen_after_s`` is replaced."""
-
-    command: Annotated[list[str], Field(min_length=1)]
-    ready: Ready = Ready()
-    frozen_after_s: Annotated[float, Field(gt=0, le=600)] = 5.0
-
-    @field_validator("command")
-    @classmethod
-    def _known_placeholders(cls, command: list[str]) -> list[str]:
-        check_known(command)
-        return command
-
-
-class ResetTable(_Table):
-    """How an episode begins: the program is asked for it (``report``), started anew (``restart``), or a ``page`` is."""
-
-    by: Literal["report", "restart", "page"] = "report"
-
-
-class RewardTable(_Table):
-    """Where reward comes from: the program's reports, or a number in the page.
-
-    ``give = "change"`` makes each change of the number reward, ``give = "end"`` the number itself when it is over.
-    """
-
-    source: Literal["reports", "page"]
-    value: Expression | None = None
-    give: Literal["change", "end"] = "change"
-
-    @model_validator(mode="after")
-    def _value_of_a_page(self) -> RewardTable:
-        if (self.source == "page") != (self.value is not None):
-            raise ValueError('expected value, a JavaScript expression, with source = "page" and with no other')
-        return self
-
-
-class TimeLimit(_Table):
+class TimeLimit(Table):
     """How long an episode may run before it is truncated."""
 
     seconds: Annotated[float, Field(gt=0)]
 
 
-class CatalogueTable(_Table):
+class CatalogueTable(Table):
     """A small script that prints the environments as a JSON list of the tables that ``[[envs]]`` would hold."""
 
     command: Annotated[list[str], Field(min_length=1)]
@@ -150,34 +111,84 @@ class EnvTable(BaseModel):
     spaces: SharedSpacesTable | None = None
 
 
-class Manifest(_Table):
-    """A whole runtime.toml."""
+class GameFile(GameTables):
+    """A game's own file: one environment of a runtime that has many programs."""
+
+    env: EnvTable
+    spaces: SpacesTable | None = None
+    time_limit: TimeLimit | None = None
+
+    @model_validator(mode="after")
+    def _is_scraped(self) -> GameFile:
+        if self.program is None or not self.scraped or not self.rewards:
+            raise ValueError("expected [program], [sources] and [[rewards]]")
+        return self
+
+
+class Manifest(GameTables):
+    """A whole runtime.toml. ``games``: a folder of files, each an environment with a program and rewards of its own."""
 
     runtime: RuntimeTable
-    program: ProgramTable | None = None
     page: PageTable | None = None
-    reset: ResetTable = ResetTable()
-    rewards: Annotated[list[RewardTable], Field(min_length=1)]
+    games: Annotated[str, Field(min_length=1)] | None = None
     time_limit: TimeLimit | None = None
     spaces: SpacesTable | None = None
     catalogue: CatalogueTable | None = None
-    envs: list[EnvTable] = []
+    envs: list[EnvTable] = Field(default_factory=list[EnvTable])
+    _games: dict[str, GameTables] = PrivateAttr(default_factory=dict[str, GameTables])
 
     @model_validator(mode="after")
     def _one_catalogue(self) -> Manifest:
-        if bool(self.envs) == (self.catalogue is not None):
-            raise ValueError("expected environments either as [[envs]] or from [catalogue], one of the two")
+        if bool(self.envs) + (self.catalogue is not None) + (self.games is not None) != 1:
+            raise ValueError("expected environments as [[envs]], from [catalogue], or from games: one of the three")
         return self
 
     @model_validator(mode="after")
     def _one_that_plays(self) -> Manifest:
-        source = "page" if self.reset.by == "page" else "reports"
-        played, other = (self.page, self.program) if source == "page" else (self.program, self.page)
+        if self.games is not None:
+            own = sorted((GameTables.model_fields.keys() | {"page"}) & self.model_fields_set)
+            if own:
+                raise ValueError(f"expected {', '.join(own)} in the games' files alone")
+            return self
+        if not self.rewards:
+            raise ValueError("expected [[rewards]], at least one")
+        paged = self.reset.by == "page"
+        played, other = (self.page, self.program) if paged else (self.program, self.page)
         if played is None or other is not None:
             raise ValueError('expected [page] with reset.by = "page", and [program] otherwise')
-        if any(reward.source != source for reward in self.rewards):
-            raise ValueError(f'expected rewards of source = "{source}" with reset.by = "{self.reset.by}"')
+        own = {reward.source for reward in self.rewards} & set(OWN_SOURCES)
+        if self.scraped and own:
+            raise ValueError(
+                f"expected rewards of the sources by their names, beside [sources] there is no {own.pop()}"
+            )
+        if not self.scraped and own != {"page" if paged else "reports"}:
+            expected = "page" if paged else "reports"
+            raise ValueError(f'expected rewards of source = "{expected}" with reset.by = "{self.reset.by}"')
         return self
+
+    @property
+    def plays_scraped(self) -> bool:
+        """Whether its programs say nothing by themselves, and are read by a process of the daemon's."""
+        return self.games is not None or self.scraped
+
+    def game(self, env_id: str) -> GameTables:
+        """How the program of an environment is begun, watched and scored."""
+        return self._games.get(env_id, self)
+
+    def with_games(self, games: Sequence[GameFile]) -> Manifest:
+        """The same with the environments of ``games``."""
+        envs = [
+            game.env.model_copy(
+                update={
+                    "spaces": game.env.spaces or game.spaces,
+                    "time_limit_s": game.env.time_limit_s or (game.time_limit.seconds if game.time_limit else None),
+                }
+            )
+            for game in games
+        ]
+        manifest = self.model_copy(update={"envs": envs})
+        manifest._games = {game.env.id: game for game in games}
+        return manifest
 
     def zoomed(self, zoom: int) -> Manifest:
         """The same with its page drawn so many times as large.
@@ -202,13 +213,13 @@ class Manifest(_Table):
         return table.spaces() if table is not None else None
 
 
-def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float) -> list[str]:
-    """The command with each ``{placeholder}`` replaced.
+def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float, home: str | None = None) -> list[str]:
+    """The command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
 
     Raises:
         ManifestError: the environment lacks a key that the command asks for.
     """
-    return _fill(command, "program.command", entry, str, seed=seed, fps=fps)
+    return _fill(command, "program.command", entry, str, {"seed": seed, "fps": fps, "home": home})
 
 
 def fill_address(page: PageTable, entry: EnvTable, *, seed: int, fps: float) -> str:
@@ -219,28 +230,48 @@ def fill_address(page: PageTable, entry: EnvTable, *, seed: int, fps: float) -> 
     """
     key, template = ("page.url", page.url) if page.url is not None else ("page.start", page.start)
     assert template is not None
-    return _fill([template], key, entry, quote, seed=seed, fps=fps)[0]
+    return _fill([template], key, entry, quote, {"seed": seed, "fps": fps})[0]
 
 
 def _fill(
-    templates: list[str], key: str, entry: EnvTable, write: Callable[[str], str], *, seed: int, fps: float
+    templates: list[str], key: str, entry: EnvTable, write: Callable[[str], str], given: dict[str, Any]
 ) -> list[str]:
-    values: dict[str, Any] = {"env": entry.id, "seed": seed, "fps": fps}
+    values: dict[str, Any] = {"env": entry.id, **{name: value for name, value in given.items() if value is not None}}
     values |= {f"env.{name}": value for name, value in entry.model_dump().items()}
     try:
         return [fill(template, values, write) for template in templates]
     except MissingValue as missing:
         name = missing.args[0]
+        if name == "home":
+            raise ManifestError(f"{key} asks for {{home}}, which only programs with [sources] have") from None
         raise ManifestError(f"environment {entry.id!r} lacks the key {name!r} that {key} asks for") from None
 
 
 def load(directory: Path) -> Manifest:
-    """The manifest in ``directory``.
+    """The manifest in ``directory``, with the games' files that it names.
 
     Raises:
         ManifestError: it isn't there, isn't TOML, or doesn't fit; the message has a line for each problem.
     """
-    path = directory / FILE_NAME
+    manifest = _read(directory / FILE_NAME, Manifest)
+    if manifest.games is None:
+        return manifest
+    paths = sorted((directory / manifest.games).glob("*.toml"))
+    if not 0 < len(paths) <= MAX_GAMES:
+        raise ManifestError(f"{directory / manifest.games}: {len(paths)} files *.toml; expected 1 to {MAX_GAMES}")
+    games: list[GameFile] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            games.append(_read(path, GameFile))
+        except ManifestError as error:
+            problems.append(str(error))
+    if problems:
+        raise ManifestError("\n".join(problems))
+    return manifest.with_games(games)
+
+
+def _read(path: Path, kind: type[T]) -> T:
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")
@@ -253,7 +284,7 @@ def load(directory: Path) -> Manifest:
         # Beside its own errors, tomllib lets out those of numbers too long and of nesting too deep.
         raise ManifestError(f"{path}: not TOML: {error}") from None
     try:
-        return Manifest.model_validate(document)
+        return kind.model_validate(document)
     except ValidationError as error:
         raise ManifestError(describe(path, error)) from None
 
@@ -276,6 +307,9 @@ def describe(path: Path, error: ValidationError, key_prefix: str = "") -> str:
 
 def _key(location: tuple[int | str, ...]) -> str:
     key = ""
+    if len(location) > 2 and location[0] == "sources" and location[2] in KINDS:
+        # Which class a source was taken for is no key of the file.
+        location = (*location[:2], *location[3:])
     for part in location:
         key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
     return key

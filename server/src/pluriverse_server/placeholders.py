@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-KNOWN: Final = ("env", "env.<key>", "seed", "fps")
+KNOWN: Final = ("env", "env.<key>", "seed", "fps", "home")
 
 
 class MissingValue(Exception):
@@ -35,7 +35,7 @@ def check_known(templates: Iterable[str]) -> None:
         ValueError: there is another placeholder, or a brace without its partner.
     """
     for name in placeholders(templates):
-        if name not in ("env", "seed", "fps") and not re.fullmatch(r"env\.\w+", name):
+        if name not in ("env", "seed", "fps", "home") and not re.fullmatch(r"env\.\w+", name):
             known = ", ".join(f"{{{placeholder}}}" for placeholder in KNOWN)
             raise ValueError(f"unknown placeholder {{{name}}}; known: {known}")
 

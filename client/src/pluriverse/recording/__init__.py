@@ -1,0 +1,1 @@
+"""Recordings of remotes (``pluriverse-server record``) as demonstrations: datasets and films."""

@@ -1,0 +1,84 @@
+"""What a recording holds, as it was on the screen: a picture that goes from record to record."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+from pluriverse_protocol.raw_updates import rectangles
+from pluriverse_protocol.recordings import Header, MalformedRecording, Record, RecordingReader, Update
+
+from pluriverse.errors import ConfigurationError
+
+Screen = NDArray[np.uint8]
+
+# The largest window that recordings are written with, in bytes.
+MAX_WINDOW_BYTES: Final = 2**27
+
+# Where the compression is damaged, what has come out of this much before it is lost.
+READ_BYTES: Final = 64 * 1024
+
+
+class Film:
+    """One recording. ``header`` is known at once; ``damage`` says where it breaks off, once that was reached."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            ConfigurationError: there is no such file, or it is no recording.
+        """
+        self.path = path
+        self.damage: str | None = None
+        self._reader = RecordingReader()
+        try:
+            self._chunks = _decompressed(path)
+            self._first = self._next()
+        except OSError as error:
+            raise ConfigurationError(f"{path} can't be read: {error.strerror}") from error
+        if self._reader.header is None:
+            why = self.damage or "it is empty"
+            raise ConfigurationError(f"{path} is no recording: {why}; make one with: pluriverse-server record")
+        self.header: Header = self._reader.header
+        self.screen: Screen = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+
+    def records(self) -> Generator[Record]:
+        """Each record; ``screen``, uint8 (height, width, 4) BGRX, is as it was until then. To be called once.
+
+        Where the recording is damaged this ends, and ``damage`` says why.
+        """
+        record = self._first
+        while record is not None:
+            yield record
+            if isinstance(record, Update):
+                self._draw(record.message)
+            record = self._next()
+
+    def _draw(self, message: bytes) -> None:
+        for part in rectangles(message, self.header.width, self.header.height):
+            pixels = np.frombuffer(message, np.uint8, part.width * part.height * 4, part.offset)
+            area = self.screen[part.y : part.y + part.height, part.x : part.x + part.width]
+            area[:] = pixels.reshape(part.height, part.width, 4)
+
+    def _next(self) -> Record | None:
+        try:
+            while (record := self._reader.next_record()) is None:
+                chunk = next(self._chunks, None)
+                if chunk is None:
+                    self._reader.end()
+                    return None
+                self._reader.receive(chunk)
+        except (MalformedRecording, zstandard.ZstdError) as error:
+            self.damage = str(error)
+            return None
+        return record
+
+
+def _decompressed(path: Path) -> Iterator[bytes]:
+    decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
+    with path.open("rb") as file:
+        yield from decompressor.read_to_iter(file, read_size=READ_BYTES)

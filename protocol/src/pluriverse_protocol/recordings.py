@@ -1,0 +1,329 @@
+r"""A recording: what a remote showed, what was said, and what was pressed, on one clock. Pure; compressed elsewhere.
+
+A stream of records, each ``kind, at, length`` and that many bytes; numbers are big-endian, as in RFB. ``at`` is seconds
+since the recording began, and never less than in the record before.
+
+====  ===============  ================================================================================================
+kind  what             its bytes
+====  ===============  ================================================================================================
+H     ``Header``       the first record and no other: JSON
+U     ``Update``       a FramebufferUpdate of RFB, in Raw rectangles of 32-bit little-endian BGRX
+S     ``Said``         JSON: a report as programs say it, or ``{"event": "begin", "episode", "env", "seed", "fps"}`` and
+                       ``{"event": "end", "episode", "reward", "terminated", "truncated", "reason"}`` of an episode
+K     ``Input``        a key: its keysym in 32 bits, and whether it went down, in 8
+P     ``Input``        the pointer: x and y in 16 bits each, and the buttons that are held, in 8
+====  ===============  ================================================================================================
+
+The picture is black before the first update.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, cast
+
+from .errors import LocalProtocolError, RemoteProtocolError
+from .events import KeyEvent, PointerEvent
+from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, read_fields, write_fields
+from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
+from .raw_updates import max_bytes, rectangles
+from .strict_json import MAX_DEPTH, dump, parse_object
+
+# A reader takes no other.
+FORMAT: Final = 1
+
+# No screen of a remote is larger; it bounds what a reader has to keep at once, at 268 MB.
+MAX_SIDE: Final = 8192
+
+# A day. Sessions are minutes.
+MAX_SECONDS: Final = 86_400.0
+
+# Its regions are what is long in it, at most one for each source of a manifest.
+MAX_HEADER_BYTES: Final = 16 * 1024
+MAX_REGIONS: Final = 64
+
+_RECORD: Final = struct.Struct(">cdI")
+_KEY: Final = struct.Struct(">IB")
+_POINTER: Final = struct.Struct(">HHB")
+
+# What was read is dropped from the buffer's beginning once there is so much of it.
+_DROP_BYTES: Final = 1024 * 1024
+
+
+class MalformedRecording(RemoteProtocolError):
+    """A record that doesn't fit. ``record`` is its number (the header is 0), ``offset`` where it begins, in bytes."""
+
+    def __init__(self, message: str, record: int, offset: int) -> None:
+        super().__init__(f"record {record}, at byte {offset}: {message}")
+        self.record = record
+        self.offset = offset
+
+
+class TruncatedRecording(MalformedRecording):
+    """The recording ends within a record, as one does whose writer was killed."""
+
+
+def _read_regions(value: Any) -> tuple[tuple[int, int, int, int], ...]:
+    if not isinstance(value, list | tuple) or len(cast("list[Any]", value)) > MAX_REGIONS:
+        raise ValueError
+    box: Kind = cast("Any", Box).__metadata__[0]
+    return tuple(box.read(item) for item in cast("list[Any]", value))
+
+
+def _write_regions(value: tuple[tuple[int, int, int, int], ...]) -> list[list[int]]:
+    return [list(region) for region in value]
+
+
+def _read_side(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MAX_SIDE:
+        raise ValueError
+    return value
+
+
+Side = Annotated[int, Kind(f"integer of 1 to {MAX_SIDE}", _read_side)]
+Regions = Annotated[
+    tuple[tuple[int, int, int, int], ...],
+    Kind(f"list of at most {MAX_REGIONS} lists of x, y, width and height", _read_regions, _write_regions),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What was recorded: a runtime and its version, the environment at the beginning, the screen's size in pixels.
+
+    ``began`` is UNIX seconds. With ``regions`` the picture is kept as it is only there, and the rest now and then.
+    """
+
+    runtime: String
+    version: String
+    env_id: EnvId
+    width: Side
+    height: Side
+    fps: Fps
+    began: Number
+    regions: Regions = ()
+    format: Count = FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """The picture has changed: a FramebufferUpdate, whole, as ``raw_updates.raw_update`` makes it."""
+
+    at: float
+    message: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A report, or an episode's event; see the module."""
+
+    at: float
+    said: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A key went down or up, or the pointer is elsewhere or has other buttons down, whoever did it."""
+
+    at: float
+    event: KeyEvent | PointerEvent
+
+
+Record = Update | Said | Input
+
+
+class RecordingWriter:
+    """Turns records into the bytes of a recording, and takes none that a reader would refuse."""
+
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        self._last = 0.0
+
+    def begin(self) -> bytes:
+        """The bytes that a recording begins with."""
+        return _frame(b"H", 0.0, _header_bytes(self.header))
+
+    def write(self, record: Record) -> bytes:
+        """The bytes of a record.
+
+        Raises:
+            LocalProtocolError: it doesn't fit, or is earlier than the record before. Nothing has changed.
+        """
+        try:
+            kind, payload = _payload(record)
+            _check_time(record.at, self._last)
+            _parse(kind, record.at, payload, self.header)
+        except (ValueError, struct.error) as error:
+            raise LocalProtocolError(f"{type(record).__name__} can't be recorded: {error}") from error
+        self._last = record.at
+        return _frame(kind, record.at, payload)
+
+
+class RecordingReader:
+    """Turns bytes, as they come, into the records of a recording.
+
+    Whoever uses it calls ``receive``, then ``next_record`` until it is None, and ``end`` once there are no more bytes.
+    """
+
+    def __init__(self) -> None:
+        self.header: Header | None = None
+        self._buffer = bytearray()
+        self._start = 0
+        self._dropped = 0
+        self._records = 0
+        self._last = 0.0
+        self._broken: MalformedRecording | None = None
+
+    def receive(self, data: bytes) -> None:
+        """Take in what follows."""
+        if self._start > _DROP_BYTES:
+            del self._buffer[: self._start]
+            self._dropped += self._start
+            self._start = 0
+        self._buffer += data
+
+    def next_record(self) -> Record | None:
+        """The next record; None if it isn't all here yet. ``header`` is known before the first.
+
+        Raises:
+            MalformedRecording: it is damaged; so says every later call.
+        """
+        while (framed := self._unframe()) is not None:
+            kind, at, payload = framed
+            try:
+                record = self._parse(kind, at, payload)
+            except ValueError as error:
+                raise self.damaged(str(error)) from None
+            self._last = at
+            self._start += _RECORD.size + len(payload)
+            self._records += 1
+            if record is not None:
+                return record
+        return None
+
+    def damaged(self, message: str) -> MalformedRecording:
+        """The error to raise where what carries the bytes is damaged; later calls raise it too."""
+        self._broken = MalformedRecording(message, self._records, self._offset)
+        return self._broken
+
+    def end(self, *, cut: bool = False) -> None:
+        """Say that nothing follows, although there was more if what carried the bytes was ``cut``.
+
+        Raises:
+            TruncatedRecording: there was more; or there is the beginning of a record, or not even a whole header.
+        """
+        if self._broken is not None:
+            raise self._broken
+        rest = len(self._buffer) - self._start
+        if rest or cut or self.header is None:
+            what = "header" if self.header is None else "record"
+            raise TruncatedRecording(f"the recording ends {rest} bytes into its {what}", self._records, self._offset)
+
+    @property
+    def _offset(self) -> int:
+        return self._dropped + self._start
+
+    def _parse(self, kind: bytes, at: float, payload: bytes) -> Record | None:
+        _check_time(at, self._last)
+        if self.header is None:
+            self.header = _parse_header(kind, payload)
+            return None
+        return _parse(kind, at, payload, self.header)
+
+    def _unframe(self) -> tuple[bytes, float, bytes] | None:
+        if self._broken is not None:
+            raise self._broken
+        if len(self._buffer) - self._start < _RECORD.size:
+            return None
+        kind, at, length = _RECORD.unpack_from(self._buffer, self._start)
+        limit = _limit(kind, self.header)
+        if length > limit:
+            # A length that is wrong would have the reader wait for bytes that never come.
+            raise self.damaged(f"a record {kind!r} of {length} bytes, expected at most {limit}")
+        start = self._start + _RECORD.size
+        if len(self._buffer) < start + length:
+            return None
+        return kind, at, bytes(memoryview(self._buffer)[start : start + length])
+
+
+def _frame(kind: bytes, at: float, payload: bytes) -> bytes:
+    return _RECORD.pack(kind, at, len(payload)) + payload
+
+
+def _limit(kind: bytes, header: Header | None) -> int:
+    if header is None:
+        return MAX_HEADER_BYTES
+    limits = {
+        b"U": max_bytes(header.width, header.height),
+        b"S": MAX_REPORT_BYTES,
+        b"K": _KEY.size,
+        b"P": _POINTER.size,
+    }
+    return limits.get(kind, 0)
+
+
+def _check_time(at: float, last: float) -> None:
+    if not (math.isfinite(at) and last <= at <= MAX_SECONDS):
+        raise ValueError(f"its time is {at:g} s, expected {last:g} (that of the record before) to {MAX_SECONDS:g}")
+
+
+def _payload(record: Record) -> tuple[bytes, bytes]:
+    match record:
+        case Update():
+            return b"U", record.message
+        case Said():
+            return b"S", dump(record.said).encode()
+        case Input():
+            pass
+    match record.event:
+        case KeyEvent(keysym, down):
+            return b"K", _KEY.pack(keysym, down)
+        case PointerEvent(x, y, buttonmask):
+            return b"P", _POINTER.pack(x, y, buttonmask)
+
+
+def _parse(kind: bytes, at: float, payload: bytes, header: Header) -> Record:
+    if len(payload) > _limit(kind, header):
+        raise ValueError(f"{len(payload)} bytes, expected at most {_limit(kind, header)}")
+    match kind:
+        case b"U":
+            rectangles(payload, header.width, header.height)
+            return Update(at, payload)
+        case b"S":
+            return Said(at, parse_object(payload, max_depth=MAX_DEPTH))
+        case b"K" if len(payload) == _KEY.size:
+            keysym, down = _KEY.unpack(payload)
+            if not 0 < keysym <= MAX_KEYSYM or down > 1:
+                raise ValueError(f"a key of keysym {keysym:#x} and state {down}")
+            return Input(at, KeyEvent(keysym, bool(down)))
+        case b"P" if len(payload) == _POINTER.size:
+            x, y, buttonmask = _POINTER.unpack(payload)
+            return Input(at, PointerEvent(x, y, buttonmask))
+        case _:
+            raise ValueError(f"{len(payload)} bytes of the kind {kind!r}, expected one of U, S, K and P")
+
+
+def _header_bytes(header: Header) -> bytes:
+    try:
+        payload = dump(write_fields(header)).encode()
+        _parse_header(b"H", payload)
+    except ValueError as error:
+        raise LocalProtocolError(f"the header can't be recorded: {error}") from error
+    return payload
+
+
+def _parse_header(kind: bytes, payload: bytes) -> Header:
+    if kind != b"H":
+        raise ValueError(f"the kind {kind!r}, expected a header: this is no recording")
+    values = parse_object(payload)
+    if values.get("format") != FORMAT:
+        raise ValueError(f"its format is {values.get('format')!r:.80}, expected {FORMAT}; a later version wrote it")
+    if len(payload) > MAX_HEADER_BYTES:
+        raise ValueError(f"a header of {len(payload)} bytes, over {MAX_HEADER_BYTES}")
+    header = Header(**read_fields(Header, values))
+    for x, y, width, height in header.regions:
+        if x + width > header.width or y + height > header.height:
+            raise ValueError(f"the region {width}x{height} at ({x}, {y}) isn't on the screen")
+    return header

@@ -1,0 +1,283 @@
+"""The ``[sources]`` of runtime.toml: what is read of a program that says nothing by itself. Pure.
+
+Each source has a name, what it is read ``from``, and what makes a reading plausible; only readings that are count.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+
+# One page of a manifest; each is read in every frame.
+MAX_SOURCES: Final = 64
+
+# X's own limit of coordinates is 32767; no screen here is larger.
+MAX_COORDINATE: Final = 8192
+
+# A line in which a number stands, written as this, alone.
+PLAIN: Final = "{}"
+
+Coordinate = Annotated[int, Field(ge=0, le=MAX_COORDINATE)]
+Length = Annotated[int, Field(ge=1, le=MAX_COORDINATE)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Colour = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+Name = Annotated[str, Field(min_length=1, max_length=4096)]
+Pattern = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+def _has_a_size(region: list[int]) -> list[int]:
+    if min(region) < 0 or region[2] < 1 or region[3] < 1 or max(region) > MAX_COORDINATE:
+        raise ValueError("expected [x, y, width, height] in pixels")
+    return region
+
+
+# A list of four, since TOML has no tuples: x, y, width, height in pixels of the screen.
+Region = Annotated[list[int], Field(min_length=4, max_length=4), AfterValidator(_has_a_size)]
+
+
+class Source(BaseModel):
+    """What all sources have: when a reading is believed, and how long reading may take.
+
+    A reading counts once ``agree`` cycles in a row have read the same with at least ``confidence``, within ``min`` and
+    ``max``, no further than ``max_jump`` from the last that counted, and not against ``monotonic``.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    min: float | None = None
+    max: float | None = None
+    max_jump: Annotated[float, Field(gt=0)] | None = None
+    monotonic: Literal["up", "down"] | None = None
+    agree: Annotated[int, Field(ge=1, le=60)] = 2
+    confidence: Share = 0.8
+    budget_ms: Annotated[float, Field(gt=0, le=10_000)] = 50.0
+
+    @model_validator(mode="after")
+    def _some_value_is_in_range(self) -> Source:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("expected min to be at most max, or no reading would ever count")
+        return self
+
+
+class ScreenSource(Source):
+    """A part of the screen."""
+
+    from_: Annotated[Literal["screen"], Field(alias="from")]
+    region: Region
+
+
+class NumberSource(ScreenSource):
+    """A number in a picture: with the ``glyphs`` that ``pluriverse-server learn`` made, or else by Tesseract.
+
+    ``written``: the whole line that is in the region, with ``{}`` for the number: ``Score: {}``.
+    """
+
+    read: Literal["number"]
+    glyphs: Name | None = None
+    written: Name = PLAIN
+
+    @field_validator("written")
+    @classmethod
+    def _has_one_number(cls, written: str) -> str:
+        if written.count(PLAIN) != 1:
+            raise ValueError(f"expected a line with one {PLAIN} in it, where the number is: Score: {PLAIN}")
+        return written
+
+
+class TextSource(ScreenSource):
+    """A text in a picture, read as numbers are."""
+
+    read: Literal["text"]
+    glyphs: Name | None = None
+
+    @model_validator(mode="after")
+    def _is_no_number(self) -> TextSource:
+        if any(bound is not None for bound in (self.min, self.max, self.max_jump, self.monotonic)):
+            raise ValueError('expected no min, max, max_jump or monotonic with a text; for a number read = "number"')
+        return self
+
+
+class TemplateSource(ScreenSource):
+    """Whether a picture is on the screen: ``image`` within ``region``, moved by at most ``shift`` pixels each way."""
+
+    read: Literal["template"]
+    image: Name
+    threshold: Share = 0.9
+    shift: Annotated[int, Field(ge=0, le=16)] = 0
+
+
+class BarSource(ScreenSource):
+    """How full a bar is, 0 to 1: the share of its length, from where it begins, that has ``colour``."""
+
+    read: Literal["bar"]
+    colour: Colour
+    tolerance: Annotated[int, Field(ge=0, le=255)] = 48
+    direction: Literal["right", "left", "up", "down"] = "right"
+
+
+class ColourSource(ScreenSource):
+    """The share of a region's pixels, 0 to 1, that have ``colour``."""
+
+    read: Literal["colour"]
+    colour: Colour
+    tolerance: Annotated[int, Field(ge=0, le=255)] = 48
+
+
+class ChangeSource(ScreenSource):
+    """The share of a region's pixels, 0 to 1, that differ from the frame before by more than ``tolerance``."""
+
+    read: Literal["change"]
+    tolerance: Annotated[int, Field(ge=0, le=255)] = 16
+    agree: Annotated[int, Field(ge=1, le=60)] = 1
+
+
+class LogSource(Source):
+    """Lines that ``pattern`` matches, in ``file`` or in the program's output.
+
+    The value is the group ``value`` of the last match, a number if it is one; without that group, the count of matches.
+    """
+
+    from_: Annotated[Literal["log"], Field(alias="from")]
+    pattern: Pattern
+    file: Name | None = None
+    agree: Annotated[int, Field(ge=1, le=60)] = 1
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        return check_pattern(pattern)
+
+
+class FileSource(Source):
+    """A value in a small file: ``key`` is ``a.b.0`` in JSON, ``section.key`` in INI, ``row.column`` in CSV.
+
+    An INI file without sections has just the ``key``. Rows of CSV count from 0, and from -1 at the end; a column is its
+    number, or its name in the first line, which then is no row.
+    """
+
+    from_: Annotated[Literal["file"], Field(alias="from")]
+    file: Name
+    format: Literal["json", "ini", "csv"]
+    key: Name
+    agree: Annotated[int, Field(ge=1, le=60)] = 1
+
+    @model_validator(mode="after")
+    def _key_of_its_format(self) -> FileSource:
+        if self.format == "csv" and not re.fullmatch(r"-?[0-9]{1,9}\..+", self.key):
+            raise ValueError("expected key as row.column with CSV, such as 0.score or -1.2")
+        return self
+
+
+class MemorySource(Source):
+    """A value in a 64-bit program's memory: at an address, where a module begins, or where a pattern of bytes does.
+
+    ``offset`` is added to that. ``pointers``: there is an address, to which the first is added; there is another, and
+    so on; the last leads to the value.
+    """
+
+    from_: Annotated[Literal["memory"], Field(alias="from")]
+    type: Literal["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"]
+    address: Annotated[int, Field(ge=0, lt=2**64)] | None = None
+    module: Name | None = None
+    pattern: Annotated[str, Field(pattern=r"^([0-9a-fA-F]{2}|\?\?)( ([0-9a-fA-F]{2}|\?\?)){3,255}$")] | None = None
+    offset: Annotated[int, Field(gt=-(2**47), lt=2**47)] = 0
+    pointers: Annotated[list[int], Field(max_length=16)] = []
+    process: Name | None = None
+    agree: Annotated[int, Field(ge=1, le=60)] = 1
+
+    @model_validator(mode="after")
+    def _one_place(self) -> MemorySource:
+        if (self.address is not None) + (self.module is not None or self.pattern is not None) != 1:
+            raise ValueError("expected address, or module or pattern (or both: the pattern is sought in the module)")
+        return self
+
+
+class AccessibilitySource(Source):
+    """What a widget says of itself through AT-SPI: the first with ``role`` and a name that ``name`` matches.
+
+    The value is the group ``value`` of ``pattern`` in its text (its name, where it has none), a number if it is one;
+    without that group, whether the pattern matches.
+    """
+
+    from_: Annotated[Literal["accessibility"], Field(alias="from")]
+    role: Name
+    name: Pattern = ".*"
+    pattern: Pattern = "(?P<value>.*)"
+    index: Annotated[int, Field(ge=0, le=1000)] = 0
+    agree: Annotated[int, Field(ge=1, le=60)] = 1
+    budget_ms: Annotated[float, Field(gt=0, le=10_000)] = 500.0
+
+    @field_validator("name", "pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        return check_pattern(pattern)
+
+
+class ProcessSource(Source):
+    """The program's ``exit`` code (nothing while it runs), or ``pattern``'s group of its window's ``title``.
+
+    Without a group ``value`` in the pattern, it is whether a window has a title that matches.
+    """
+
+    from_: Annotated[Literal["process"], Field(alias="from")]
+    read: Literal["exit", "title"]
+    pattern: Pattern = "(?P<value>.*)"
+    agree: Annotated[int, Field(ge=1, le=60)] = 1
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        return check_pattern(pattern)
+
+
+_SCREEN_KINDS: Final = ("number", "text", "template", "bar", "colour", "change")
+_OTHER_KINDS: Final = ("log", "file", "memory", "accessibility", "process")
+
+
+def _kind(table: Any) -> str:
+    """Which of the classes below a table is meant to be: ``from``, and for the screen also ``read``."""
+    if isinstance(table, Source):
+        fields = table.model_dump(by_alias=True)
+    else:
+        fields = cast("dict[str, Any]", table) if isinstance(table, dict) else {}
+    where, what = fields.get("from"), fields.get("read")
+    return f"{what}" if where == "screen" and what in _SCREEN_KINDS else f"{where}" if where in _OTHER_KINDS else ""
+
+
+AnySource = Annotated[
+    Annotated[NumberSource, Tag("number")]
+    | Annotated[TextSource, Tag("text")]
+    | Annotated[TemplateSource, Tag("template")]
+    | Annotated[BarSource, Tag("bar")]
+    | Annotated[ColourSource, Tag("colour")]
+    | Annotated[ChangeSource, Tag("change")]
+    | Annotated[LogSource, Tag("log")]
+    | Annotated[FileSource, Tag("file")]
+    | Annotated[MemorySource, Tag("memory")]
+    | Annotated[AccessibilitySource, Tag("accessibility")]
+    | Annotated[ProcessSource, Tag("process")],
+    Discriminator(
+        _kind,
+        custom_error_type="unknown_source",
+        custom_error_message='expected from = "screen" with read = "number", "text", "template", "bar", "colour" or '
+        '"change"; or from = "log", "file", "memory", "accessibility" or "process"',
+    ),
+]
+KINDS: Final = frozenset((*_SCREEN_KINDS, *_OTHER_KINDS))
+
+
+def check_pattern(pattern: str) -> str:
+    """The pattern itself.
+
+    Raises:
+        ValueError: it is no regular expression.
+    """
+    import regex
+
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        raise ValueError(f"expected a regular expression: {error}") from None
+    return pattern

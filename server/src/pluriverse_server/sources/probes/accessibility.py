@@ -1,0 +1,137 @@
+"""The ``accessibility`` source: what a widget of the program says of itself through AT-SPI, over D-Bus."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.manifest_sources import AccessibilitySource
+from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Sample, SourceError
+
+from .dbus import Bus, BusLost, Place
+from .patterns import Matcher
+from .target import Target
+
+# Games have some dozen widgets; looking through as many takes a second.
+MAX_WIDGETS: Final = 1000
+
+# A widget that isn't there is looked for again so often: every look makes the program answer for all of its widgets.
+LOOK_S: Final = 0.2
+
+# A program that answers so slowly that its widgets can't be looked through in this time isn't played.
+MAX_LOOK_S: Final = 2.0
+
+_NAME: Final = "org.a11y.atspi.Accessible.Name"
+_GET_ROLE: Final = "org.a11y.atspi.Accessible.GetRoleName"
+_GET_CHILDREN: Final = "org.a11y.atspi.Accessible.GetChildren"
+_GET_INTERFACES: Final = "org.a11y.atspi.Accessible.GetInterfaces"
+_GET_TEXT: Final = "org.a11y.atspi.Text.GetText"
+
+_DESKTOP: Final = Place("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+_LAUNCHER: Final = Place("org.a11y.Bus", "/org/a11y/bus")
+
+
+class AccessibilityProbe:
+    """Reads one widget. It is found once, and again when it is gone or is no longer what was looked for."""
+
+    def __init__(self, name: str, table: AccessibilitySource, target: Target) -> None:
+        self._source = name
+        self._table = table
+        self._environment = target.environment
+        self._name = Matcher(name, table.name)
+        self._text = Matcher(name, table.pattern)
+        self._bus: Bus | None = None
+        self._widget: Place | None = None
+        self._has_text = False
+        self._look_at = 0.0
+
+    def read(self) -> Sample:
+        """What the widget says; None while there is none such, or the program doesn't answer.
+
+        Raises:
+            SourceError: there is no bus on which programs tell of their widgets.
+        """
+        at, started = time.time(), time.monotonic()
+        try:
+            if self._bus is None:
+                self._bus = Bus(self._environment.get("AT_SPI_BUS_ADDRESS") or self._ask_session())
+            value = self._read(self._bus, started)
+        except TimeoutError:
+            value = self._widget = None
+        except BusLost as error:
+            self.close()
+            raise SourceError(
+                f"source {self._source!r}: the program can't tell of its widgets: {error}; was the bus ended?"
+            ) from error
+        return Sample(value, at, lag_s=time.monotonic() - started)
+
+    def close(self) -> None:
+        """Leave the bus."""
+        if self._bus is not None:
+            self._bus.close()
+        self._bus = self._widget = None
+
+    def _ask_session(self) -> str:
+        session = self._environment.get("DBUS_SESSION_BUS_ADDRESS")
+        if not session:
+            raise SourceError(
+                f"source {self._source!r}: the program has no bus to tell of its widgets on; say accessibility = true "
+                "in [program]"
+            )
+        with contextlib.closing(Bus(session)) as bus:
+            address = bus.ask(_LAUNCHER, "org.a11y.Bus.GetAddress", "s")
+        if not address:
+            raise SourceError(
+                f"source {self._source!r}: the session's bus knows of no accessibility bus; install it with: "
+                "apt-get install at-spi2-core"
+            )
+        return address
+
+    def _read(self, bus: Bus, now: float) -> Value:
+        text = self._say(bus, self._widget) if self._widget is not None else None
+        if text is None and now >= self._look_at:
+            self._look_at = now + LOOK_S
+            self._widget = self._find(bus, now + MAX_LOOK_S)
+            text = self._say(bus, self._widget) if self._widget is not None else None
+        return self._text.value(text) if text is not None else None
+
+    def _say(self, bus: Bus, widget: Place) -> str | None:
+        """Its text, or its name; None if it is gone, or has another name now than was looked for."""
+        if self._has_text and self._table.name == ".*":
+            return self._get_text(bus, widget)
+        name = bus.get(widget, _NAME)
+        if name is None or self._name.search(name) is None:
+            return None
+        return self._get_text(bus, widget) if self._has_text else name
+
+    def _get_text(self, bus: Bus, widget: Place) -> str | None:
+        return bus.ask(widget, _GET_TEXT, "s", 0, MAX_TEXT_CHARS, signature="ii")
+
+    def _find(self, bus: Bus, deadline: float) -> Place | None:
+        left = self._table.index
+        for widget in _all_widgets(bus, deadline):
+            if bus.ask(widget, _GET_ROLE, "s") != self._table.role:
+                continue
+            name = bus.get(widget, _NAME)
+            if name is None or self._name.search(name) is None:
+                continue
+            if left == 0:
+                self._has_text = "org.a11y.atspi.Text" in (bus.ask(widget, _GET_INTERFACES, "as") or ())
+                return widget
+            left -= 1
+        return None
+
+
+def _all_widgets(bus: Bus, deadline: float) -> Iterator[Place]:
+    """The widgets of all programs on the bus: each before its children, these in their order."""
+    waiting, seen = [_DESKTOP], 0
+    while waiting and seen < MAX_WIDGETS and time.monotonic() < deadline:
+        widget = waiting.pop()
+        seen += 1
+        if widget is not _DESKTOP:
+            yield widget
+        children: list[tuple[str, str]] = bus.ask(widget, _GET_CHILDREN, "a(so)") or []
+        waiting += [Place(owner, path) for owner, path in reversed(children[:MAX_WIDGETS])]

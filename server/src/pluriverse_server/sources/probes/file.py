@@ -1,0 +1,127 @@
+"""The ``file`` source: one value in a small file that the program writes."""
+
+from __future__ import annotations
+
+import configparser
+import csv
+import io
+import json
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Any, Final, cast
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.manifest_sources import FileSource
+from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Sample, SourceError
+
+from .patterns import number_or_text
+from .target import Target
+
+# Files of scores are some hundred bytes. A megabyte of JSON takes 10 ms to read.
+MAX_FILE_BYTES: Final = 1024 * 1024
+
+# A file system's clock ticks every few milliseconds: two writes within a tick leave the same time. A file is only taken
+# for unchanged if it was older than this when it was read.
+FRESH_S: Final = 0.1
+
+
+class FileProbe:
+    """Reads a value anew when its file has changed. While the file is half written, the last value stands."""
+
+    def __init__(self, name: str, table: FileSource, target: Target) -> None:
+        self._name = name
+        self._table = table
+        self._path = target.path(table.file)
+        self._seen: tuple[int, int, int, int] | None = None
+        self._value: Value = None
+
+    def read(self) -> Sample:
+        """The value; None without the file, or without the key in it.
+
+        Raises:
+            SourceError: it is too large, no file, or may not be read.
+        """
+        at, started = time.time(), time.monotonic()
+        try:
+            self._look(at)
+        except (FileNotFoundError, NotADirectoryError):
+            self._seen = self._value = None
+        except OSError as error:
+            raise SourceError(f"source {self._name!r}: {self._path} can't be read: {error.strerror}") from error
+        return Sample(self._value, at, lag_s=time.monotonic() - started)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _look(self, now: float) -> None:
+        status = self._path.stat()
+        found = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        if found == self._seen:
+            return
+        if not stat.S_ISREG(status.st_mode):
+            raise SourceError(f"source {self._name!r}: {self._path} is no file; expected one with scores")
+        try:
+            self._value = _find(_read(self._name, self._path), self._table.format, self._table.key)
+        except (ValueError, RecursionError, configparser.Error, csv.Error):
+            self._seen = None
+            return
+        self._seen = found if now - status.st_mtime > FRESH_S else None
+
+
+def _read(name: str, path: Path) -> str:
+    # What can be a pipe by now must not be waited for.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise SourceError(f"source {name!r}: {path} is over {MAX_FILE_BYTES} bytes; expected a small file of scores")
+    return content.decode("utf-8-sig")
+
+
+def _find(text: str, form: str, key: str) -> Value:
+    """The value of ``key``; ValueError and its like: the text is not what it should be, or half of it."""
+    if not text:
+        raise ValueError("cut short to be written anew")
+    match form:
+        case "json":
+            return _in_json(json.loads(text), key.split("."))
+        case "ini":
+            return _in_ini(text, *key.rpartition(".")[::2])
+        case _:
+            row, _, column = key.partition(".")
+            return _in_csv(text, int(row), column)
+
+
+def _in_json(found: Any, path: list[str]) -> Value:
+    for part in path:
+        if isinstance(found, dict):
+            found = cast("dict[str, Any]", found).get(part)
+        elif isinstance(found, list):
+            items = cast("list[Any]", found)
+            found = items[int(part)] if part.isdecimal() and int(part) < len(items) else None
+        else:
+            return None
+    if isinstance(found, str):
+        return found[:MAX_TEXT_CHARS]
+    return found if isinstance(found, (bool, int, float)) else None
+
+
+def _in_ini(text: str, section: str, key: str) -> Value:
+    parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True)
+    # A file without sections has one without a name.
+    parser.read_string(text if section else f"[-]\n{text}")
+    found = parser.get(section or "-", key, fallback=None)
+    return number_or_text(found) if found is not None else None
+
+
+def _in_csv(text: str, row: int, column: str) -> Value:
+    rows = list(csv.reader(io.StringIO(text)))
+    if not column.isdecimal():
+        header, rows = (rows[0], rows[1:]) if rows else ([], [])
+        if column not in header:
+            return None
+        column = str(header.index(column))
+    if not -len(rows) <= row < len(rows) or int(column) >= len(rows[row]):
+        return None
+    return number_or_text(rows[row][int(column)])

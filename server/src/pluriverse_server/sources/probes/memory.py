@@ -1,0 +1,223 @@
+"""The ``memory`` source: a typed value in the memory of a program that this process has started."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from pluriverse_server.manifest_sources import MemorySource
+from pluriverse_server.sources.reading import Sample, SourceError
+
+from .target import Target
+
+_FORMATS: Final = {
+    "i8": "<b",
+    "u8": "<B",
+    "i16": "<h",
+    "u16": "<H",
+    "i32": "<i",
+    "u32": "<I",
+    "i64": "<q",
+    "u64": "<Q",
+    "f32": "<f",
+    "f64": "<d",
+}
+_POINTER: Final = struct.Struct("<Q")
+
+# User space ends here on all 64-bit systems with four levels of pages.
+MAX_ADDRESS: Final = 2**47
+
+# A program, a module or a pattern that isn't there is looked for again so often: a look takes some milliseconds.
+LOOK_S: Final = 0.1
+
+# As much is searched for a pattern in one read: some 10 ms.
+SCAN_BYTES: Final = 8 * 1024 * 1024
+CHUNK_BYTES: Final = 1024 * 1024
+
+
+class MemoryProbe:
+    """Reads through ``/proc/PID/mem``. Modules and patterns are looked up once for each process."""
+
+    def __init__(self, name: str, table: MemorySource, target: Target) -> None:
+        self._name = name
+        self._table = table
+        self._target = target
+        self._value = struct.Struct(_FORMATS[table.type])
+        self._pattern = _compile(table.pattern) if table.pattern is not None else None
+        self._process: _Process | None = None
+        self._page = 0
+        self._base = table.address
+        self._search: Iterator[int | None] | None = None
+        self._look_at = 0.0
+
+    def read(self) -> Sample:
+        """The value; None where there is no such process, module, pattern, or address.
+
+        Raises:
+            SourceError: the system doesn't let this process read the program's memory.
+        """
+        at, started = time.time(), time.monotonic()
+        value = self._read(started) if self._attached(started) else None
+        return Sample(value, at, lag_s=time.monotonic() - started)
+
+    def close(self) -> None:
+        """Let go of the program's memory."""
+        if self._process is not None:
+            os.close(self._process.memory)
+            self._process = None
+        self._base, self._search = self._table.address, None
+
+    def _read(self, now: float) -> float | None:
+        process = self._process
+        base = self._base if self._base is not None else self._locate(now)
+        if process is None or base is None:
+            return None
+        address = base + self._table.offset
+        for offset in self._table.pointers:
+            pointer = process.read(address, _POINTER.size)
+            if pointer is None:
+                return self._gone(process)
+            address = _POINTER.unpack(pointer)[0] + offset
+        content = process.read(address, self._value.size)
+        return self._value.unpack(content)[0] if content is not None else self._gone(process)
+
+    def _gone(self, process: _Process) -> None:
+        # A wrong pointer is nothing. Memory that has lost the page that was its first is that of a process that has
+        # ended, or become another program: what was opened doesn't follow it through an exec.
+        if process.read(self._page, 1) is None:
+            self.close()
+
+    def _attached(self, now: float) -> bool:
+        pid = self._target.pid()
+        if self._process is not None and (pid is None or pid != self._process.program):
+            self.close()
+        if self._process is None and pid is not None and now >= self._look_at:
+            self._look_at = now + LOOK_S
+            self._attach(pid)
+        return self._process is not None
+
+    def _attach(self, program: int) -> None:
+        name = self._table.process
+        pid = program if name is None else _child(program, name)
+        if pid is None:
+            return
+        try:
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        except PermissionError:
+            raise SourceError(
+                f"source {self._name!r}: the memory of process {pid} may not be read; it must run as the same user, "
+                "without privileges of its own (setuid, setgid)"
+            ) from None
+        except OSError:
+            return
+        self._process = process = _Process(program, pid, memory)
+        self._page = next((part.start for part in process.maps()), 0)
+        self._look_at = 0.0
+
+    # ── where the value is ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _locate(self, now: float) -> int | None:
+        """Go on looking for the module and the pattern; None while they aren't found."""
+        if self._process is None or now < self._look_at:
+            return None
+        if self._search is None:
+            self._search = self._places(self._process)
+        for found in self._search:
+            self._base = found
+            return found
+        self._search = None
+        self._look_at = now + LOOK_S
+        return None
+
+    def _places(self, process: _Process) -> Iterator[int | None]:
+        """The place, once it is found; None for each part of the memory in which it isn't."""
+        module = self._table.module
+        parts = [part for part in process.maps() if module is None or part.file == module]
+        if self._pattern is None:
+            yield from (part.start for part in parts[:1])
+            return
+        searched = 0
+        for part in parts:
+            for start in range(part.start, part.end, CHUNK_BYTES):
+                # What begins in one chunk may end in the next.
+                size = min(CHUNK_BYTES + 256, part.end - start)
+                match = self._pattern.search(process.read_some(start, size))
+                if match is not None:
+                    yield start + match.start()
+                    return
+                searched += CHUNK_BYTES
+                if searched >= SCAN_BYTES:
+                    searched = 0
+                    yield None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A readable part of a process' memory; ``file`` is the name of the file that it shows, if any."""
+
+    start: int
+    end: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """The memory of process ``pid``, of the program that was started as ``program``."""
+
+    program: int
+    pid: int
+    memory: int
+
+    def read(self, address: int, size: int) -> bytes | None:
+        if not 0 <= address <= MAX_ADDRESS - size:
+            return None
+        content = self.read_some(address, size)
+        return content if len(content) == size else None
+
+    def read_some(self, address: int, size: int) -> bytes:
+        try:
+            return os.pread(self.memory, size, address)
+        except OSError:
+            return b""
+
+    def maps(self) -> list[_Part]:
+        try:
+            lines = Path(f"/proc/{self.pid}/maps").read_text(errors="replace").splitlines()
+        except OSError:
+            return []
+        parts: list[_Part] = []
+        for line in lines:
+            # address, permissions, offset, device, inode, and the path, which may have spaces.
+            bounds, permissions, *_, path = [*line.split(maxsplit=5), ""][:6]
+            start, end = (int(bound, 16) for bound in bounds.split("-"))
+            if permissions.startswith("r") and end <= MAX_ADDRESS and not path.startswith("[v"):
+                parts.append(_Part(start, end, path.removesuffix(" (deleted)").rpartition("/")[2]))
+        return parts
+
+
+def _child(program: int, name: str) -> int | None:
+    """The first process called ``name`` that the program, or a child of its, has started."""
+    try:
+        children = psutil.Process(program).children(recursive=True)
+    except psutil.Error:
+        return None
+    for child in children:
+        try:
+            if child.name() == name:
+                return child.pid
+        except psutil.Error:
+            continue
+    return None
+
+
+def _compile(pattern: str) -> re.Pattern[bytes]:
+    write: Callable[[str], bytes] = lambda word: b"." if word == "??" else re.escape(bytes.fromhex(word))  # noqa: E731
+    return re.compile(b"".join(write(word) for word in pattern.split()), re.DOTALL)

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse_server.manifest_sources import AccessibilitySource
+from pluriverse_server.sources.probes import Target, make_probe
+from pluriverse_server.sources.probes.accessibility import AccessibilityProbe
+from pluriverse_server.sources.probes.bus import AccessibilityBus
+from pluriverse_server.sources.reading import SourceError
+from support.probes import running, target, until, until_value
+from support.typist import Typist
+from support.xvfb import Xvfb, xvfb
+
+GAME = Path("/usr/games/gnome-2048")
+
+pytestmark = pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")
+
+UP, RIGHT, DOWN, LEFT = 0xFF52, 0xFF53, 0xFF54, 0xFF51
+MOVES = (LEFT, DOWN, RIGHT, DOWN)
+
+
+@contextlib.contextmanager
+def bus_for(folder: Path, env: Mapping[str, str]) -> Generator[AccessibilityBus]:
+    """A bus, from a plain test: its loop runs in a thread."""
+    loop = asyncio.new_event_loop()
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(loop.run_forever)
+        bus = asyncio.run_coroutine_threadsafe(AccessibilityBus.start(folder, env), loop).result()
+        try:
+            yield bus
+        finally:
+            asyncio.run_coroutine_threadsafe(bus.stop(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            ended.result()
+            loop.close()
+
+
+class Played:
+    """gnome-2048 on a screen and a bus of its own."""
+
+    def __init__(self, screen: Xvfb, home: Path, bus: AccessibilityBus) -> None:
+        self.bus = bus
+        # What it would write to is the person's who runs the tests.
+        self.environment = {**screen.environment, "HOME": str(home), "GSETTINGS_BACKEND": "memory", **bus.environment}
+        self.screen = screen
+        self.program: subprocess.Popen[bytes] | None = None
+        self.target = Target(
+            lambda: self.program.pid if self.program else None,
+            home,
+            target(home).output,
+            lambda: None,
+            self.environment,
+        )
+
+    def start(self) -> None:
+        self.program = subprocess.Popen([GAME], env=self.environment, stderr=subprocess.DEVNULL)
+
+    def stop(self) -> None:
+        if self.program is not None:
+            self.program.kill()
+            self.program.wait()
+
+    def probe(self, **table: Any) -> AccessibilityProbe:
+        probe = make_probe("score", AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target)
+        assert isinstance(probe, AccessibilityProbe)
+        return probe
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Generator[Played]:
+    home = tmp_path_factory.mktemp("home")
+    with xvfb() as screen, bus_for(home, {**screen.environment, "HOME": str(home)}) as bus:
+        played = Played(screen, home, bus)
+        played.start()
+        yield played
+        played.stop()
+
+
+def score_on(played: Played) -> AccessibilityProbe:
+    return played.probe(role="label", name=r"^\d+$")
+
+
+def test_score_of_2048_is_read_as_it_is_played(played: Played) -> None:
+    probe = score_on(played)
+    until_value(probe, 0)
+    scores = [0]
+    with Typist(played.screen.name) as typist:
+
+        def move() -> int:
+            key = MOVES[len(scores) % len(MOVES)]
+            typist.down(key)
+            typist.up(key)
+            value = probe.read().value
+            assert isinstance(value, int)
+            scores.append(value)
+            return value
+
+        until(move, lambda score: score >= 20)
+    assert scores == sorted(scores)
+    assert all(score % 4 == 0 for score in scores)
+    probe.close()
+
+
+def test_widget_is_found_by_role_name_and_index(played: Played) -> None:
+    sizes = [played.probe(role="push button", name=r"^\d . \d$", pattern=r"(?P<value>\d)", index=i) for i in range(4)]
+    until_value(sizes[0], 3)
+    assert [probe.read().value for probe in sizes] == [3, 4, 5, None]
+    frame = played.probe(role="frame")
+    until_value(frame, "GNOME 2048")
+    named = played.probe(role="frame", pattern="Chess")
+    until_value(named, False)
+    for probe in (*sizes, frame, named):
+        probe.close()
+
+
+def test_frozen_program_costs_a_second_and_its_value_until_it_goes_on(played: Played) -> None:
+    probe = played.probe(role="frame")
+    until_value(probe, "GNOME 2048")
+    assert played.program is not None
+    os.kill(played.program.pid, signal.SIGSTOP)
+    try:
+        sample = probe.read()
+    finally:
+        os.kill(played.program.pid, signal.SIGCONT)
+    assert sample.value is None
+    assert sample.lag_s >= 1.0
+    until_value(probe, "GNOME 2048")
+    probe.close()
+
+
+def test_program_that_ends_has_no_value_and_the_next_one_is_found(played: Played) -> None:
+    probe = score_on(played)
+    until(probe.read, lambda sample: sample.value is not None)
+    played.stop()
+    until(probe.read, lambda sample: sample.value is None)
+    played.start()
+    until_value(probe, 0)
+    probe.close()
+
+
+def test_bus_that_ends_is_an_error(tmp_path: Path) -> None:
+    with bus_for(tmp_path, os.environ) as bus:
+        table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
+        probe = make_probe("score", table, target(tmp_path, environment=bus.environment))
+        assert probe.read().value is None
+    with pytest.raises(SourceError, match=r"'score': the program can't tell of its widgets: .* was the bus ended"):
+        until(probe.read, lambda _: False)
+    probe.close()
+
+
+def test_program_without_a_bus_is_an_error_that_says_how_it_gets_one(tmp_path: Path) -> None:
+    table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
+    probe = make_probe("score", table, target(tmp_path, environment={"HOME": "/"}))
+    with pytest.raises(SourceError, match=r"say accessibility = true in \[program\]"):
+        probe.read()
+
+
+def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -> None:
+    address = f"unix:path={tmp_path / 'session'}"
+    with xvfb() as screen:
+        environment = {**screen.environment, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+        environment |= {"DBUS_SESSION_BUS_ADDRESS": address, "GSETTINGS_BACKEND": "memory"}
+        table = AccessibilitySource.model_validate({"from": "accessibility", "role": "frame"})
+        probe = make_probe("score", table, target(tmp_path, environment=environment))
+        session = ["dbus-daemon", "--session", f"--address={address}", "--nofork"]
+        with running(session, environment), running([str(GAME)], environment):
+            until((tmp_path / "session").is_socket, bool)
+            until_value(probe, "GNOME 2048")
+            probe.close()

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+from pluriverse_server.process import StartError
+from pluriverse_server.sources.probes.bus import AccessibilityBus
+from pluriverse_server.sources.probes.dbus import Bus, BusLost, Place
+from support.waiting import eventually
+
+REGISTRY = Place("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+STATUS = Place("org.a11y.Bus", "/org/a11y/bus")
+DRIVER = Place("org.freedesktop.DBus", "/org/freedesktop/DBus")
+
+
+async def test_bus_has_the_registry_and_says_that_somebody_listens(tmp_path: Path) -> None:
+    bus = await AccessibilityBus.start(tmp_path, os.environ)
+    try:
+        connection = Bus(bus.environment["DBUS_SESSION_BUS_ADDRESS"])
+        assert connection.ask(REGISTRY, "org.a11y.atspi.Accessible.GetChildren", "a(so)") == []
+        arguments = ("org.a11y.Status", "IsEnabled")
+        on = connection.ask(STATUS, "org.freedesktop.DBus.Properties.Get", "v", *arguments, signature="ss")
+        assert on == ("b", True)
+        connection.close()
+    finally:
+        await bus.stop()
+    await bus.stop()
+
+
+async def test_everything_that_the_bus_has_started_ends_with_it(tmp_path: Path) -> None:
+    bus = await AccessibilityBus.start(tmp_path, os.environ)
+    connection = Bus(bus.environment["AT_SPI_BUS_ADDRESS"])
+    assert connection.ask(REGISTRY, "org.a11y.atspi.Accessible.GetChildren", "a(so)") == []
+    started = [
+        psutil.Process(
+            connection.ask(DRIVER, "org.freedesktop.DBus.GetConnectionUnixProcessID", "u", name, signature="s")
+        )
+        for name in (REGISTRY.owner, STATUS.owner)
+    ]
+    connection.close()
+    await bus.stop()
+    for process in (*started, *([psutil.Process(bus.child.pid)] if psutil.pid_exists(bus.child.pid) else [])):
+        await eventually(lambda p=process: not p.is_running() or p.status() == psutil.STATUS_ZOMBIE)
+
+
+async def test_two_buses_know_nothing_of_each_other(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "a b~%ü<&"]
+    buses: list[AccessibilityBus] = []
+    try:
+        for folder in folders:
+            folder.mkdir()
+            buses.append(await AccessibilityBus.start(folder, os.environ))
+        addresses = {bus.environment["AT_SPI_BUS_ADDRESS"] for bus in buses}
+        assert len(addresses) == 2
+        assert all((folder / "bus").is_socket() for folder in folders)
+    finally:
+        for bus in buses:
+            await bus.stop()
+
+
+async def test_bus_that_cannot_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "bus").mkdir()
+    with pytest.raises(StartError, match=r"the accessibility bus did not start: .*dbus-daemon --config-file="):
+        await AccessibilityBus.start(tmp_path, os.environ)
+
+
+async def test_answers_of_another_type_and_errors_are_none(tmp_path: Path) -> None:
+    bus = await AccessibilityBus.start(tmp_path, os.environ)
+    try:
+        connection = Bus(bus.environment["AT_SPI_BUS_ADDRESS"])
+        assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "s")
+        assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "u") is None
+        assert connection.ask(DRIVER, "org.freedesktop.DBus.NoSuchThing", "s") is None
+        assert connection.get(Place("no.such.owner", "/"), "org.a11y.atspi.Accessible.Name") is None
+        assert not connection.switch_on(DRIVER, "org.a11y.Status.IsEnabled")
+    finally:
+        await bus.stop()
+    with pytest.raises(BusLost, match="the bus has ended"):
+        connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "s")
+    connection.close()
+
+
+@pytest.mark.parametrize("address", ["unix:path=/nowhere/at/all", "tcp:host=localhost", "nonsense"])
+def test_no_connection_to_what_is_no_bus(address: str) -> None:
+    with pytest.raises(BusLost, match="no connection to"):
+        Bus(address)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pluriverse_server.conditions import Value
+from pluriverse_server.manifest_sources import FileSource
+from pluriverse_server.sources.probes import make_probe
+from pluriverse_server.sources.probes.file import MAX_FILE_BYTES
+from pluriverse_server.sources.reading import Probe, SourceError
+from support.probes import target
+
+
+def probe_of(home: Path, form: str, key: str, file: str = "scores") -> Probe:
+    document = {"from": "file", "file": file, "format": form, "key": key}
+    return make_probe("score", FileSource.model_validate(document), target(home))
+
+
+JSON = '{"a": {"b": [1, {"c": 2.5}]}, "name": "Ann", "won": true, "none": null, "9": "nine"}'
+INI = "[game.one]\nscore = 12\nname = Ann Lee\nhalf: .5\nflag\n[two]\nScore = 3\n"
+CSV = "name,score\nAnn,10\nBob,2.5\n\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "key", "value"),
+    [
+        ("json", JSON, "a.b.0", 1),
+        ("json", JSON, "a.b.1.c", 2.5),
+        ("json", JSON, "name", "Ann"),
+        ("json", JSON, "won", True),
+        ("json", JSON, "9", "nine"),
+        ("json", JSON, "none", None),
+        ("json", JSON, "a", None),
+        ("json", JSON, "a.b.7", None),
+        ("json", JSON, "a.b.x", None),
+        ("json", JSON, "name.first", None),
+        ("json", "[3]", "0", 3),
+        ("ini", INI, "game.one.score", 12),
+        ("ini", INI, "game.one.name", "Ann Lee"),
+        ("ini", INI, "game.one.half", 0.5),
+        ("ini", INI, "game.one.flag", None),
+        ("ini", INI, "two.score", 3),
+        ("ini", INI, "three.score", None),
+        ("ini", "score = 4\nlevel=2", "level", 2),
+        ("csv", CSV, "1.1", 10),
+        ("csv", CSV, "0.0", "name"),
+        ("csv", CSV, "0.score", 10),
+        ("csv", CSV, "-2.score", 2.5),
+        ("csv", CSV, "1.name", "Bob"),
+        ("csv", CSV, "0.lives", None),
+        ("csv", CSV, "9.1", None),
+        ("csv", CSV, "1.9", None),
+        ("csv", CSV, "-9.1", None),
+        ("csv", "\ufeffscore\n5\n", "0.score", 5),
+    ],
+)
+def test_value_is_found_by_its_key(tmp_path: Path, form: str, text: str, key: str, value: Value) -> None:
+    (tmp_path / "scores").write_text(text)
+    found = probe_of(tmp_path, form, key).read().value
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_missing_file_has_no_value_until_it_comes_and_after_it_has_gone(tmp_path: Path) -> None:
+    probe = probe_of(tmp_path, "json", "score")
+    assert probe.read().value is None
+    (tmp_path / "scores").write_text('{"score": 1}')
+    assert probe.read().value == 1
+    (tmp_path / "scores").unlink()
+    assert probe.read().value is None
+
+
+@pytest.mark.parametrize(("form", "key"), [("json", "score"), ("ini", "s.score"), ("csv", "0.score")])
+def test_half_written_file_leaves_the_last_value(tmp_path: Path, form: str, key: str) -> None:
+    whole = {"json": '{"score": 1}', "ini": "[s]\nscore = 1\n", "csv": "score\n1\n"}[form]
+    torn = {"json": '{"sco', "ini": "[s", "csv": ""}[form]
+    path, probe = tmp_path / "scores", probe_of(tmp_path, form, key)
+    path.write_text(whole)
+    assert probe.read().value == 1
+    for text in (torn, ""):
+        path.write_text(text)
+        assert probe.read().value == 1
+    path.write_text(whole.replace("1", "2"))
+    assert probe.read().value == 2
+
+
+def test_two_writes_within_one_tick_of_the_clock_are_both_seen(tmp_path: Path) -> None:
+    path, probe = tmp_path / "scores", probe_of(tmp_path, "json", "0")
+    path.write_text("[1]")
+    status = path.stat()
+    assert probe.read().value == 1
+    path.write_text("[2]")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert probe.read().value == 2
+
+
+def test_file_that_has_not_changed_for_long_is_not_read_again(tmp_path: Path) -> None:
+    path, probe = tmp_path / "scores", probe_of(tmp_path, "json", "0")
+    path.write_text("[1]")
+    os.utime(path, (1000, 1000))
+    assert probe.read().value == 1
+    path.write_text("[2]")
+    os.utime(path, (1000, 1000))
+    assert probe.read().value == 1
+    os.utime(path, (1001, 1001))
+    assert probe.read().value == 2
+
+
+def test_file_that_takes_the_place_of_another_is_read(tmp_path: Path) -> None:
+    path, probe = tmp_path / "scores", probe_of(tmp_path, "json", "0")
+    for number in (1, 2):
+        (tmp_path / "new").write_text(f"[{number}]")
+        os.utime(tmp_path / "new", (1000, 1000))
+        (tmp_path / "new").rename(path)
+        assert probe.read().value == number
+
+
+def test_file_beyond_the_limit_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "scores").write_bytes(b"")
+    os.truncate(tmp_path / "scores", MAX_FILE_BYTES + 1)
+    with pytest.raises(SourceError, match=r"'score': .*scores is over 1048576 bytes; expected a small file"):
+        probe_of(tmp_path, "json", "0").read()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_is_an_error_and_never_waited_for(tmp_path: Path, make: Any) -> None:
+    make(tmp_path / "scores")
+    with pytest.raises(SourceError, match="is no file"):
+        probe_of(tmp_path, "json", "0").read()
+
+
+def test_folder_that_is_a_file_is_a_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("")
+    assert probe_of(tmp_path, "json", "0", "folder/scores").read().value is None
+
+
+@settings(deadline=None)
+@given(
+    st.binary(max_size=200) | st.just(b"[" * 100_000),
+    st.sampled_from(["json 0.a", "ini s.k", "ini k", "csv 0.0", "csv 0.a"]),
+)
+def test_no_content_is_more_than_a_value_or_none(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, how: str
+) -> None:
+    home = tmp_path_factory.getbasetemp()
+    (home / "scores").write_bytes(content)
+    form, key = how.split()
+    assert isinstance(probe_of(home, form, key).read().value, (bool, int, float, str, type(None)))

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse_server.conditions import Value
+from pluriverse_server.manifest_sources import LogSource
+from pluriverse_server.sources.probes import Output, make_probe
+from pluriverse_server.sources.probes.log import MAX_BEHIND_BYTES, MAX_LINE_BYTES, MAX_READ_BYTES, LogProbe
+from pluriverse_server.sources.probes.target import MAX_KEPT_BYTES
+from pluriverse_server.sources.reading import SourceError
+from support.probes import target, until
+
+SCORE = r"score (?P<value>\S+)"
+
+
+def table(pattern: str = SCORE, **more: Any) -> LogSource:
+    return LogSource.model_validate({"from": "log", "pattern": pattern, **more})
+
+
+class Log:
+    """A log file in the program's home and the probe on it."""
+
+    def __init__(self, home: Path, pattern: str = SCORE) -> None:
+        self.path = home / "game.log"
+        self.probe = LogProbe("log", table(pattern, file="game.log"), target(home))
+
+    def write(self, text: str | bytes) -> None:
+        with self.path.open("ab") as file:
+            file.write(text.encode() if isinstance(text, str) else text)
+
+    def read(self) -> tuple[Value, int]:
+        sample = self.probe.read()
+        return sample.value, sample.events
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Generator[Log]:
+    log = Log(tmp_path)
+    yield log
+    log.probe.close()
+
+
+def test_value_is_that_of_the_last_match_and_events_are_the_matches(log: Log) -> None:
+    log.write("score 1\nscore 2\nother\n")
+    assert log.read() == (2, 2)
+    assert log.read() == (2, 0)
+    log.write("score 2\n")
+    assert log.read() == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [("7", 7), ("-7", -7), ("+7", 7), ("1.5", 1.5), (".5", 0.5), ("1e3", 1000.0), ("0x10", "0x10"), ("nan", "nan")],
+)
+def test_value_is_a_number_where_it_is_written_as_one(log: Log, said: str, value: Value) -> None:
+    log.write(f"score {said}\n")
+    found, _ = log.read()
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_pattern_without_value_counts_its_matches(tmp_path: Path) -> None:
+    log = Log(tmp_path, "died")
+    assert log.read() == (0, 0)
+    log.write("died\nborn\nhas died\n")
+    assert log.read() == (2, 2)
+    log.probe.close()
+
+
+def test_line_without_its_end_waits_for_it(log: Log) -> None:
+    log.write("score 1")
+    assert log.read() == (None, 0)
+    log.write("2\r\nscore")
+    assert log.read() == (12, 1)
+    log.write(" 3\n")
+    assert log.read() == (3, 1)
+
+
+def test_what_is_in_the_log_already_is_old(tmp_path: Path) -> None:
+    (tmp_path / "game.log").write_text("score 99\nsco")
+    log = Log(tmp_path)
+    assert log.read() == (None, 0)
+    log.write("re 5\nscore 6\n")
+    assert log.read() == (6, 1)
+    log.probe.close()
+
+
+def test_log_that_comes_later_is_read_from_its_beginning(log: Log) -> None:
+    assert log.read() == (None, 0)
+    log.write("score 4\n")
+    assert log.read() == (4, 1)
+
+
+def test_rotated_log_is_read_to_its_end_and_then_the_new_one(log: Log) -> None:
+    log.write("score 1\n")
+    assert log.read() == (1, 1)
+    log.write("score 2\n")
+    log.path.rename(log.path.with_suffix(".1"))
+    log.write("score 3\n")
+    assert log.read() == (2, 1)
+    assert log.read() == (2, 0)
+    assert log.read() == (3, 1)
+
+
+def test_log_that_is_cut_short_is_read_from_its_beginning(log: Log) -> None:
+    log.write("score 1\nscore 2\n")
+    assert log.read() == (2, 2)
+    os.truncate(log.path, 0)
+    assert log.read() == (2, 0)
+    log.write("score 3\n")
+    assert log.read() == (3, 1)
+
+
+def test_log_that_is_deleted_and_made_again_is_read_from_its_beginning(log: Log) -> None:
+    log.write("score 1\n")
+    assert log.read() == (1, 1)
+    log.path.unlink()
+    assert log.read() == (1, 0)
+    assert log.read() == (1, 0)
+    log.write("score 2\n")
+    assert log.read() == (2, 1)
+
+
+def test_bytes_that_are_no_text_spoil_nothing(log: Log) -> None:
+    log.write(b"\xff\xfe\x00 score 8\nscore \xff\n")
+    assert log.read() == ("\ufffd", 2)
+
+
+def test_of_a_long_line_only_the_beginning_is_looked_at(log: Log) -> None:
+    log.write("x" * MAX_LINE_BYTES + "score 1\nscore 2\n" + "score 3" + "y" * MAX_READ_BYTES * 2 + "\nscore 4\n")
+    assert log.read() == (2, 1)
+    until(log.read, lambda read: read == (4, 2))
+
+
+def test_much_at_once_is_read_in_parts(log: Log) -> None:
+    line = f"{'':120}score 1\n"
+    log.write(line * (3 * MAX_READ_BYTES // len(line)))
+    events: list[int] = []
+    while not events or events[-1]:
+        events.append(log.read()[1])
+    assert len(events) > 3
+    assert max(events) <= MAX_READ_BYTES // len(line) + 1
+    assert sum(events) == 3 * MAX_READ_BYTES // len(line)
+
+
+def test_program_that_writes_faster_than_can_be_read_is_an_error(log: Log) -> None:
+    log.write("score 1\n")
+    log.read()
+    os.truncate(log.path, MAX_BEHIND_BYTES + 100)
+    with pytest.raises(SourceError, match=r"'log'.*game\.log grew by \d+ bytes .* let the program write less"):
+        log.read()
+
+
+def test_pattern_that_explodes_is_an_error_in_bounded_time(tmp_path: Path) -> None:
+    log = Log(tmp_path, r"(a|aa)+$")
+    log.write("a" * 5000 + "b\n")
+    with pytest.raises(SourceError, match=r"'log': its pattern took over .* nested repetitions"):
+        log.read()
+    log.probe.close()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_log_is_an_error_and_never_waited_for(tmp_path: Path, make: Any) -> None:
+    make(tmp_path / "game.log")
+    log = Log(tmp_path)
+    with pytest.raises(SourceError, match=r"game\.log can't be read: .*; is it the log"):
+        log.read()
+    log.probe.close()
+
+
+def test_file_may_be_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "else" / "where.log"
+    path.parent.mkdir()
+    probe = LogProbe("log", table(file=str(path)), target(tmp_path / "home"))
+    path.write_text("score 3\n")
+    assert probe.read().value == 3
+    probe.close()
+
+
+# ── the program's output ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_output_is_read_as_a_file_is_by_each_source_for_itself(tmp_path: Path) -> None:
+    output = Output()
+    output.write(b"score 1\n")
+    place = target(tmp_path, output=output)
+    probes = [make_probe("score", table(), place), make_probe("lines", table(r"\w"), place)]
+    output.write(b"score 2\nscor")
+    assert [(probe.read().value, probe.read().events) for probe in probes] == [(2, 0), (1, 0)]
+    output.write(b"e 3\n")
+    assert [probe.read().value for probe in probes] == [3, 2]
+
+
+def test_output_that_is_forgotten_before_it_is_read_is_an_error(tmp_path: Path) -> None:
+    output = Output()
+    probe = LogProbe("log", table(), target(tmp_path, output=output))
+    for _ in range(MAX_KEPT_BYTES // MAX_READ_BYTES + 1):
+        output.write(b"x" * MAX_READ_BYTES)
+    assert output.end == MAX_KEPT_BYTES + MAX_READ_BYTES
+    with pytest.raises(SourceError, match="faster than they could be read"):
+        probe.read()
+
+
+@given(st.lists(st.binary(max_size=30)), st.binary(max_size=200))
+def test_lines_are_the_same_however_the_bytes_come(cuts: list[bytes], rest: bytes) -> None:
+    output = Output()
+    probe = LogProbe("log", table(r"(?P<value>.*)"), target(Path("/"), output=output))
+    events = 0
+    for part in [*cuts, rest, b"\n"]:
+        output.write(part)
+        events += probe.read().events
+    assert events == (b"".join(cuts) + rest + b"\n").count(b"\n")
+
+
+def test_sample_is_of_the_time_when_it_was_read(log: Log) -> None:
+    before = time.time()
+    sample = log.probe.read()
+    assert before <= sample.at <= time.time()
+    assert 0 <= sample.lag_s < 20

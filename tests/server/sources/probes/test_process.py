@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse_server.manifest_sources import ProcessSource
+from pluriverse_server.sources.probes import make_probe
+from pluriverse_server.sources.reading import Probe, SourceError
+from support.probes import running, target
+from support.xvfb import Xvfb, xvfb
+from Xlib import X
+from Xlib.display import Display
+
+
+@pytest.mark.parametrize(
+    ("code", "value"), [("pass", 0), ("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", -9)]
+)
+def test_exit_code_is_nothing_until_the_program_has_ended(tmp_path: Path, code: str, value: int) -> None:
+    with running([sys.executable, "-c", f"input(); {code}"]) as program:
+        table = ProcessSource.model_validate({"from": "process", "read": "exit"})
+        probe = make_probe("exit", table, target(tmp_path, program=program))
+        assert probe.read().value is None
+        program.communicate(b"\n")
+        assert probe.read().value == value
+        probe.close()
+
+
+# ── titles ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[Xvfb]:
+    with xvfb() as server:
+        yield server
+
+
+@pytest.fixture
+def screen(server: Xvfb) -> Generator[Any]:
+    """A client of the X server; its windows go with it."""
+    display = Display(server.name)
+    yield display
+    display.close()
+
+
+def title_probe(server: Xvfb, pattern: str = "(?P<value>.*)") -> Probe:
+    table = ProcessSource.model_validate({"from": "process", "read": "title", "pattern": pattern})
+    return make_probe("title", table, target(Path("/"), environment=server.environment))
+
+
+def window(screen: Any, title: bytes, name: str = "WM_NAME", parent: Any = None, *, shown: bool = True) -> Any:
+    parent = parent or screen.screen().root
+    made = parent.create_window(0, 0, 50, 50, 0, X.CopyFromParent, X.InputOutput)
+    entitle(screen, made, title, name)
+    if shown:
+        made.map()
+    screen.sync()
+    return made
+
+
+def entitle(screen: Any, made: Any, title: bytes, name: str = "WM_NAME") -> None:
+    kind = screen.intern_atom("STRING" if name == "WM_NAME" else "UTF8_STRING")
+    made.change_property(screen.intern_atom(name), kind, 8, title)
+    screen.sync()
+
+
+def test_title_is_read_as_it_changes(server: Xvfb, screen: Any) -> None:
+    probe = title_probe(server, r"Score: (?P<value>\d+)")
+    assert probe.read().value is None
+    made = window(screen, b"Game - Score: 10")
+    assert probe.read().value == 10
+    entitle(screen, made, b"Game - Score: 25")
+    assert probe.read().value == 25
+    made.destroy()
+    screen.sync()
+    assert probe.read().value is None
+    probe.close()
+
+
+def test_title_in_unicode_comes_before_the_old_one(server: Xvfb, screen: Any) -> None:
+    made = window(screen, b"old")
+    entitle(screen, made, "Zähler".encode(), "_NET_WM_NAME")
+    probe = title_probe(server)
+    assert probe.read().value == "Zähler"
+    probe.close()
+
+
+@pytest.mark.parametrize(("pattern", "value"), [("Over", True), ("Won", False)])
+def test_pattern_without_value_says_whether_a_title_matches(
+    server: Xvfb, screen: Any, pattern: str, value: bool
+) -> None:
+    window(screen, b"Game Over")
+    window(screen, b"Help")
+    probe = title_probe(server, pattern)
+    assert probe.read().value is value
+    probe.close()
+
+
+def test_uppermost_window_that_matches_is_read(server: Xvfb, screen: Any) -> None:
+    low, _ = window(screen, b"level 1"), window(screen, b"level 2")
+    window(screen, b"level 3", shown=False)
+    window(screen, b"about")
+    probe = title_probe(server, r"level (?P<value>\d)")
+    assert probe.read().value == 2
+    low.configure(stack_mode=X.Above)
+    screen.sync()
+    assert probe.read().value == 1
+    probe.close()
+
+
+def test_window_in_a_window_managers_frame_is_found(server: Xvfb, screen: Any) -> None:
+    frame = window(screen, b"")
+    window(screen, b"inside", parent=frame)
+    probe = title_probe(server)
+    assert probe.read().value == "inside"
+    probe.close()
+
+
+@pytest.mark.parametrize("title", [b"\xff\xfe broken", b"x" * 100_000])
+def test_title_of_any_bytes_is_a_short_text(server: Xvfb, screen: Any, title: bytes) -> None:
+    window(screen, title)
+    probe = title_probe(server)
+    value = probe.read().value
+    assert isinstance(value, str)
+    assert 0 < len(value) <= 1000
+    probe.close()
+
+
+def test_screen_that_is_not_there_is_an_error() -> None:
+    probe = make_probe(
+        "title",
+        ProcessSource.model_validate({"from": "process", "read": "title"}),
+        target(Path("/"), environment={"DISPLAY": ":987"}),
+    )
+    with pytest.raises(SourceError, match=r"'title': no window can be seen on the screen ':987'"):
+        probe.read()
+    probe.close()
+
+
+def test_screen_that_ends_is_an_error() -> None:
+    with xvfb() as server:
+        probe = title_probe(server)
+        assert probe.read().value is None
+    with pytest.raises(SourceError, match="is the X server running"):
+        probe.read()
+    probe.close()

@@ -1,0 +1,64 @@
+"""What probes' tests have in common: a program to read, and waiting for what it does from a plain test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.sources.probes import Output, Target
+from pluriverse_server.sources.reading import Probe
+
+from .waiting import DEADLINE_S, LOOK_S
+
+T = TypeVar("T")
+
+
+def target(
+    home: Path,
+    *,
+    program: subprocess.Popen[bytes] | None = None,
+    output: Output | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Target:
+    """A program, or none, in ``home``."""
+    return Target(
+        pid=lambda: program.pid if program is not None else None,
+        home=home,
+        output=output or Output(),
+        exit_code=lambda: program.poll() if program is not None else None,
+        environment=environment or os.environ,
+    )
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Generator[subprocess.Popen[bytes]]:
+    """A program that is killed in the end; its output can be read, its input written."""
+    program = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        yield program
+    finally:
+        program.kill()
+        program.wait()
+        for pipe in (program.stdin, program.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def until(look: Callable[[], T], wanted: Callable[[T], object]) -> T:
+    """What ``look`` sees once it is what is ``wanted``; both are called from this thread."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not wanted(seen := look()):
+        assert time.monotonic() < deadline, f"in the end it was {seen!r}"
+        time.sleep(LOOK_S)
+    return seen
+
+
+def until_value(probe: Probe, value: Value) -> None:
+    """Return once that is what the probe reads."""
+    until(lambda: probe.read().value, lambda seen: seen == value and isinstance(seen, bool) == isinstance(value, bool))
