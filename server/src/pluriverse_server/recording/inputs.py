@@ -1,0 +1,150 @@
+"""All that is pressed on a display, whoever does it: viewers, browsers, agents. XInput 2 raw events, in a thread.
+
+Neither the focus nor another client's grab takes them away. Keys are their unshifted keysyms, Shift is one of them;
+what holds a key repeats nothing. Positions are those that VNC servers and injectors send, which are absolute.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import struct
+import threading
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, Final, cast
+
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from Xlib import X, error
+from Xlib.ext import ge, xinput
+
+from pluriverse_server.display.connection import CONNECTION_ERRORS, open_display
+from pluriverse_server.display.errors import DisplayLost
+
+log = logging.getLogger(__name__)
+
+# XI 2.2 hands raw events to everyone; 2.0, which python-xlib would ask for, keeps them from all but a grab's owner.
+XI_VERSION: Final = (2, 2)
+
+# A key that repeats is one that is held.
+KEY_REPEAT: Final = 1 << 16
+
+# A pointer event of RFB has so many buttons.
+BUTTONS: Final = 8
+
+# Device, time, detail, source, the length of the valuators' mask in 32-bit words, flags.
+_RAW_EVENT: Final = struct.Struct("=HIIHHI4x")
+_MASK: Final = (
+    xinput.RawKeyPressMask
+    | xinput.RawKeyReleaseMask
+    | xinput.RawButtonPressMask
+    | xinput.RawButtonReleaseMask
+    | xinput.RawMotionMask
+)
+
+Event = KeyEvent | PointerEvent
+
+
+class Inputs:
+    """Tells ``take`` each event with the UNIX time when it was seen, from a thread of its own, until ``close``."""
+
+    def __init__(self, display: str, xauthority: Path, take: Callable[[float, Event], None]) -> None:
+        """Listen from now on; the pointer's place is told first.
+
+        Raises:
+            DisplayLost: there is no such display, or it lacks XInput 2.2.
+        """
+        self._take = take
+        self._connection = open_display(display, xauthority)
+        try:
+            self._select(display)
+        except CONNECTION_ERRORS as problem:
+            self._connection.display.socket.close()
+            raise DisplayLost(f"the X server at {display} hung up: {problem}") from problem
+        except DisplayLost:
+            self._connection.close()
+            raise
+        self._down: set[int] = set()
+        self._buttons = 0
+        self._stopping, self._wake = os.pipe()
+        self._thread = threading.Thread(target=self._run, name="inputs", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Listen no more. May be called repeatedly."""
+        if self._wake >= 0:
+            os.close(self._wake)
+            self._wake = -1
+            self._thread.join()
+            os.close(self._stopping)
+            self._connection.display.socket.close()
+
+    def _select(self, display: str) -> None:
+        connection = cast("Any", self._connection)
+        if not connection.has_extension(xinput.extname):
+            raise DisplayLost(f"the X server at {display} lacks XInput; use Xvfb or Xtigervnc")
+        opcode: int = connection.display.get_extension_major(xinput.extname)
+        major, minor = XI_VERSION
+        version = xinput.XIQueryVersion(
+            display=connection.display, opcode=opcode, major_version=major, minor_version=minor
+        )
+        if (version.major_version, version.minor_version) < XI_VERSION:
+            raise DisplayLost(f"the X server at {display} lacks XInput 2.2; use Xvfb or Xtigervnc")
+        self._opcode = opcode
+        root = connection.screen().root
+        root.xinput_select_events([(xinput.AllMasterDevices, _MASK)])
+        place = root.query_pointer()
+        self._x, self._y = place.root_x, place.root_y
+
+    def _run(self) -> None:
+        self._take(time.time(), PointerEvent(self._x, self._y, 0))
+        try:
+            while True:
+                # What python-xlib has read already, select doesn't report.
+                while self._connection.pending_events():
+                    for event in self._events(self._connection.next_event()):
+                        self._take(time.time(), event)
+                if self._stopping in select.select([self._connection.fileno(), self._stopping], [], [])[0]:
+                    return
+        except (*CONNECTION_ERRORS, error.XError) as problem:
+            log.warning("no more input is recorded: the X server is gone: %s", problem)
+
+    def _events(self, event: Any) -> Generator[Event]:
+        if event.type == X.MappingNotify:
+            self._connection.refresh_keyboard_mapping(event)
+        elif event.type == ge.GenericEventCode and event.extension == self._opcode:
+            _, _, detail, _, words, flags = _RAW_EVENT.unpack_from(event.data)
+            match event.evtype:
+                case xinput.RawKeyPress | xinput.RawKeyRelease as kind if not flags & KEY_REPEAT:
+                    yield from self._key(detail, down=kind == xinput.RawKeyPress)
+                case xinput.RawButtonPress | xinput.RawButtonRelease as kind if detail <= BUTTONS:
+                    bit = 1 << detail - 1
+                    self._buttons = self._buttons | bit if kind == xinput.RawButtonPress else self._buttons & ~bit
+                    yield self._pointer()
+                case xinput.RawMotion:
+                    yield from self._motion(event.data[_RAW_EVENT.size :], words)
+                case _:
+                    pass
+
+    def _key(self, keycode: int, *, down: bool) -> Generator[Event]:
+        keysym = self._connection.keycode_to_keysym(keycode, 0)
+        if keysym and down != (keycode in self._down):
+            self._down ^= {keycode}
+            yield KeyEvent(keysym, down)
+
+    def _motion(self, data: bytes, words: int) -> Generator[Event]:
+        mask = int.from_bytes(data[: 4 * words], "little")
+        # Fixed point: the integer, then 32 bits below it. There is one for each bit of the mask.
+        values = iter(struct.iter_unpack("=iI", data[4 * words : 4 * words + 8 * mask.bit_count()]))
+        before = self._x, self._y
+        if mask & 1:
+            self._x = max(0, next(values)[0])
+        if mask & 2:
+            self._y = max(0, next(values)[0])
+        if (self._x, self._y) != before:
+            yield self._pointer()
+
+    def _pointer(self) -> PointerEvent:
+        return PointerEvent(self._x, self._y, self._buttons)

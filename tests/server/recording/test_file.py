@@ -1,0 +1,136 @@
+"""A recording's file: what was written is read, whole, cut or damaged; and it can be written anew, and smaller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.raw_updates import raw_update
+from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, TruncatedRecording, Update
+from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording
+from pluriverse_server.recording.replay import Replay
+
+WIDTH, HEIGHT = 64, 40
+HEADER = Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 60.0, 0.0)
+REGION = (8, 8, 16, 16)
+
+
+def records(count: int) -> list[Record]:
+    """Pictures of noise, a second apart, each with something said and pressed."""
+    noise = np.random.default_rng(1)
+    found: list[Record] = []
+    for index in range(count):
+        pixels = noise.integers(256, size=(HEIGHT, WIDTH, 4), dtype=np.uint8)
+        found.append(Update(float(index), raw_update([((0, 0, WIDTH, HEIGHT), pixels.tobytes())])))
+        found.append(Said(float(index), {"count": index}))
+        found.append(Input(float(index), KeyEvent(97, index % 2 == 0)))
+    return found
+
+
+def write(path: Path, wanted: list[Record]) -> Path:
+    file = RecordingFile(path, HEADER)
+    for record in wanted:
+        file.write(record)
+    file.close()
+    return path
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    header, found = open_recording(write(tmp_path / "a.plrec", records(5)))
+    assert header == HEADER
+    assert list(found) == records(5)
+
+
+def test_one_without_records_has_a_header(tmp_path: Path) -> None:
+    header, found = open_recording(write(tmp_path / "a.plrec", []))
+    assert (header, list(found)) == (HEADER, [])
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.floats(0.3, 0.999))
+def test_of_one_that_is_cut_all_that_can_be_read_is_given_before_the_error(tmp_path: Path, share: float) -> None:
+    path = write(tmp_path / "a.plrec", records(20))
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    _, found = open_recording(path)
+    read: list[Record] = []
+    with pytest.raises(TruncatedRecording):
+        read.extend(found)
+    assert read == records(20)[: len(read)]
+
+
+def test_damage_is_an_error_that_says_where(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.plrec", records(20))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(MalformedRecording, match=r"record \d+"):
+        list(open_recording(path)[1])
+
+
+def test_another_file_is_no_recording(tmp_path: Path) -> None:
+    path = tmp_path / "a.plrec"
+    path.write_bytes(b"\x89PNG")
+    with pytest.raises(MalformedRecording, match=r"a\.plrec is no zstd file"):
+        open_recording(path)
+
+
+def test_what_follows_the_recording_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.plrec", records(2))
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(MalformedRecording):
+        list(open_recording(path)[1])
+
+
+def test_compacting_keeps_every_record_of_one_that_is_cut_and_makes_it_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.plrec", records(20))
+    path.write_bytes(path.read_bytes()[:-100])
+    compact(path)
+    replay = Replay(path)
+    assert len(list(replay.moments())) >= 50
+    assert replay.ended is None
+    assert [file.name for file in tmp_path.iterdir()] == ["a.plrec"]
+
+
+def test_one_that_is_damaged_is_not_compacted_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.plrec", records(20))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(MalformedRecording):
+        compact(path)
+    assert path.read_bytes() == data
+    assert [file.name for file in tmp_path.iterdir()] == ["a.plrec"]
+
+
+def test_regions_are_kept_as_they_are_and_the_rest_seldom(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.plrec", records(12))
+    before = path.stat().st_size
+    x, y, width, height = REGION
+    place = np.s_[y : y + height, x : x + width, :3]
+    wanted = [moment.frame[place].copy() for moment in Replay(path).moments() if moment.changed]
+    compact(path, [REGION])
+    replay = Replay(path)
+    assert replay.header.regions == (REGION,)
+    outside: list[bytes] = []
+    found: list[bytes] = []
+    for moment in replay.moments():
+        if moment.changed:
+            found.append(moment.frame[place].tobytes())
+            outside.append(moment.frame[30:, :, :3].tobytes())
+    assert found == [picture.tobytes() for picture in wanted]
+    # At 0, 5 and 10 seconds.
+    assert len(set(outside)) == 3
+    assert path.stat().st_size < before / 3
+
+
+def test_until_it_is_closed_it_has_another_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.plrec"
+    file = RecordingFile(path, HEADER)
+    assert [one.name for one in tmp_path.iterdir()] == [f"a.plrec{PARTIAL}"]
+    file.close()
+    assert [one.name for one in tmp_path.iterdir()] == ["a.plrec"]

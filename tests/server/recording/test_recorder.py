@@ -1,0 +1,221 @@
+"""A recorder on a real screen: what is drawn, said and pressed there comes out of its file again."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pluriverse_protocol import reports
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.recordings import Header
+from pluriverse_server.display.injector import Injector
+from pluriverse_server.episode import Begin, Environment, Finished
+from pluriverse_server.process import StartError
+from pluriverse_server.recording.file import PARTIAL, compact, open_recording
+from pluriverse_server.recording.recorder import Recorder, RecordingFailed
+from pluriverse_server.recording.replay import Moment, Replay
+from support.desktop import Desktop
+from support.rfb import RfbClient
+from support.waiting import eventually
+
+WIDTH, HEIGHT = 320, 200
+RED, BLUE, GREEN = (255, 0, 0), (0, 0, 255), (0, 255, 0)
+COARSE_RED = (240, 0, 0)
+
+
+@pytest.fixture
+async def desktop() -> AsyncGenerator[Desktop]:
+    desktop = await Desktop.start(WIDTH, HEIGHT)
+    yield desktop
+    await desktop.close()
+
+
+def header(**changes: object) -> Header:
+    values: dict[str, object] = {"width": WIDTH, "height": HEIGHT, "fps": 60.0, "began": time.time()} | changes
+    return Header("toy", "1.2.3", "toy.First-v0", **values)  # pyright: ignore[reportArgumentType]
+
+
+def environment(desktop: Desktop) -> dict[str, str]:
+    return {"DISPLAY": desktop.display_name, "XAUTHORITY": "/nonexistent"}
+
+
+def pixel(moment: Moment, x: int, y: int) -> tuple[int, int, int]:
+    blue, green, red = moment.frame[y, x, :3].tolist()
+    return red, green, blue
+
+
+async def paint(desktop: Desktop, recorder: Recorder, colour: tuple[int, int, int]) -> None:
+    before = recorder.updates
+    desktop.fill(0, 0, WIDTH, HEIGHT, colour)
+    await pictures(recorder, before + 1)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def pictures(recorder: Recorder, count: int) -> None:
+    """Wait until the recorder has taken so many."""
+    await eventually(lambda: recorder.updates >= count or recorder.failed.done())
+    assert not recorder.failed.done(), recorder.failed.result()
+
+
+async def test_what_was_drawn_said_and_pressed_comes_out_in_order(desktop: Desktop, tmp_path: Path) -> None:
+    recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
+    await pictures(recorder, 1)
+    recorder.began(Begin(1, Environment("toy.First-v0", 60.0, False, None), 7, 60.0))
+    recorder.reported(reports.Ready(1))
+    for count, colour in enumerate((RED, BLUE, GREEN), 2):
+        desktop.fill(10, 20, 30, 40, colour)
+        await pictures(recorder, count)
+        recorder.reported(reports.Reward(1, float(count)))
+        recorder.reported(reports.Frame(1, count))
+    recorder.ended(Finished(1, "toy.First-v0", 9.0, 1.0, terminated=True, reason="won"))
+    recorded = await recorder.stop()
+    assert (recorded.path, recorded.updates) == (tmp_path / "a.plrec", 4)
+    assert recorded.bytes == recorded.path.stat().st_size
+    assert names(tmp_path) == ["a.plrec"]
+
+    replay = Replay(recorded.path)
+    assert (replay.header.runtime, replay.header.width) == ("toy", WIDTH)
+    told = [(said, pixel(moment, 15, 25)) for moment in replay.moments() for _, said in moment.said]
+    assert replay.ended is None
+    assert [said.get("reward") for said, _ in told] == [None, None, 2.0, 3.0, 4.0, 9.0]
+    assert [colour for _, colour in told][2:5] == [RED, BLUE, GREEN]
+    assert told[0][0] == {"event": "begin", "episode": 1, "env": "toy.First-v0", "seed": 7, "fps": 60.0}
+    assert told[-1][0] == {
+        "event": "end", "episode": 1, "reward": 9.0, "terminated": True, "truncated": False, "reason": "won",
+    }  # fmt: skip
+
+
+async def test_keys_and_pointer_are_recorded_whoever_presses_them(desktop: Desktop, tmp_path: Path) -> None:
+    recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
+    hands = await asyncio.to_thread(Injector, desktop.display_name, Path("/nonexistent"))
+    agents = [PointerEvent(30, 40, 1), PointerEvent(31, 41, 0), KeyEvent(ord("b"), True), KeyEvent(ord("b"), False)]
+    await asyncio.to_thread(hands.apply, agents)
+    await eventually(lambda: recorder.inputs >= 7)
+    with await asyncio.to_thread(RfbClient, "127.0.0.1", desktop.vnc_port) as viewer:
+        viewer.key(ord("a"), True)
+        viewer.pointer(50, 60, 4)
+        viewer.key(ord("a"), False)
+        await eventually(lambda: recorder.inputs >= 11)
+    await asyncio.to_thread(hands.close)
+    recorded = await recorder.stop()
+    events = [item.event for moment in Replay(recorded.path).moments() for item in moment.inputs]
+    assert events[1:] == [
+        PointerEvent(30, 40, 0),
+        PointerEvent(30, 40, 1),
+        PointerEvent(31, 41, 1),
+        PointerEvent(31, 41, 0),
+        *agents[2:],
+        KeyEvent(ord("a"), True),
+        PointerEvent(50, 60, 0),
+        PointerEvent(50, 60, 4),
+        KeyEvent(ord("a"), False),
+    ]
+
+
+async def test_of_regions_all_is_kept_and_of_the_rest_what_was_there_at_the_beginning_of_an_episode(
+    desktop: Desktop, tmp_path: Path
+) -> None:
+    regions = ((0, 0, 50, 50),)
+    recorder = await Recorder.start(tmp_path / "a.plrec", header(regions=regions), environment(desktop), keep="regions")
+    await pictures(recorder, 1)
+    await paint(desktop, recorder, RED)
+    recorder.reported(reports.Ready(1))
+    await paint(desktop, recorder, BLUE)
+    recorder.reported(reports.Reward(1, 1.0))
+    recorded = await recorder.stop()
+    told = [
+        (said["report"], pixel(moment, 5, 5), pixel(moment, 200, 100))
+        for moment in Replay(recorded.path).moments()
+        for _, said in moment.said
+    ]
+    assert told == [("ready", RED, COARSE_RED), ("reward", BLUE, COARSE_RED)]
+
+
+async def test_a_full_disk_ends_the_recording_and_keeps_what_was_written(desktop: Desktop, tmp_path: Path) -> None:
+    recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    noise = np.random.default_rng(0)
+    desktop.fill(0, 0, 10, 10, RED)
+    await pictures(recorder, 1)
+    recorder.reported(reports.Text(1, "first"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
+    try:
+        while not recorder.failed.done():
+            recorder.reported(reports.Text(1, noise.bytes(50_000).hex()))
+            await asyncio.sleep(0)
+        with pytest.raises(RecordingFailed, match="File too large"):
+            await recorder.stop()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    replay = Replay(tmp_path / f"a.plrec{PARTIAL}")
+    said = [said["text"] for moment in replay.moments() for _, said in moment.said]
+    assert said[0] == "first"
+    assert 2 <= len(said) <= 10
+    assert replay.ended is not None
+
+
+async def test_a_screen_that_dies_ends_the_recording_with_the_reason(tmp_path: Path) -> None:
+    desktop = await Desktop.start(WIDTH, HEIGHT)
+    recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
+    await pictures(recorder, 1)
+    await desktop.close()
+    await eventually(recorder.failed.done)
+    with pytest.raises(RecordingFailed, match="hung up"):
+        await recorder.stop()
+    assert len(list(open_recording(tmp_path / "a.plrec")[1])) >= 1
+
+
+async def test_a_screen_of_another_size_is_refused(desktop: Desktop, tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="the screen is 320x200, and should be 640x200"):
+        await Recorder.start(tmp_path / "a.plrec", header(width=640), environment(desktop))
+    assert names(tmp_path) == []
+
+
+async def test_a_screen_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="VNC server"):
+        await Recorder.start(tmp_path / "a.plrec", header(), {"DISPLAY": ":65000", "XAUTHORITY": "/nonexistent"})
+    assert names(tmp_path) == []
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from pluriverse_protocol.recordings import Header, Said
+from pluriverse_server.recording.file import RecordingFile
+
+file = RecordingFile(Path(sys.argv[1]), Header("toy", "1.2.3", "toy.First-v0", 8, 8, 60.0, 0.0))
+for count in range(100):
+    file.write(Said(float(count), {"count": count}))
+file.flush()
+file.write(Said(100.0, {"count": 100}))
+print("flushed", flush=True)
+time.sleep(60)
+"""
+
+
+def test_of_a_recorder_that_is_killed_all_is_kept_up_to_the_last_flush(tmp_path: Path) -> None:
+    path = tmp_path / "a.plrec"
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"flushed\n"
+        process.send_signal(signal.SIGKILL)
+    (tmp_path / f"a.plrec{PARTIAL}").rename(path)
+    replay = Replay(path)
+    assert [said["count"] for moment in replay.moments() for _, said in moment.said] == list(range(100))
+    assert "the recording ends" in str(replay.ended)
+    compact(path)
+    assert names(tmp_path) == ["a.plrec"]
+    replay = Replay(path)
+    assert len(list(replay.moments())) == 100
+    assert replay.ended is None

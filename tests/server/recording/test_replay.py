@@ -1,0 +1,52 @@
+"""Replays: the moments at which a program's sources are read, of a recording that is made here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pluriverse_protocol.raw_updates import raw_update
+from pluriverse_protocol.recordings import Header, Record, Said, Update
+from pluriverse_server.recording.file import RecordingFile
+from pluriverse_server.recording.replay import Replay
+
+HEADER = Header("toy", "1.0.0", "toy.First-v0", 8, 8, 10.0, 0.0)
+
+
+def dot(at: float, shade: int) -> Update:
+    return Update(at, raw_update([((1, 2, 1, 1), bytes([shade] * 4))]))
+
+
+def replay(folder: Path, records: list[Record]) -> Replay:
+    file = RecordingFile(folder / "a.plrec", HEADER)
+    for record in records:
+        file.write(record)
+    file.close()
+    return Replay(folder / "a.plrec")
+
+
+def test_sources_are_read_in_each_frame_and_half_a_frame_after_when_something_is_drawn(tmp_path: Path) -> None:
+    records: list[Record] = [dot(0.0, 1), dot(0.22, 2), dot(0.23, 3), Said(0.51, {})]
+    cycles = [
+        (moment.at, int(moment.frame[2, 1, 0]), moment.changed) for moment in replay(tmp_path, records).cycles(10)
+    ]
+    assert [at for at, _, _ in cycles] == pytest.approx([0.0, 0.1, 0.2, 0.25, 0.35, 0.45, 0.55])
+    assert [shade for _, shade, _ in cycles] == [1, 1, 1, 3, 3, 3, 3]
+    assert [bool(changed) for _, _, changed in cycles] == [True, False, False, True, False, False, False]
+
+
+def test_what_is_drawn_after_half_a_frame_is_read_at_once(tmp_path: Path) -> None:
+    cycles = list(replay(tmp_path, [dot(0.0, 1), dot(0.07, 2), Said(0.2, {})]).cycles(10))
+    assert [moment.at for moment in cycles] == pytest.approx([0.0, 0.07, 0.17, 0.27])
+
+
+def test_what_was_said_belongs_to_the_first_cycle_after_it(tmp_path: Path) -> None:
+    records: list[Record] = [Said(0.0, {"a": 1}), Said(0.04, {"b": 2}), Said(0.1, {"c": 3})]
+    assert [moment.said for moment in replay(tmp_path, records).cycles(10)] == [
+        [(0.0, {"a": 1})],
+        [(0.04, {"b": 2}), (0.1, {"c": 3})],
+    ]
+
+
+def test_an_empty_recording_is_one_moment(tmp_path: Path) -> None:
+    assert [moment.at for moment in replay(tmp_path, []).cycles(10)] == [0.0]
