@@ -68,13 +68,32 @@ RUN cd /src && tools=$(sed -n 's/^[^:]*:\(.*\) build$/\1/p' "runtimes/$RUNTIME/d
     fi \
  && if [ -f "runtimes/$RUNTIME/vendor.py" ]; then /opt/tools/bin/python "runtimes/$RUNTIME/vendor.py"; fi
 
+# ── packages: what the runtime needs while it runs; lists that change less often than the runtime itself ───────────────
+FROM base AS packages
+ARG RUNTIME=gym-core
+COPY runtimes/${RUNTIME} /src
+# The browser is a layer of its own; what is marked "build" has done its work in vendor.
+RUN mkdir /packages && cd /packages && touch /src/debian.txt /src/requirements.txt \
+ && sed -n '/:chromium$/d; s/^[^#:]*:\([^ ]*\) *$/\1/p' /src/debian.txt | sort -u >debian.txt \
+ && cp /src/requirements.txt .
+
 # ── runtime: the program, and what only it needs ──────────────────────────────────────────────────────────────────────
 FROM ${LAYER} AS runtime
+RUN --mount=from=packages,source=/packages,target=/packages \
+    if [ -s /packages/debian.txt ]; then \
+      apt-get update && xargs -a /packages/debian.txt apt-get install -y --no-install-recommends \
+      && rm -rf /var/lib/apt/lists/*; \
+    fi
+# Debian puts games there.
+ENV PATH=$PATH:/usr/games
 ARG RUNTIME=gym-core
+# The shipped runtimes' Python packages are groups of pyproject.toml; others have a requirements.txt, or need none.
+ARG GROUP=${RUNTIME}
 ARG VERSION=0.1.0
 RUN --mount=from=build,source=/opt/tools,target=/opt/tools --mount=from=build,source=/src,target=/src \
+    --mount=from=packages,source=/packages,target=/packages \
     cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
-      -c requirements.lock --group "$RUNTIME"
+      -c requirements.lock ${GROUP:+--group "$GROUP"} -r /packages/requirements.txt
 COPY --from=vendor /src/runtimes/${RUNTIME} /runtime
 RUN /opt/pluriverse/bin/python -m compileall -q /runtime
 LABEL org.opencontainers.image.title="pluriverse/${RUNTIME}" \

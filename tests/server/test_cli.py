@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import aiohttp
 import psutil
 import pytest
 from support.agent import connected
@@ -21,6 +22,7 @@ from support.toy import Toy
 from support.waiting import eventually
 
 COMMAND = (sys.executable, "-m", "pluriverse_server")
+AUTHORS = ("init", "validate", "try", "record", "label", "learn", "score", "build")
 GYM_CORE = Path(__file__).parents[2] / "runtimes" / "gym-core"
 
 
@@ -64,11 +66,14 @@ async def output_until(process: asyncio.subprocess.Process, words: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("arguments", [[], ["run"], ["validate"], ["envs"]])
+@pytest.mark.parametrize("arguments", [[], ["run"], ["envs"], *([name] for name in AUTHORS)])
 async def test_help_says_what_each_command_is_for(arguments: list[str]) -> None:
     status, output, _ = await finished(*arguments, "--help")
     assert status == 0
     assert "Usage: pluriverse-server" in output
+    if not arguments:
+        for name in AUTHORS:
+            assert re.search(rf"^│ {name} +\S", output, re.MULTILINE), output
     if arguments == ["run"]:
         for option in ("--vnc-port", "--rewarder-port", "--display-backend", "--idle-timeout", "PLURIVERSE_PASSWORD"):
             assert option in output
@@ -80,13 +85,84 @@ async def test_validate_accepts_gym_core_and_counts_its_environments() -> None:
     assert re.search(r"valid: runtime gym-core \d+\.\d+\.\d+, \d{4} environments", output)
 
 
-async def test_validate_names_file_key_and_expectation(tmp_path: Path) -> None:
+async def test_validate_names_file_line_key_and_remedy(tmp_path: Path) -> None:
     manifest = (GYM_CORE / "runtime.toml").read_text().replace("fps = 60", 'fps = "fast"\nspeed = 3')
     (tmp_path / "runtime.toml").write_text(manifest)
     status, _, errors = await finished("validate", str(tmp_path))
     assert status == 2
-    assert re.search(r"runtime\.toml: runtime\.fps: .*number.*'fast'", errors)
-    assert re.search(r"runtime\.toml: runtime\.speed: unknown key", errors)
+    assert re.search(r"runtime\.toml:7: runtime\.fps: .*number.*'fast'; write a number, without quotes", errors)
+    assert re.search(r"runtime\.toml:8: runtime\.speed: unknown key; known here: id, ", errors)
+
+
+async def test_validate_warns_without_failing(tmp_path: Path) -> None:
+    assert (await finished("init", "my-game", "--directory", str(tmp_path / "game")))[0] == 0
+    manifest = tmp_path / "game" / "runtime.toml"
+    manifest.write_text(re.sub(r"^(min|max_jump) = .*$", "", manifest.read_text(), flags=re.MULTILINE))
+    status, output, errors = await finished("validate", str(tmp_path / "game"))
+    assert (status, "valid: runtime my-game 0.1.0, 1 environments" in output) == (0, True)
+    assert re.search(r"runtime\.toml:\d+: warning: sources\.score: .* add min, max or max_jump", errors)
+
+
+async def test_init_writes_what_can_be_tried_and_refuses_a_folder_in_use(tmp_path: Path) -> None:
+    game = tmp_path / "game"
+    status, output, _ = await finished("init", "my-game", "--directory", str(game))
+    assert (status, f"next: pluriverse-server try {game}" in output) == (0, True)
+    port = free_port()
+    options = ("--vnc-port", str(free_port()), "--rewarder-port", str(port), "--password", "sesame")
+    async with running("try", str(game), "my-game.Catch-v0", *options) as process:
+        said = await output_until(process, "Ctrl-C")
+    assert f"http://127.0.0.1:{port}/viewer/?password=sesame&readings=1&control=1" in said
+    status, _, errors = await finished("init", "my-game", "--directory", str(game))
+    assert (status, "is not empty" in errors) == (2, True)
+
+
+async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    game, recording = tmp_path / "game", tmp_path / "game" / "recordings" / "1.plrec"
+    await finished("init", "my-game", "--directory", str(game))
+    ports = ("--vnc-port", str(free_port()), "--rewarder-port", str(free_port()))
+    async with running("record", str(game), "--agent", "random", *ports) as process:
+        await output_until(process, "Ctrl-C")
+        await eventually(lambda: Path(f"{recording}.partial").exists())
+        process.send_signal(signal.SIGINT)
+        said = await output_until(process, "next:")
+        assert await process.wait() == 0
+    assert re.search(rf"recorded {recording}: \d+\.\d s, \d+\.\d MB; next: pluriverse-server label {recording}", said)
+    async with running("label", str(recording)) as process:
+        said = await output_until(process, "Ctrl-C")
+        found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", said)
+        assert found
+        empty: dict[str, object] = {"recording": "1.plrec", "episodes": [], "sources": {}, "rewards": []}
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"{found[0]}recording") as answer:
+                assert (await answer.json())["earned"] == [{"source": "score", "scale": 1.0}]
+            async with session.put(f"{found[0]}labels", json=empty) as answer:
+                assert answer.status == 204
+        process.send_signal(signal.SIGINT)
+        assert await process.wait() == 0
+    status, output, errors = await finished("score", str(game), "--no-write")
+    assert status in (0, 1), errors
+    assert "1.plrec" in output
+    leftovers.assert_none()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["label", "{}/none.plrec"], "none.plrec: No such file or directory"),
+        (["score", "{}"], "there are no recordings in"),
+        (["learn", "{}", "title"], "title reads no number or text; those that do are: score, lives"),
+        (["learn", "{}", "score"], "says what score was; make one with pluriverse-server record"),
+        (["record", "{}", "--output", "{}/game.py"], "game.py is there already"),
+        (["try", "{}/none"], "no such file"),
+    ],
+)
+async def test_what_an_author_forgot_is_told_with_what_mends_it(
+    tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
+    await finished("init", "my-game", "--directory", str(tmp_path / "game"))
+    status, _, errors = await finished(*(word.format(tmp_path / "game") for word in arguments))
+    assert (status, complaint in errors) == (2, True), errors
 
 
 async def test_envs_lists_an_id_a_line_or_all_that_is_known_as_json() -> None:

@@ -9,8 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse_protocol.reports import Delivered, Done, Frame, Observation, Ready, Report, Reset, Reward, Stop, Text
+from pluriverse_protocol.reports import (
+    Delivered,
+    Done,
+    Frame,
+    Observation,
+    Readings,
+    Ready,
+    Report,
+    Reset,
+    Reward,
+    Stop,
+    Text,
+)
 from pluriverse_server.deaths import MAX_DEATHS
+from pluriverse_server.episode import Output, Send
 from support.agent import Agent, Message
 from support.served import Served, serving
 from support.waiting import eventually
@@ -330,3 +343,40 @@ async def test_part_of_the_screen_that_an_episode_draws_on_is_described_while_it
         process.report(Ready(reset.episode, picture=(0, 0, 160, 210)))
         assert "picture" not in (await agent.hear())["body"]
         assert (await agent.hear_method("v0.env.describe", env_state="running"))["body"]["picture"] == [0, 0, 160, 210]
+
+
+# ── who listens ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Heard:
+    """Hears all, and keeps it."""
+
+    def __init__(self) -> None:
+        self.all: list[Report | Output] = []
+
+    def on_report(self, report: Report) -> None:
+        self.all.append(report)
+
+    def on_output(self, output: Output) -> None:
+        self.all.append(output)
+
+
+async def test_listeners_hear_each_report_before_what_follows_of_it(tmp_path: Path) -> None:
+    heard = Heard()
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        served.conductor.listeners.append(heard)
+        process.report(Reward(1, 2.0, 5.0))
+        await agent.hear_method("v0.env.reward", reward=2.0)
+    report, output = heard.all[:2]
+    assert report == Reward(1, 2.0, 5.0)
+    assert isinstance(output, Send)
+
+
+async def test_readings_of_a_program_that_has_no_sources_are_not_shown(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        process.report(Readings(1, {"score": {"value": 7}}), Reward(1, 2.0))
+        await agent.hear_method("v0.env.reward", reward=2.0)
+        assert served.conductor.status()["readings"] == {}
+        assert b'source="score"' not in served.conductor.render_metrics()

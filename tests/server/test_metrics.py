@@ -35,3 +35,22 @@ def test_two_remotes_in_one_process_count_for_themselves() -> None:
     assert "pluriverse_actions_total 1.0" in one.render().decode()
     assert "pluriverse_actions_total 0.0" in other.render().decode()
     assert families(one) == families(other)
+
+
+def test_readings_are_timed_by_source_and_counted_where_they_do_not_count() -> None:
+    metrics = Metrics()
+    metrics.note_readings(
+        {
+            "score": {"state": "ok", "lag_ms": 0.1},
+            "lives": {"state": "late", "lag_ms": 80.0},
+            "level": {"state": "implausible", "lag_ms": 0.1},
+            "odd": {"state": ["?"], "lag_ms": "soon"},
+        },
+        0.002,
+    )
+    text = metrics.render().decode()
+    assert 'pluriverse_source_read_seconds_bucket{le="0.0001",source="score"} 1.0' in text
+    assert 'pluriverse_source_late_total{source="lives"} 1.0' in text
+    assert 'pluriverse_source_refused_total{state="implausible"} 1.0' in text
+    assert "pluriverse_source_cycle_seconds_sum 0.002" in text
+    assert "odd" not in text

@@ -107,3 +107,13 @@ def test_last_episodes_are_shown_and_only_so_many() -> None:
         "seconds": 2.0,
         "reason": "done",
     }
+
+
+def test_newest_reading_of_each_source_is_shown_with_its_region() -> None:
+    statistics = Statistics()
+    statistics.note_readings({"score": {"value": 1}, "lives": {"value": 3}, "foreign": {"value": 0}})
+    statistics.note_readings({"score": {"value": 2}})
+    shown = statistics.sources_status({"score": [0, 0, 8, 8], "lives": None, "unread": None})
+    assert shown == {"score": {"value": 2, "region": [0, 0, 8, 8]}, "lives": {"value": 3, "region": None}}
+    statistics.forget_readings()
+    assert statistics.sources_status({"score": None}) == {}

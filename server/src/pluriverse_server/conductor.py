@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.events import Event, JoystickEvent
@@ -21,6 +21,7 @@ from .deaths import DeathLog
 from .display import AsyncInjector, DisplayLost
 from .episode import Begin, EpisodeMachine, Finished, Output, Send
 from .manifest import EnvTable, Manifest
+from .manifest_sources import ScreenSource, Source
 from .metrics import Metrics
 from .programs.catalogue import suggest
 from .programs.lost import Lost
@@ -36,6 +37,18 @@ TICK_S: Final = 0.1
 
 # What agents may rely on beyond the protocol that old agents know; sent in v0.env.describe.
 CAPABILITIES: Final = ("fps", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
+
+
+class Listener(Protocol):
+    """Who hears all that goes through a conductor, such as a recorder. Neither call may take long."""
+
+    def on_report(self, report: reports.Report) -> None:
+        """The program has said this; it hasn't been taken in yet."""
+        ...
+
+    def on_output(self, output: Output) -> None:
+        """The episode machine wants this done; it hasn't been yet."""
+        ...
 
 
 class Conductor:
@@ -57,6 +70,7 @@ class Conductor:
         self.program = played(settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost)
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.injector: AsyncInjector | None = None
+        self.listeners: list[Listener] = []
         self._manifest = manifest
         self._catalogue = catalogue
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
@@ -105,6 +119,7 @@ class Conductor:
             "height": runtime.screen.height,
             "metadata": runtime.metadata.model_dump() if runtime.metadata else None,
             **self.statistics.episode_status(self._machine.episode, self._machine.state.value, now),
+            "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.hub.agent is not None),
             "observers": self.hub.observers,
             "agent_round_trip_ms": round_trip_s * 1000 if round_trip_s is not None else None,
@@ -181,13 +196,34 @@ class Conductor:
     # ── what the program does ───────────────────────────────────────────────────────────────────────────────────────
 
     def _reported(self, report: reports.Report) -> None:
+        for listener in self.listeners:
+            listener.on_report(report)
         now = time.time()
         episode = self._machine.episode
+        if isinstance(report, reports.Readings) and episode is not None and report.episode == episode.episode_id:
+            self._note_readings(report)
         if isinstance(report, reports.Frame) and episode is not None and report.episode == episode.episode_id:
             self.metrics.frames.inc(max(0, report.frames - episode.frames))
             self.metrics.late_frames.inc(max(0, report.late_frames - episode.late_frames))
             self.statistics.frame_rate.note(report.frames, report.at or now)
         self._carry_out(self._machine.report(report, now))
+
+    def _note_readings(self, report: reports.Readings) -> None:
+        # Only a scraper reads sources; what another program calls so is not shown.
+        known = {
+            name: cast("Mapping[str, Any]", reading)
+            for name, reading in report.readings.items()
+            if name in self._sources and isinstance(reading, dict)
+        }
+        if known:
+            self.statistics.note_readings(known)
+            self.metrics.note_readings(known, report.cycle_ms / 1000)
+
+    @property
+    def _sources(self) -> Mapping[str, Source]:
+        """Those of the environment that is played."""
+        episode = self._machine.episode
+        return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
 
     def _program_lost(self, lost: Lost) -> None:
         if lost.died:
@@ -205,6 +241,8 @@ class Conductor:
 
     def _carry_out(self, outputs: Sequence[Output]) -> None:
         for output in outputs:
+            for listener in self.listeners:
+                listener.on_output(output)
             match output:
                 case Send(messages.Reward() as reward, episode_id):
                     self._send_reward(reward, episode_id)
@@ -214,6 +252,7 @@ class Conductor:
                 case Send(message, episode_id):
                     self.hub.broadcast(message, episode_id)
                 case Begin():
+                    self.statistics.forget_readings()
                     if not self.gave_up.done():
                         self.program.begin(output)
                 case Finished():
@@ -224,6 +263,9 @@ class Conductor:
         episode = self._machine.episode
         if episode is not None and episode.environment.sync and not reward.done:
             self.program.send(reports.Delivered(episode_id, sent_at))
+        if reward.reward or reward.done:
+            end = str(reward.info.get("reason", "")) if reward.done else None
+            self.statistics.note_reward(reward.frame_at or sent_at, reward.reward, episode_id, end)
         if reward.frame_at is not None and reward.reward:
             lag = max(0.0, sent_at - reward.frame_at)
             self.statistics.note_reward_lag(lag)
@@ -276,3 +318,7 @@ class Conductor:
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y} if block else None,
             spaces=self._manifest.spaces_of(self._catalogue[described.env_id]),
         )
+
+
+def _region(table: Source) -> list[int] | None:
+    return table.region if isinstance(table, ScreenSource) else None

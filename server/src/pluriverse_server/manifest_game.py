@@ -144,7 +144,8 @@ class RewardTable(Table):
 
     ``give``: ``change`` makes each change of the number reward, ``end`` the number itself when it is over, ``event``
     gives 1 each time that it begins to hold (or that a log's line comes), ``second`` 1 for each second that it holds.
-    All are multiplied by ``scale``, and given only while ``when`` holds.
+    All are multiplied by ``scale``, and given only while ``when`` holds. ``begins``: what ``change`` counts from where
+    an episode begins without a number to be read; else it counts from the first that is.
     """
 
     source: Annotated[str, Field(min_length=1, max_length=64)]
@@ -152,6 +153,7 @@ class RewardTable(Table):
     give: Literal["change", "end", "event", "second"] = "change"
     scale: Annotated[float, Field(ge=-MAX_SCALE, le=MAX_SCALE)] = 1.0
     when: str | None = None
+    begins: float | None = None
 
     @field_validator("when")
     @classmethod
@@ -168,6 +170,8 @@ class RewardTable(Table):
             raise ValueError(
                 'expected give = "change" or "end", no when and no scale, with source = "page" or "reports"'
             )
+        if self.begins is not None and (self.source in OWN_SOURCES or self.give != "change"):
+            raise ValueError('expected begins with give = "change" of a source alone')
         return self
 
 

@@ -16,8 +16,9 @@ MAX_SOURCES: Final = 64
 # X's own limit of coordinates is 32767; no screen here is larger.
 MAX_COORDINATE: Final = 8192
 
-# A line in which a number stands, written as this, alone.
+# How the number is written in the line that a source reads, and what else may be there.
 PLAIN: Final = "{}"
+ANYTHING: Final = "*"
 
 Coordinate = Annotated[int, Field(ge=0, le=MAX_COORDINATE)]
 Length = Annotated[int, Field(ge=1, le=MAX_COORDINATE)]
@@ -71,7 +72,8 @@ class ScreenSource(Source):
 class NumberSource(ScreenSource):
     """A number in a picture: with the ``glyphs`` that ``pluriverse-server learn`` made, or else by Tesseract.
 
-    ``written``: the whole line that is in the region, with ``{}`` for the number: ``Score: {}``.
+    ``written``: the whole line that is in the region, with ``{}`` for the number and ``*`` for what may be anything:
+    ``Score: {}``, or ``{} - *`` for the first of two.
     """
 
     read: Literal["number"]

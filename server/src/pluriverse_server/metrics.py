@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 # From a reward in the same frame to one that is plainly late.
 _LAG_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
+_READ_BUCKETS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
 _RESET_BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+# What sources.reading calls a reading that took too long, and those that don't count and won't by being read again.
+LATE: Final = "late"
+REFUSED: Final = (LATE, "implausible", "unsure")
 
 
 class Metrics:
@@ -44,6 +52,38 @@ class Metrics:
         self.dropped_observations = Gauge(
             "pluriverse_dropped_observations", "Observations and texts dropped since their reader was slow.", registry=r
         )
+        # An environment's sources are at most manifest_sources.MAX_SOURCES, and games call them alike.
+        self.source_read_seconds = Histogram(
+            "pluriverse_source_read_seconds",
+            "How long reading a source took.",
+            ["source"],
+            buckets=_READ_BUCKETS,
+            registry=r,
+        )
+        self.source_cycle_seconds = Histogram(
+            "pluriverse_source_cycle_seconds",
+            "How long reading all sources once took.",
+            buckets=_READ_BUCKETS,
+            registry=r,
+        )
+        self.source_late = Counter(
+            "pluriverse_source_late_total", "Readings that took longer than their budget.", ["source"], registry=r
+        )
+        self.source_refused = Counter(
+            "pluriverse_source_refused_total", "Readings that did not count.", ["state"], registry=r
+        )
+
+    def note_readings(self, readings: Mapping[str, Mapping[str, Any]], cycle_s: float) -> None:
+        """Sources were read, as ``pluriverse_protocol.reports.Readings`` has it; ``cycle_s`` for all of them."""
+        self.source_cycle_seconds.observe(cycle_s)
+        for name, reading in readings.items():
+            state, lag_ms = reading.get("state"), reading.get("lag_ms")
+            if isinstance(lag_ms, (int, float)):
+                self.source_read_seconds.labels(name).observe(lag_ms / 1000)
+            if state == LATE:
+                self.source_late.labels(name).inc()
+            if state in REFUSED:
+                self.source_refused.labels(state).inc()
 
     def render(self) -> bytes:
         """The metrics in Prometheus' text format."""

@@ -85,10 +85,13 @@ class _Output:
 class ChildProcess:
     """One running child. Made by ``ChildProcess.start``; ``stop`` ends and reaps it with all that it started."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process, output: _Output) -> None:
+    def __init__(
+        self, name: str, process: asyncio.subprocess.Process, output: _Output, log_level: int = logging.DEBUG
+    ) -> None:
         self.name = name
         self._process = process
         self._output = output
+        self._log_level = log_level
         self._last_words: deque[str] = deque(maxlen=LAST_WORDS_LINES)
         self._reader = asyncio.create_task(self._read_output(), name=f"{name}: output")
         self._reaper = asyncio.create_task(self._reap(), name=f"{name}: end")
@@ -102,8 +105,11 @@ class ChildProcess:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         pass_fds: Sequence[int] = (),
+        log_level: int = logging.DEBUG,
     ) -> ChildProcess:
         """Start ``command`` in a process group of its own; it dies with this process, even one that is killed.
+
+        Its output is logged, line by line, at ``log_level``.
 
         Raises:
             StartError: it isn't there, or the system would not start it.
@@ -132,7 +138,7 @@ class ChildProcess:
             raise
         finally:
             os.close(output.write_end)
-        return cls(name, process, output)
+        return cls(name, process, output, log_level)
 
     @property
     def pid(self) -> int:
@@ -206,7 +212,7 @@ class ChildProcess:
                 for line in lines[-LAST_WORDS_LINES:]:
                     text = line[:LAST_WORDS_CHARS].decode(errors="replace").rstrip()
                     self._last_words.append(text)
-                    log.debug("%s: %s", self.name, text)
+                    log.log(self._log_level, "%s: %s", self.name, text)
         finally:
             self._output.close()
         if rest:

@@ -40,11 +40,24 @@ class Remote:
         self.settings = settings
         self._stopping = asyncio.Event()
         self._conductor: Conductor | None = None
+        self._screen: Screen | None = None
         self._viewers: ViewerHub | None = None
 
     def stop(self) -> None:
         """End ``run`` in good order; may be called from a signal handler."""
         self._stopping.set()
+
+    @property
+    def conductor(self) -> Conductor:
+        """What plays the environment, once ``on_start`` was called."""
+        assert self._conductor is not None
+        return self._conductor
+
+    @property
+    def screen(self) -> Screen:
+        """What it is played on, once ``on_start`` was called."""
+        assert self._screen is not None
+        return self._screen
 
     def status(self) -> Mapping[str, Any]:
         """The live state (see ``status``); empty until there is any."""
@@ -68,7 +81,7 @@ class Remote:
         require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
         # Whoever finds one can tell by its process whether it is still needed.
         runtime_dir = Path(tempfile.mkdtemp(prefix=f"pluriverse-{os.getpid()}-"))
-        screen = make_screen(_screen_options(settings, manifest, runtime_dir))
+        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir))
         try:
             # Neither needs the other, and together they are most of the time that a start takes.
             starting = asyncio.create_task(screen.start(), name="screen's start")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,6 +24,9 @@ MAX_RATE_FRAMES: Final = int(RATE_WINDOW_S * MAX_FPS)
 # How many rewards the shown lag is the median of, and how many ended episodes are shown.
 LAGS: Final = 32
 EPISODES: Final = 20
+
+# How many rewards are shown.
+REWARDS: Final = 32
 
 
 @dataclass(slots=True)
@@ -53,11 +57,34 @@ class Statistics:
     def __init__(self) -> None:
         self.frame_rate = FrameRate()
         self.finished: deque[Finished] = deque(maxlen=EPISODES)
+        self._rewards: deque[dict[str, Any]] = deque(maxlen=REWARDS)
         self._reward_lags_s: deque[float] = deque(maxlen=LAGS)
+        self._readings: dict[str, Mapping[str, Any]] = {}
 
     def note_reward_lag(self, seconds: float) -> None:
         """A reward was sent ``seconds`` after the frame that earned it was on the screen."""
         self._reward_lags_s.append(seconds)
+
+    def note_reward(self, at: float, reward: float, episode_id: int, end: str | None) -> None:
+        """A reward was sent; with ``end``, which is the reason, its episode has ended."""
+        given = {"at": at, "reward": reward, "done": end is not None, "reason": end or "", "episode": str(episode_id)}
+        self._rewards.append(given)
+
+    def note_readings(self, readings: Mapping[str, Mapping[str, Any]]) -> None:
+        """Some of the environment's sources were read."""
+        self._readings.update(readings)
+
+    def forget_readings(self) -> None:
+        """Another environment is played, or this one anew."""
+        self._readings.clear()
+
+    def sources_status(self, regions: Mapping[str, list[int] | None]) -> dict[str, Any]:
+        """The newest reading of each source, with its region (x, y, width, height) if it is on the screen."""
+        return {
+            name: {**self._readings[name], "region": region}
+            for name, region in regions.items()
+            if name in self._readings
+        }
 
     @property
     def reward_lag_ms(self) -> float | None:
@@ -80,6 +107,7 @@ class Statistics:
             "frames": episode.frames if episode else 0,
             "late_frames": episode.late_frames if episode else 0,
             "reward_lag_ms": self.reward_lag_ms,
+            "rewards": list(self._rewards),
             "last_episodes": [
                 {
                     "episode_id": str(finished.episode_id),

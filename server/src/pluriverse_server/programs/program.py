@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -12,23 +13,32 @@ from pluriverse_protocol import reports
 
 from pluriverse_server.episode import Begin
 from pluriverse_server.manifest import EnvTable, Manifest, ManifestError, fill_command
+from pluriverse_server.manifest_game import GameTables
 from pluriverse_server.process import ChildProcess, StartError, child_environment
 from pluriverse_server.sources.reports import Listener, ReportSocket
 
 from .catalogue import python_command
 from .lost import Lost
+from .scraped import patience_s, scraper_command
 
 SOCKET_NAME: Final = "program.sock"
+SCRAPER_FOLDER: Final = "scraper"
 
 # A program whose process ends and one that closes its socket first are one death; the process's end tells more.
 HANG_UP_GRACE_S: Final = 0.05
+
+# A scraper that can't go on ends with this, its reason in its last line.
+FAILED: Final = 1
 
 # A program that listens ends by itself within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
 
 
 class Program:
-    """One runtime's program on one screen. ``begin`` asks it for an episode; everything else it says for itself."""
+    """One runtime's program on one screen. ``begin`` asks it for an episode; everything else it says for itself.
+
+    Where programs say nothing, it is the scraper's process, which is asked like a program that knows its own rewards.
+    """
 
     def __init__(
         self,
@@ -39,11 +49,11 @@ class Program:
         on_report: Callable[[reports.Report], None],
         on_lost: Callable[[Lost], None],
     ) -> None:
-        """``runtime_dir`` is a private folder for the socket. ``on_lost`` may call ``begin`` at once."""
+        """``runtime_dir`` is a private folder. ``on_lost`` may call ``begin`` at once."""
         self._directory = directory
-        assert manifest.program is not None
-        self._table = manifest.program
+        self._runtime_dir = runtime_dir
         self._manifest = manifest
+        self._goes_on = manifest.plays_scraped or manifest.reset.by == "report"
         self._catalogue = catalogue
         self._on_report = on_report
         self._on_lost = on_lost
@@ -88,7 +98,7 @@ class Program:
         self._wanted = begin
         self._last_frame_at = None
         self._set_deadline()
-        if self._manifest.reset.by == "report" and self._socket.connected:
+        if self._goes_on and self._socket.connected:
             self._ask(begin)
         else:
             self._work.set()
@@ -109,9 +119,9 @@ class Program:
 
     def check_frozen(self, now: float) -> None:
         """Replace a program that has drawn frames in this episode and stopped. ``now`` is the loop's time."""
-        if self._last_frame_at is None or self._process is None:
+        if self._last_frame_at is None or self._process is None or self._wanted is None:
             return
-        limit = self._table.frozen_after_s
+        limit = self._frozen_after_s(self._wanted)
         if now - self._last_frame_at > limit:
             self._last_frame_at = None
             self._abandon(f"program froze: no frame for {limit:g} s")
@@ -126,7 +136,7 @@ class Program:
             if self._environment is None or self._wanted is None:
                 continue
             if self._process is not None:
-                if self._manifest.reset.by == "report" or self._asked is self._wanted:
+                if self._goes_on or self._asked is self._wanted:
                     continue
                 await self._end_process()
                 # The screen may have gone meanwhile, or another episode be wanted.
@@ -137,15 +147,15 @@ class Program:
     async def _start_process(self, begin: Begin, environment: Mapping[str, str]) -> None:
         self._set_deadline()
         # Set before it runs: a quick one connects before it is known to have started.
-        self._asked = begin if self._manifest.reset.by == "restart" else None
-        entry = self._catalogue[begin.environment.env_id]
+        self._asked = None if self._goes_on else begin
         try:
-            command = fill_command(self._table.command, entry, seed=begin.seed, fps=begin.fps)
             process = await ChildProcess.start(
                 "program",
-                python_command(command),
+                self._command(begin),
                 cwd=self._directory,
                 env=child_environment({**environment, "PLURIVERSE_SOCKET": str(self._socket.path)}),
+                # A scraper has something to say to people, and none of what its program prints is among that.
+                log_level=logging.INFO if self._manifest.plays_scraped else logging.DEBUG,
             )
         except (StartError, ManifestError) as error:
             self._asked = None
@@ -162,7 +172,11 @@ class Program:
     def _ended(self, process: ChildProcess) -> None:
         if process is not self._process:
             return
-        self._lose(f"program {process.describe_end()}", process.last_words)
+        reason = f"program {process.describe_end()}"
+        if self._manifest.plays_scraped and process.returncode == FAILED and process.last_words:
+            # It can say why no episode begins.
+            reason = process.last_words.splitlines()[-1]
+        self._lose(reason, process.last_words)
 
     def _lose(self, reason: str, last_words: str) -> None:
         self._forget()
@@ -205,7 +219,7 @@ class Program:
     def _connected(self) -> None:
         self.takes_joystick = False
         # A program that is started anew for each episode is only told of the one that it was started for.
-        begin = self._wanted if self._manifest.reset.by == "report" else self._asked
+        begin = self._wanted if self._goes_on else self._asked
         if begin is not None:
             self._ask(begin)
 
@@ -227,11 +241,37 @@ class Program:
             loop = asyncio.get_running_loop()
             loop.call_later(HANG_UP_GRACE_S, lambda: process is self._process and self._abandon(reason))
 
+    # ── what the manifest says of an episode ────────────────────────────────────────────────────────────────────────
+
+    def _game(self, begin: Begin) -> GameTables:
+        return self._manifest.game(begin.environment.env_id)
+
+    def _command(self, begin: Begin) -> list[str]:
+        if self._manifest.plays_scraped:
+            folder = self._runtime_dir / SCRAPER_FOLDER
+            folder.mkdir(mode=0o700, exist_ok=True)
+            return scraper_command(self._directory, folder)
+        program = self._game(begin).program
+        assert program is not None
+        entry = self._catalogue[begin.environment.env_id]
+        return python_command(fill_command(program.command, entry, seed=begin.seed, fps=begin.fps))
+
+    def _ready_within_s(self, begin: Begin) -> float:
+        game = self._game(begin)
+        assert game.program is not None
+        return patience_s(game) if self._manifest.plays_scraped else game.program.ready.timeout_s
+
+    def _frozen_after_s(self, begin: Begin) -> float:
+        program = self._game(begin).program
+        assert program is not None
+        return program.frozen_after_s
+
     # ── readiness ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _set_deadline(self) -> None:
         self._clear_deadline()
-        timeout_s = self._table.ready.timeout_s
+        assert self._wanted is not None
+        timeout_s = self._ready_within_s(self._wanted)
         self._deadline = asyncio.get_running_loop().call_later(timeout_s, self._not_ready, timeout_s)
 
     def _clear_deadline(self) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from pluriverse_protocol import reports
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
+from pluriverse_protocol.spaces import Spaces
 
 from pluriverse_server.display.errors import DisplayLost
 from pluriverse_server.episode import Begin, Finished
@@ -34,6 +35,9 @@ Keep = Literal["all", "regions"]
 
 # A remote that is killed loses no more than this of its recording.
 FLUSH_S: Final = 1.0
+
+# Whatever is on the screen for one frame is seen, however the frames of the program and those looks fall.
+LOOKS_PER_FRAME: Final = 2
 
 # The disk is behind by so much at most; then pictures are taken more seldom, and nothing else is lost.
 MAX_WAITING_BYTES: Final = 128 * 1024 * 1024
@@ -114,11 +118,11 @@ class Recorder:
         if not isinstance(report, reports.Frame):
             self._said(at, json.loads(reports.encode_line(report)))
 
-    def began(self, begin: Begin, at: float | None = None) -> None:
-        """An episode is being begun."""
+    def began(self, begin: Begin, spaces: Spaces | None = None, at: float | None = None) -> None:
+        """An episode is being begun, in which one can act as ``spaces`` says."""
         env_id = begin.environment.env_id
         said = {"event": "begin", "episode": begin.episode_id, "env": env_id, "seed": begin.seed, "fps": begin.fps}
-        self._said(at, said)
+        self._said(at, said if spaces is None else {**said, "spaces": spaces.as_json()})
 
     def ended(self, finished: Finished, at: float | None = None) -> None:
         """An episode has ended, in whatever way."""
@@ -169,7 +173,7 @@ class Recorder:
 
     async def _look(self) -> None:
         try:
-            await self._tap.run(self.header.fps, self._take)
+            await self._tap.run(LOOKS_PER_FRAME * self.header.fps, self._take)
         except TapLost as error:
             self._fail(str(error))
 

@@ -23,6 +23,8 @@ export class Screen {
   metadata = null;
   /** Milliseconds to add to this browser's clock to get the remote's; null while unknown. */
   offset = null;
+  /** Told where the picture lies whenever it moves, with `place` (see readings.js); null for nothing. */
+  overlay = null;
 
   #target;
   #picture = null;
@@ -118,13 +120,15 @@ export class Screen {
     const [x, y, width, height] = this.#picture ?? [0, 0, display.width, display.height];
     if (!width || !height) return;
     const scale = Math.min(this.#target.clientWidth / width, this.#target.clientHeight / height);
-    surface.style.width = `${Math.floor(width * scale)}px`;
-    surface.style.height = `${Math.floor(height * scale)}px`;
+    const shown = { width: Math.floor(width * scale), height: Math.floor(height * scale) };
+    surface.style.width = `${shown.width}px`;
+    surface.style.height = `${shown.height}px`;
     display.scale = scale;
     canvas.style.imageRendering = scale >= SHARP_FROM ? "pixelated" : "";
     const view = canvas.parentElement;
     view.style.overflow = "hidden";
     view.scrollTo(x * scale, y * scale);
+    this.overlay?.place({ ...shown, x, y, scale });
   }
 
   #reveal(surface, canvas, control, onPicture) {

@@ -2,6 +2,7 @@
 
 import { Feed } from "./feed.js";
 import { Panel } from "./panel.js";
+import { Readings } from "./readings.js";
 import { Screen } from "./screen.js";
 
 // A remote that restarts is back within seconds; asking once a second is no load for it.
@@ -19,12 +20,16 @@ let password = page.searchParams.get("password") ?? sessionStorage.getItem(PASSW
 
 const panel = new Panel();
 const screen = new Screen($("screen"));
+const readings = new Readings($("screen"));
+screen.overlay = readings;
 const feed = new Feed((state) => {
   screen.metadata = state.metadata;
   // Between two episodes the picture is nowhere; what it was a moment ago is the better guess.
   if (state.env_state === "running") showPicture(state.picture);
   screen.offset = feed.offset;
   panel.show(state);
+  readings.show(state);
+  $("readings").hidden = Object.keys(state.readings ?? {}).length === 0;
   panel.live = true;
 });
 
@@ -151,6 +156,19 @@ $("mode").addEventListener("change", ({ target }) => {
   switching = screen.leave();
 });
 
+function showReadings(on) {
+  document.body.toggleAttribute("data-readings", on);
+  $("readings").setAttribute("aria-pressed", String(on));
+}
+
+$("readings").addEventListener("click", () => {
+  const on = !page.searchParams.has("readings");
+  if (on) page.searchParams.set("readings", "1");
+  else page.searchParams.delete("readings");
+  history.replaceState(null, "", page);
+  showReadings(on);
+});
+
 let picture = null;
 let zoomed = true;
 
@@ -186,5 +204,6 @@ window.addEventListener(
 
 setInterval(() => panel.measure({ age: screen.age, pictures: screen.rate, roundTrip: feed.roundTrip }), MEASURE_MS);
 showMode();
+showReadings(page.searchParams.has("readings"));
 keepState();
 keepPicture();

@@ -1,0 +1,1 @@
+"""What helps an author: ways from an unknown program to an environment that has been tested."""

@@ -1,0 +1,118 @@
+"""Makes the image of any runtime's folder, on the same layers as the shipped ones, from a checkout of the sources."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Final
+
+from pluriverse_server.manifest import Manifest
+
+# What of a checkout an image is made from; the folder of the runtime is added to it.
+SOURCES: Final = (
+    "Dockerfile",
+    "package.json",
+    "package-lock.json",
+    "protocol",
+    "pyproject.toml",
+    "requirements.lock",
+    "server",
+    "tools/vendor_assets.py",
+)
+
+# Made where they are needed, or needed nowhere but here: recordings alone may be gigabytes.
+LEFT_OUT: Final = re.compile(r"(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info|node_modules|viewer/static/vendor)(/|$)")
+LEFT_OUT_OF_RUNTIME: Final = re.compile(r"^(recordings|vendor)(/|$)")
+
+# A runtime whose programs are pages has a browser beneath it.
+BROWSER: Final = re.compile(r"^[^#\n:]*:chromium\b", re.MULTILINE)
+
+
+class BuildError(Exception):
+    """An image that can't be made; the message says why, and what mends it."""
+
+
+def checkout() -> Path:
+    """The folder of the sources that this package runs from.
+
+    Raises:
+        BuildError: it was installed from a package, which has no Dockerfile.
+    """
+    root = Path(__file__).parents[4]
+    missing = [name for name in SOURCES if not (root / name).exists()]
+    if missing:
+        raise BuildError(
+            f"images are made from a checkout of pluriverse's sources, and {root} is none: it has no {missing[0]}; "
+            "get one with git clone, run make setup in it, and use its .venv/bin/pluriverse-server"
+        )
+    return root
+
+
+def build(directory: Path, manifest: Manifest, tag: str) -> None:
+    """Make the image ``tag`` of the runtime in ``directory``; what Docker says goes to standard error.
+
+    Raises:
+        BuildError: there is no checkout, no Docker, or Docker couldn't.
+    """
+    root = checkout()
+    docker = shutil.which("docker")
+    if docker is None:
+        raise BuildError("docker was not found on PATH; install it with: apt-get install docker.io docker-buildx")
+    command = build_command(docker, directory, manifest, tag)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "DOCKER_BUILDKIT": "1"})
+    assert process.stdin is not None
+    sender = threading.Thread(target=_send, args=(process.stdin, root, directory, manifest.runtime.id))
+    sender.start()
+    status = process.wait()
+    sender.join()
+    if status != 0:
+        raise BuildError(f"docker build ended with status {status}; what it said is above")
+
+
+def build_command(docker: str, directory: Path, manifest: Manifest, tag: str) -> Sequence[str]:
+    """How Docker is asked; it reads the files from its standard input."""
+    packages = directory / "debian.txt"
+    browser = packages.is_file() and BROWSER.search(packages.read_text(encoding="utf-8")) is not None
+    arguments = {"RUNTIME": manifest.runtime.id, "VERSION": manifest.runtime.version}
+    if browser:
+        arguments["LAYER"] = "browser"
+    if directory.resolve().parent != checkout() / "runtimes":
+        # Only the shipped ones have their packages in the lock.
+        arguments["GROUP"] = ""
+    words = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
+    # A bridge network may have no name resolution: what is fetched is fetched as this machine does.
+    return [docker, "build", "--network=host", *words, "--tag", tag, "-"]
+
+
+def _send(pipe: IO[bytes], root: Path, directory: Path, name: str) -> None:
+    try:
+        with pipe:
+            write_context(pipe, root, directory, name)
+    except BrokenPipeError:
+        # Docker has ended, and says why itself.
+        return
+
+
+def write_context(stream: IO[bytes], root: Path, directory: Path, name: str) -> None:
+    """Write the files that an image is made from as a tar, with ``directory`` as the runtime ``name``'s."""
+    # Docker tells a tar by its first block alone, which in Python's own choice of format may be no file's.
+    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT) as tar:
+        for source in SOURCES:
+            tar.add(root / source, source, filter=lambda entry: _kept(entry, ""))
+        tar.add(directory.resolve(), f"runtimes/{name}", filter=lambda entry: _kept(entry, f"runtimes/{name}"))
+
+
+def _kept(entry: tarfile.TarInfo, runtime: str) -> tarfile.TarInfo | None:
+    inside = entry.name.removeprefix(runtime).removeprefix("/")
+    if LEFT_OUT.search(inside) or (runtime and LEFT_OUT_OF_RUNTIME.search(inside)):
+        return None
+    # Owned by whoever builds, an image would differ from person to person.
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry

@@ -1,0 +1,194 @@
+"""Runs a remote and records it: until somebody ends it, so many seconds have passed, or the recording fails."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pluriverse_protocol import messages, reports
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.recordings import Header
+from pluriverse_protocol.spaces import Choice, Spaces
+
+from pluriverse_server.conductor import Conductor
+from pluriverse_server.daemon.requests import RequestError
+from pluriverse_server.episode import Begin, Finished, Output
+from pluriverse_server.manifest import Manifest, ManifestError
+from pluriverse_server.manifest_sources import ScreenSource
+from pluriverse_server.recording.file import SUFFIX
+from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
+from pluriverse_server.remote import Remote
+from pluriverse_server.serving import greet, stopped_by_signals
+from pluriverse_server.settings import Settings
+from pluriverse_server.statusline import CLEAR, compose
+
+# As often as a person reads numbers that change.
+PROGRESS_S: Final = 0.5
+
+# A random agent holds each choice so long: a game is moved by that, and people can follow.
+CHOICE_S: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to record. ``output`` None: the next free name in the runtime's ``recordings``; ``seconds`` None: no end."""
+
+    output: Path | None = None
+    seconds: float | None = None
+    keep: Keep = "all"
+    random_agent: bool = False
+
+
+class _Listener:
+    """Hands what goes through the conductor to the recorder."""
+
+    def __init__(self, recorder: Recorder, spaces: Spaces | None) -> None:
+        self._recorder = recorder
+        self._spaces = spaces
+
+    def on_report(self, report: reports.Report) -> None:
+        self._recorder.reported(report)
+
+    def on_output(self, output: Output) -> None:
+        if isinstance(output, Begin):
+            self._recorder.began(output, self._spaces)
+        elif isinstance(output, Finished):
+            self._recorder.ended(output)
+
+
+class RecordedRemote:
+    """A remote that is recorded from its start on. ``run`` is its whole life."""
+
+    def __init__(self, settings: Settings, plan: Plan) -> None:
+        self._settings = settings
+        self._plan = plan
+        self._remote = Remote(settings)
+        self._enough = asyncio.Event()
+        self._recording: asyncio.Task[Recorded] | None = None
+
+    def stop(self) -> None:
+        """End the recording, and then the remote; may be called from a signal handler."""
+        self._enough.set()
+        if self._recording is None:
+            self._remote.stop()
+
+    async def run(self) -> Recorded | None:
+        """Serve and record until ``stop``, or until ``seconds`` have passed; None: it was stopped before it began.
+
+        Raises:
+            ManifestError: the runtime can't be used.
+            StartError: a program, a port, the screen or a recorder for it can't be had.
+            OSError: the file can't be written.
+            RecordingFailed: the recording has ended early.
+            GaveUp: something kept dying.
+        """
+        async with stopped_by_signals(self.stop):
+            try:
+                await self._remote.run(self._begin)
+            finally:
+                # Where it is the remote that has ended, the recording still has to be.
+                self._enough.set()
+                if self._recording is not None:
+                    await asyncio.wait({self._recording})
+        if self._recording is None:
+            return None
+        return self._recording.result()
+
+    def _begin(self, manifest: Manifest) -> None:
+        greet(self._settings, manifest, "&readings=1&control=1")
+        self._recording = asyncio.create_task(self._record(manifest), name="recording")
+        self._recording.add_done_callback(lambda _: self._remote.stop())
+
+    async def _record(self, manifest: Manifest) -> Recorded:
+        conductor, plan = self._remote.conductor, self._plan
+        described, episode_id = _described(conductor)
+        choices = described.spaces.discrete if described.spaces is not None else ()
+        if plan.random_agent and not choices:
+            raise ManifestError(
+                f"a random agent needs spaces.discrete, and {described.env_id} has none; add it, or play"
+            )
+        path = plan.output or _free_name(self._settings.runtime / "recordings")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        header = _header(manifest, described)
+        recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=plan.keep)
+        listener = _Listener(recorder, described.spaces)
+        conductor.listeners.append(listener)
+        helpers = [asyncio.create_task(self._show_progress(recorder), name="progress")]
+        if plan.random_agent:
+            helpers.append(asyncio.create_task(_play(conductor, choices), name="random agent"))
+        ended = asyncio.create_task(self._enough.wait(), name="end of the recording")
+        try:
+            # The first episode is recorded from its beginning.
+            conductor.reset(messages.Reset(described.env_id), leaving=episode_id)
+            await asyncio.wait({ended, recorder.failed}, timeout=plan.seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            conductor.listeners.remove(listener)
+            for helper in (ended, *helpers):
+                helper.cancel()
+            await asyncio.wait([ended, *helpers])
+            recorded = await recorder.stop()
+        return recorded
+
+    async def _show_progress(self, recorder: Recorder) -> None:
+        if not sys.stderr.isatty():
+            return
+        until = f" of {self._plan.seconds:g}" if self._plan.seconds is not None else ""
+        try:
+            while True:
+                line = (
+                    f"recording {time.time() - recorder.header.began:.0f}{until} s | {compose(self._remote.status())}"
+                )
+                print(CLEAR + line[: shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
+                await asyncio.sleep(PROGRESS_S)
+        finally:
+            print(CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def _header(manifest: Manifest, described: messages.Describe) -> Header:
+    runtime = manifest.runtime
+    sources = manifest.game(described.env_id).sources.values()
+    regions = (source.region for source in sources if isinstance(source, ScreenSource))
+    return Header(
+        runtime=runtime.id,
+        version=runtime.version,
+        env_id=described.env_id,
+        width=runtime.screen.width,
+        height=runtime.screen.height,
+        fps=described.fps,
+        began=time.time(),
+        regions=tuple((x, y, width, height) for x, y, width, height in regions),
+    )
+
+
+def _described(conductor: Conductor) -> tuple[messages.Describe, int]:
+    described = conductor.description()
+    assert described is not None  # the first episode is begun before anything else
+    return described
+
+
+def _free_name(directory: Path) -> Path:
+    number = 1
+    while (path := directory / f"{number}{SUFFIX}").exists():
+        number += 1
+    return path
+
+
+async def _play(conductor: Conductor, choices: Sequence[Choice]) -> None:
+    """Hold one random choice after the other."""
+    held: set[int] = set()
+    while True:
+        wanted = set(random.choice(choices).keys)  # noqa: S311
+        released = [KeyEvent(key, down=False) for key in held - wanted]
+        # While the screen is being started again nobody can press anything.
+        with contextlib.suppress(RequestError):
+            await conductor.act([*released, *(KeyEvent(key, down=True) for key in wanted - held)])
+        held = wanted
+        await asyncio.sleep(CHOICE_S)

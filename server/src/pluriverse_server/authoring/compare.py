@@ -1,0 +1,125 @@
+"""Rewards and ends as they were scraped, against those that were true. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
+from typing import Final, Generic, TypeVar
+
+# What a person marks and what a program shows may be so far apart, in seconds.
+WINDOW_S: Final = 0.5
+
+# Amounts are sums of floats.
+_NEGLIGIBLE: Final = 1e-6
+
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark(Generic[W]):
+    """Something of note: ``what``, when it was first to be seen, and when it was told. Seconds."""
+
+    at: float
+    what: W
+    told_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matched(Generic[W]):
+    """Pairs (true, scraped) that are the same, and what is left over of both."""
+
+    pairs: list[tuple[Mark[W], Mark[W]]]
+    missed: list[Mark[W]]
+    false: list[Mark[W]]
+
+    @property
+    def precision(self) -> float:
+        """The share of what was scraped that is true; 1 where nothing was scraped."""
+        return _share(len(self.pairs), len(self.false))
+
+    @property
+    def recall(self) -> float:
+        """The share of what is true that was scraped; 1 where nothing is true."""
+        return _share(len(self.pairs), len(self.missed))
+
+    @property
+    def delays(self) -> tuple[float, float]:
+        """Seconds from when it was to be seen to when it was told: the median and the largest; 0 where nothing was."""
+        delays = [scraped.told_at - true.at for true, scraped in self.pairs]
+        return (median(delays), max(delays)) if delays else (0.0, 0.0)
+
+
+def match(true: Sequence[Mark[W]], scraped: Sequence[Mark[W]], same: Callable[[W, W], bool]) -> Matched[W]:
+    """Each true mark with the nearest scraped one within WINDOW_S that is the ``same``; the nearest pairs first."""
+    near = [
+        (abs(one.at - other.at), index, other_index)
+        for index, one in enumerate(true)
+        for other_index, other in enumerate(scraped)
+        if abs(one.at - other.at) <= WINDOW_S and same(one.what, other.what)
+    ]
+    partner: dict[int, int] = {}
+    taken: set[int] = set()
+    for _, index, other_index in sorted(near):
+        if index not in partner and other_index not in taken:
+            partner[index] = other_index
+            taken.add(other_index)
+    return Matched(
+        [(true[index], scraped[other]) for index, other in sorted(partner.items())],
+        [one for index, one in enumerate(true) if index not in partner],
+        [one for index, one in enumerate(scraped) if index not in taken],
+    )
+
+
+def match_rewards(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -> Matched[float]:
+    """Each true reward with a scraped one of the same amount, one to one.
+
+    What the one side says at once and the other in parts within the window (a score that rolls up, two hits in one
+    frame) is the same if the sums are, and all amounts have one sign: a misreading that is taken back isn't let pass.
+    """
+    matched = match(_merged(true), _merged(scraped), _same_amount)
+    pairs, missed, false = list(matched.pairs), list(matched.missed), list(matched.false)
+    for group in _groups([*missed, *false]):
+        ones = [mark for mark in group if mark in matched.missed]
+        others = [mark for mark in group if mark in matched.false]
+        amounts = [mark.what for mark in group]
+        if not ones or not others or min(amounts) < 0 < max(amounts) or not _same_amount(_sum(ones), _sum(others)):
+            continue
+        told_at = max(mark.told_at for mark in others)
+        pairs += [(one, Mark(one.at, one.what, told_at)) for one in ones]
+        missed = [mark for mark in missed if mark not in ones]
+        false = [mark for mark in false if mark not in others]
+    return Matched(sorted(pairs, key=lambda pair: pair[0].at), missed, false)
+
+
+def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
+    """Rewards of one moment are one."""
+    merged: list[Mark[float]] = []
+    for at, group in groupby(sorted(marks, key=lambda mark: mark.at), key=lambda mark: mark.at):
+        parts = list(group)
+        merged.append(Mark(at, _sum(parts), max(part.told_at for part in parts)))
+    return [mark for mark in merged if mark.what]
+
+
+def _groups(marks: Sequence[Mark[float]]) -> list[list[Mark[float]]]:
+    """Marks that are within the window of one another, by the first of each group."""
+    groups: list[list[Mark[float]]] = []
+    for mark in sorted(marks, key=lambda mark: mark.at):
+        if groups and mark.at - groups[-1][0].at <= WINDOW_S:
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    return groups
+
+
+def _sum(marks: Sequence[Mark[float]]) -> float:
+    return sum(mark.what for mark in marks)
+
+
+def _same_amount(one: float, other: float) -> bool:
+    return abs(one - other) < _NEGLIGIBLE
+
+
+def _share(good: int, bad: int) -> float:
+    return good / (good + bad) if good + bad else 1.0

@@ -1,0 +1,76 @@
+"""Cuts a picture out of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from pluriverse_protocol.recordings import MalformedRecording
+
+from pluriverse_server.manifest_sources import ScreenSource
+from pluriverse_server.recording.replay import Replay
+from pluriverse_server.sources.reading import Pixels
+
+from .commands_label import game_of
+
+
+class CropError(Exception):
+    """A picture that can't be cut; the message says why, and what was expected."""
+
+
+def crop(
+    recording: Path, picture: Path, *, at: float, source: str | None, region: Sequence[int] | None
+) -> tuple[int, int]:
+    """Write what the recording showed ``at`` that many seconds as a PNG; returns its width and height.
+
+    Of the region of a ``source``, or of a ``region`` (x, y, width, height), or else of all of the screen.
+
+    Raises:
+        CropError: the recording can't be read or was shorter, there is no such place, or the file can't be written.
+    """
+    try:
+        replay = Replay(recording)
+        x, y, width, height = _place(recording, replay, source, region)
+        frame = _frame(replay, at)[y : y + height, x : x + width, 2::-1]
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.ascontiguousarray(frame)).save(picture, "png")
+    except MalformedRecording as error:
+        raise CropError(f"{recording}: {error}") from error
+    except OSError as error:
+        raise CropError(f"{error.filename or picture}: {error.strerror or error}") from error
+    return width, height
+
+
+def _place(recording: Path, replay: Replay, source: str | None, region: Sequence[int] | None) -> Sequence[int]:
+    screen = (replay.header.width, replay.header.height)
+    if source is not None:
+        if region is not None:
+            raise CropError("expected --source or --region, not both")
+        game = game_of(recording, replay.header)
+        sources = game.sources if game is not None else {}
+        table = sources.get(source)
+        if not isinstance(table, ScreenSource):
+            there = ", ".join(name for name, other in sources.items() if isinstance(other, ScreenSource))
+            raise CropError(f"{source!r} is no source on the screen; those that are: {there or 'none'}")
+        region = table.region
+    x, y, width, height = region if region is not None else (0, 0, *screen)
+    if min(x, y) < 0 or min(width, height) < 1 or x + width > screen[0] or y + height > screen[1]:
+        raise CropError(f"{width}x{height} pixels at ({x}, {y}) aren't on the screen of {screen[0]}x{screen[1]}")
+    return x, y, width, height
+
+
+def _frame(replay: Replay, at: float) -> Pixels:
+    """The screen at that moment: as it was before the first record that came later."""
+    frame = replay.frame.copy()
+    last = 0.0
+    for moment in replay.moments():
+        if moment.at > at:
+            return frame
+        last = moment.at
+        if moment.changed:
+            frame = moment.frame.copy()
+    if at > last:
+        raise CropError(f"the recording ends after {last:.2f} s; expected --at within it")
+    return frame

@@ -1,0 +1,1 @@
+"""Says, in the browser, what a recording's score really was."""

@@ -1,0 +1,149 @@
+"""A recording's pictures in any order, and what was read and said of them: what the page that labels it shows."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+import zstandard
+from PIL import Image
+from pluriverse_protocol.raw_updates import raw_update
+from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
+
+from pluriverse_server.recording.file import open_recording
+from pluriverse_server.recording.keep import blit
+
+# A picture is made of a whole one and at most so many updates, each some tenths of a millisecond.
+WHOLE_EVERY: Final = 100
+
+# Pictures are looked at once or twice: small enough for loopback, and made in milliseconds.
+PNG_LEVEL: Final = 1
+
+
+class Film:
+    """A recording that was read once. ``times`` are its pictures', in seconds since it began.
+
+    The updates go, compressed again, into a file that nobody else sees: recordings are read from their beginning only.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read it, as far as it can be.
+
+        Raises:
+            OSError: there is no such file, or no room for the other.
+            MalformedRecording: it is no recording.
+        """
+        self.header: Header
+        self.header, records = open_recording(path)
+        self.times: list[float] = []
+        self.said: list[Said] = []
+        self.seconds = 0.0
+        self.damage = ""
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the film
+        self._updates: list[tuple[int, int]] = []
+        self._wholes: list[tuple[int, int]] = []
+        self._compressor = zstandard.ZstdCompressor(level=1)
+        self._picture = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+        try:
+            for record in records:
+                self.seconds = record.at
+                if isinstance(record, Update):
+                    self._add(record)
+                elif isinstance(record, Said):
+                    self.said.append(record)
+        except MalformedRecording as error:
+            self.damage = str(error)
+        self._spool.flush()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._spool.close()
+
+    def png(self, index: int) -> bytes:
+        """Picture ``index`` as PNG.
+
+        Raises:
+            IndexError: there is none.
+        """
+        if not 0 <= index < len(self.times):
+            raise IndexError(index)
+        frame = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+        whole = index // WHOLE_EVERY
+        for place in (self._wholes[whole], *self._updates[whole * WHOLE_EVERY : index + 1]):
+            blit(frame, self._read(place))
+        image = Image.frombuffer("RGB", (self.header.width, self.header.height), frame, "raw", "BGRX", 0, 1)
+        png = io.BytesIO()
+        image.save(png, "png", compress_level=PNG_LEVEL)
+        return png.getvalue()
+
+    def moved(self, region: Sequence[int]) -> list[float]:
+        """When what is in a region (x, y, width, height) changed, in seconds since the recording began."""
+        x, y, width, height = region
+        frame = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+        part = frame[y : y + height, x : x + width]
+        before = part.copy()
+        times: list[float] = []
+        for at, place in zip(self.times, self._updates, strict=True):
+            blit(frame, self._read(place))
+            if not np.array_equal(part, before):
+                before = part.copy()
+                times.append(at)
+        return times
+
+    def _add(self, update: Update) -> None:
+        if len(self.times) % WHOLE_EVERY == 0:
+            box = (0, 0, self.header.width, self.header.height)
+            self._wholes.append(self._write(raw_update([(box, self._picture.tobytes())])))
+        blit(self._picture, update.message)
+        self._updates.append(self._write(update.message))
+        self.times.append(update.at)
+
+    def _write(self, message: bytes) -> tuple[int, int]:
+        data = self._compressor.compress(message)
+        start = self._spool.tell()
+        self._spool.write(data)
+        return start, len(data)
+
+    def _read(self, place: tuple[int, int]) -> bytes:
+        start, size = place
+        # Without a place of its own in the file, since pictures are made in several threads.
+        return zstandard.ZstdDecompressor().decompress(os.pread(self._spool.fileno(), size, start))
+
+
+def changes(film: Film) -> dict[str, list[tuple[float, Any, Any, str]]]:
+    """Of each source, by name, when its reading changed: seconds, what counts, what was read, the state."""
+    found: dict[str, list[tuple[float, Any, Any, str]]] = {}
+    for said in film.said:
+        if said.said.get("report") != "readings":
+            continue
+        at = _seconds(film.header, said)
+        for name, value in cast("dict[str, Any]", said.said.get("readings", {})).items():
+            reading = cast("Mapping[str, Any]", value)
+            entry = (at, reading.get("value"), reading.get("raw"), str(reading.get("state")))
+            known = found.setdefault(name, [])
+            if not known or known[-1][1:] != entry[1:]:
+                known.append(entry)
+    return found
+
+
+def events(film: Film) -> list[dict[str, Any]]:
+    """What was said of episodes and rewards, each with ``at``, seconds since the recording began."""
+    wanted = ("begin", "end", "ready", "reward", "done")
+    return [
+        {**said.said, "at": _seconds(film.header, said), "what": what}
+        for said in film.said
+        if (what := said.said.get("event") or said.said.get("report")) in wanted
+    ]
+
+
+def _seconds(header: Header, said: Said) -> float:
+    """When it was so, where that was said; else when it was recorded."""
+    at = said.said.get("at")
+    if isinstance(at, int | float):
+        return min(max(0.0, at - header.began), said.at)
+    return said.at

@@ -1,0 +1,164 @@
+"""The page that labels a recording, on this machine alone, behind an address that nobody can guess.
+
+======================  ==============================================================
+``/TOKEN/``             the page
+``/TOKEN/static``       its scripts and styles; ``/TOKEN/viewer`` has the viewer's
+``/TOKEN/recording``    what there is to label, as JSON
+``/TOKEN/frames/N.png`` picture N
+``/TOKEN/labels``       PUT: the labels, which are saved at once
+======================  ==============================================================
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from aiohttp import web
+from pydantic import ValidationError
+
+from pluriverse_server.authoring.labels import MAX_LABELS_BYTES, Labels, labels_path, read_labels, write_labels
+from pluriverse_server.manifest import describe
+from pluriverse_server.viewer.routes import STATIC as VIEWER_STATIC
+
+from .film import Film, changes, events
+
+STATIC: Final = Path(__file__).parent / "static"
+HOST: Final = "127.0.0.1"
+
+# 128 bits: what another page or another user of this machine would have to guess.
+TOKEN_BYTES: Final = 16
+
+CONTENT_SECURITY_POLICY: Final = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+# The state of a change that nothing has read.
+CHANGED: Final = "changed"
+
+Regions = Mapping[str, list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Earned:
+    """Each change of ``source``, times ``scale``, is reward."""
+
+    source: str
+    scale: float
+
+
+class LabelServer:
+    """Serves one recording's page, and keeps its labels beside it."""
+
+    def __init__(self, path: Path, film: Film, regions: Regions, earned: Sequence[Earned] = ()) -> None:
+        """``film`` is the recording at ``path``; ``regions`` are where its sources on the screen are read.
+
+        With ``earned`` the page can work out the rewards from what the sources truly were.
+
+        Raises:
+            LabelsError: there are labels, and they can't be used.
+        """
+        self._film = film
+        self._path = path
+        self._labels_path = labels_path(path)
+        self._labels = read_labels(self._labels_path) if self._labels_path.exists() else Labels(recording=path.name)
+        self._regions = regions
+        self._earned = earned
+        self._saving = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncGenerator[str]:
+        """Serve while the context lasts, which gets the page's address; ``port`` 0: a free one.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        runner = web.AppRunner(self._app(token), shutdown_timeout=1.0)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, HOST, port).start()
+            yield f"http://{HOST}:{runner.addresses[0][1]}/{token}/"
+        finally:
+            await runner.cleanup()
+
+    def _app(self, token: str) -> web.Application:
+        page = web.Application(client_max_size=MAX_LABELS_BYTES)
+        page.add_routes(
+            [
+                web.get("/", self._page),
+                web.get("/recording", self._recording),
+                web.get(r"/frames/{index:\d{1,9}}.png", self._frame),
+                web.put("/labels", self._take_labels),
+                web.static("/static", STATIC),
+                web.static("/viewer", VIEWER_STATIC),
+            ]
+        )
+        page.on_response_prepare.append(_add_headers)
+        app = web.Application(client_max_size=MAX_LABELS_BYTES)
+        app.add_subapp(f"/{token}/", page)
+        return app
+
+    async def _page(self, request: web.Request) -> web.StreamResponse:
+        del request
+        return web.FileResponse(STATIC / "index.html")
+
+    async def _recording(self, request: web.Request) -> web.StreamResponse:
+        del request
+        film, header = self._film, self._film.header
+        read = changes(film)
+        for name, region in self._regions.items():
+            if name not in read:
+                # Nothing could read it yet: whoever labels goes from change to change of the picture there.
+                times = await asyncio.to_thread(film.moved, region)
+                read[name] = [(at, None, None, CHANGED) for at in times]
+        sources = {
+            name: {"changes": read.get(name, []), "region": self._regions.get(name)}
+            for name in dict.fromkeys((*self._regions, *read, *self._labels.sources))
+        }
+        return web.json_response(
+            {
+                "name": self._path.name,
+                "saved_as": str(self._labels_path),
+                "env_id": header.env_id,
+                "width": header.width,
+                "height": header.height,
+                "seconds": film.seconds,
+                "frames": film.times,
+                "damage": film.damage,
+                "sources": sources,
+                "events": events(film),
+                "earned": [asdict(earned) for earned in self._earned],
+                "labels": self._labels.model_dump(),
+            }
+        )
+
+    async def _frame(self, request: web.Request) -> web.StreamResponse:
+        try:
+            png = await asyncio.to_thread(self._film.png, int(request.match_info["index"]))
+        except IndexError:
+            raise web.HTTPNotFound(text="there is no such picture") from None
+        return web.Response(body=png, content_type="image/png", headers={"Cache-Control": "max-age=3600, immutable"})
+
+    async def _take_labels(self, request: web.Request) -> web.StreamResponse:
+        try:
+            labels = Labels.model_validate_json(await request.read())
+            async with self._saving:
+                await asyncio.to_thread(write_labels, self._labels_path, labels)
+        except ValidationError as error:
+            raise web.HTTPBadRequest(text=describe(Path(self._labels_path.name), error)) from error
+        except OSError as error:
+            raise web.HTTPInsufficientStorage(text=f"{self._labels_path}: {error.strerror}") from error
+        self._labels = labels
+        return web.Response(status=204)
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    del request
+    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers.setdefault("Cache-Control", "no-store")

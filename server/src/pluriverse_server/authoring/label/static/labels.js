@@ -1,0 +1,165 @@
+// What is true of a recording, and how it is changed: the document of NAME.labels.json, with its past for undo.
+
+export const EPISODES = "episodes";
+export const REWARDS = "rewards";
+
+// Nobody goes back further by hand.
+const MAX_UNDO = 500;
+
+export class Labels {
+  #document;
+  #past = [];
+  #onChange;
+
+  /** `document` is that of NAME.labels.json; `onChange` gets it after each change. */
+  constructor(document, onChange) {
+    this.#document = document;
+    this.#onChange = onChange;
+  }
+
+  get document() {
+    return this.#document;
+  }
+
+  get canUndo() {
+    return this.#past.length > 0;
+  }
+
+  undo() {
+    if (!this.canUndo) return;
+    this.#document = this.#past.pop();
+    this.#onChange(this.#document);
+  }
+
+  /** The labels of a track as [[time, value], …], by time. */
+  list(track) {
+    if (track === EPISODES) return this.#document.episodes.flatMap(episodeMarks).sort(byTime);
+    return track === REWARDS ? this.#document.rewards : (this.#document.sources[track] ?? []);
+  }
+
+  /** What holds at a time: a source's last value until then, an episode that runs; undefined where nothing is said. */
+  at(track, time) {
+    if (track !== EPISODES) {
+      const until = this.list(track).filter(([at]) => (track === REWARDS ? at === time : at <= time));
+      return until.at(-1)?.[1];
+    }
+    const episode = this.#document.episodes.find(({ begin, end }) => begin <= time && (end === null || time <= end));
+    return episode && (episode.end === time ? `ended, ${episode.done ?? "otherwise"}` : "running");
+  }
+
+  /** From `time` on, a source is `value`; or a reward of `value` is seen at `time`. */
+  set(track, time, value) {
+    this.#change((next) => {
+      const list = track === REWARDS ? next.rewards : (next.sources[track] ??= []);
+      put(list, time, value);
+    });
+  }
+
+  /** Several at once: [[time, value], …]. */
+  setAll(track, values) {
+    this.#change((next) => {
+      const list = track === REWARDS ? next.rewards : (next.sources[track] ??= []);
+      for (const [time, value] of values) put(list, time, value);
+    });
+  }
+
+  /** The rewards, anew, from the labels of the sources: `earned` is [{source, scale}], each change is reward. */
+  work(earned) {
+    this.#change((next) => {
+      next.rewards = next.episodes.flatMap((episode) => {
+        return earned.flatMap(({ source, scale }) => changesWithin(next.sources[source] ?? [], episode, scale));
+      });
+      next.rewards.sort(byTime);
+    });
+  }
+
+  remove(track, time) {
+    this.#change((next) => {
+      if (track === EPISODES) {
+        next.episodes = next.episodes.filter(({ begin }) => begin !== time);
+        for (const episode of next.episodes) if (episode.end === time) unend(episode);
+        leaveNoneOpen(next.episodes);
+      } else if (track === REWARDS) next.rewards = next.rewards.filter(([at]) => at !== time);
+      else next.sources[track] = (next.sources[track] ?? []).filter(([at]) => at !== time);
+    });
+  }
+
+  begin(time) {
+    this.#change((next) => {
+      if (next.episodes.some(({ begin }) => begin === time)) return;
+      const before = next.episodes.filter(({ begin }) => begin < time).at(-1);
+      const episode = { begin: time, end: null, done: null, reason: "" };
+      if (before && (before.end === null || before.end > time)) {
+        // The one that ran is parted; the end that it had is the new one's.
+        Object.assign(episode, { end: before.end, done: before.done, reason: before.reason });
+        Object.assign(before, { end: time, done: null, reason: "" });
+      }
+      next.episodes.push(episode);
+      next.episodes.sort(byBegin);
+      leaveNoneOpen(next.episodes);
+    });
+  }
+
+  /** The episode that began last before `time` ended then. Again at the same time: as truncated, and then not at all. */
+  end(time, done = null, reason = "") {
+    this.#change((next) => {
+      const episode = next.episodes.filter(({ begin }) => begin <= time).at(-1);
+      if (!episode) return;
+      if (done === null && episode.end === time && episode.done === "truncated") {
+        unend(episode);
+        leaveNoneOpen(next.episodes);
+      } else Object.assign(episode, { end: time, done: done ?? (episode.end === time ? "truncated" : "terminated"), reason });
+    });
+  }
+
+  #change(edit) {
+    const next = structuredClone(this.#document);
+    edit(next);
+    if (JSON.stringify(next) === JSON.stringify(this.#document)) return;
+    this.#past.push(this.#document);
+    if (this.#past.length > MAX_UNDO) this.#past.shift();
+    this.#document = next;
+    this.#onChange(next);
+  }
+}
+
+/** The changes of a source within an episode as [[time, amount], …]; what it was at the beginning is none. */
+function changesWithin(steps, { begin, end }, scale) {
+  let last = steps.filter(([at, value]) => at <= begin && value !== null).at(-1)?.[1];
+  const changes = [];
+  for (const [at, value] of steps) {
+    if (at <= begin || value === null || (end !== null && at > end)) continue;
+    if (last !== undefined && value !== last) changes.push([at, (value - last) * scale]);
+    last = value;
+  }
+  return changes;
+}
+
+function put(list, time, value) {
+  const same = list.findIndex(([at]) => at === time);
+  if (same >= 0) list[same] = [time, value];
+  else list.push([time, value]);
+  list.sort(byTime);
+}
+
+/** Just the last may have no end; any other that nobody has seen end ended with the next one's beginning. */
+function leaveNoneOpen(episodes) {
+  for (let i = 0; i + 1 < episodes.length; i++) episodes[i].end ??= episodes[i + 1].begin;
+}
+
+function byBegin(a, b) {
+  return a.begin - b.begin;
+}
+
+function unend(episode) {
+  Object.assign(episode, { end: null, done: null, reason: "" });
+}
+
+function episodeMarks({ begin, end, done, reason }) {
+  const ended = reason ? `${done}: ${reason}` : (done ?? "ended otherwise");
+  return [[begin, "begins"], ...(end === null ? [] : [[end, ended]])];
+}
+
+function byTime([a], [b]) {
+  return a - b;
+}

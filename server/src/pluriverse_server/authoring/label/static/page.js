@@ -1,0 +1,316 @@
+// The page: shows a recording frame by frame, what was read of it, and lets a person say what is true.
+
+import { EPISODES, Labels, REWARDS } from "./labels.js";
+import { Timeline } from "./timeline.js";
+
+const LEAP = 10;
+// Pictures near the one that is shown are fetched before they are asked for.
+const AHEAD = 4;
+
+const $ = (id) => document.getElementById(id);
+const seconds = (time) => `${Math.floor(time / 60)}:${(time % 60).toFixed(3).padStart(6, "0")}`;
+
+const recording = await (await fetch("recording")).json();
+const tracks = [EPISODES, ...Object.keys(recording.sources), REWARDS];
+const labels = new Labels(recording.labels, saveSoon);
+const timeline = new Timeline($("timeline"), recording.seconds, (time, track) => {
+  if (track) select(track);
+  show(frameAt(time));
+});
+const proposals = Object.fromEntries(tracks.map((track) => [track, proposed(track)]));
+
+let track = tracks[1];
+let frame = 0;
+
+// ── what was read ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The changes that a track's readings had: [[time, value, doubtful, event], …]. */
+function proposed(name) {
+  if (name === EPISODES) {
+    return recording.events.flatMap((event) => {
+      if (event.what === "ready") return [[event.at, "begins", false, event]];
+      if (event.what === "end") return [[event.at, event.terminated ? "terminated" : "truncated", false, event]];
+      return [];
+    });
+  }
+  if (name === REWARDS) {
+    const given = recording.events.filter(({ what, reward }) => ["reward", "done"].includes(what) && reward);
+    return given.map(({ at, reward }) => [at, reward, false]);
+  }
+  let last;
+  const changes = [];
+  for (const [at, value, raw, state] of recording.sources[name].changes) {
+    const doubtful = !["ok", "unsettled", "nothing"].includes(state);
+    if (value !== last || doubtful) changes.push([at, value, doubtful, { raw, state }]);
+    last = value;
+  }
+  return changes;
+}
+
+/** What was read last until a time. */
+function readAt(name, time) {
+  if (name === REWARDS) return proposals[name].find(([at]) => frameAt(at) === frame)?.[1];
+  const until = proposals[name].filter(([at]) => at <= time);
+  return until.at(-1)?.[1];
+}
+
+/** The same in words, with what wasn't believed. */
+function readText(name, time) {
+  const [, value, doubtful, { raw, state } = {}] = proposals[name].filter(([at]) => at <= time).at(-1) ?? [];
+  return doubtful ? `${shown(value)} (${state}: ${shown(raw)})` : shown(readAt(name, time));
+}
+
+/** The first frame at or after a time; the last, where there is none. */
+function frameAt(time) {
+  const found = recording.frames.findIndex((at) => at >= time);
+  return found < 0 ? Math.max(0, recording.frames.length - 1) : found;
+}
+
+const now = () => recording.frames[frame] ?? 0;
+
+// ── the picture ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const pictures = new Map();
+
+function picture(index) {
+  if (!pictures.has(index)) {
+    const image = new Image();
+    image.src = `frames/${index}.png`;
+    pictures.set(index, image);
+    // The oldest goes: there are as many as are near.
+    if (pictures.size > 8 * AHEAD) pictures.delete(pictures.keys().next().value);
+  }
+  return pictures.get(index);
+}
+
+function show(index) {
+  frame = Math.max(0, Math.min(recording.frames.length - 1, index));
+  if (recording.frames.length) $("frame").src = picture(frame).src;
+  for (let next = frame + 1; next <= Math.min(frame + AHEAD, recording.frames.length - 1); next++) picture(next);
+  render();
+}
+
+function placeRegion() {
+  const region = recording.sources[track]?.region;
+  $("region").hidden = !region;
+  if (!region) return;
+  const box = $("screen").getBoundingClientRect();
+  const scale = Math.min(box.width / recording.width, box.height / recording.height);
+  const [left, top] = [(box.width - recording.width * scale) / 2, (box.height - recording.height * scale) / 2];
+  const [x, y, width, height] = region;
+  Object.assign($("region").style, {
+    left: `${left + x * scale - 2}px`,
+    top: `${top + y * scale - 2}px`,
+    width: `${width * scale + 4}px`,
+    height: `${height * scale + 4}px`,
+  });
+}
+
+// ── the panel ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function render() {
+  $("position").value = frame;
+  $("position").setAttribute("aria-valuetext", seconds(now()));
+  $("moment").textContent = `${seconds(now())} · frame ${frame + 1} of ${recording.frames.length}`;
+  $("read").textContent = readText(track, now());
+  $("read").title = $("read").textContent;
+  $("true").textContent = shown(labels.at(track, now()));
+  $("value-label").textContent = track === REWARDS ? "Reward seen at this frame" : "True from this frame on";
+  $("entry").hidden = track === EPISODES;
+  $("undo").disabled = !labels.canUndo;
+  list();
+  placeRegion();
+  const rows = tracks.map((name) => ({ name, proposed: proposals[name], labels: labels.list(name) }));
+  timeline.draw(rows, track, now());
+}
+
+function shown(value) {
+  if (value == null) return "–";
+  return typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
+}
+
+function list() {
+  const entries = labels.list(track);
+  const current = track === REWARDS ? now() : entries.filter(([at]) => at <= now()).at(-1)?.[0];
+  $("count").textContent = `of ${track}: ${entries.length}`;
+  const rows = entries.map(([at, value]) => {
+    const row = document.createElement("tr");
+    row.toggleAttribute("aria-current", at === current);
+    row.insertCell().append(button(seconds(at), `go to ${seconds(at)}`, () => show(frameAt(at))));
+    row.insertCell().textContent = shown(value);
+    row.insertCell().append(button("×", `remove ${shown(value)} at ${seconds(at)}`, () => labels.remove(track, at)));
+    return row;
+  });
+  const body = document.querySelector("#labels tbody");
+  body.replaceChildren(...rows);
+  body.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+function button(text, name, act) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = text;
+  element.setAttribute("aria-label", name);
+  element.addEventListener("click", act);
+  return element;
+}
+
+function select(name) {
+  track = name;
+  document.querySelector(`#tracks input[value="${CSS.escape(name)}"]`).checked = true;
+  $("entry-error").textContent = "";
+  render();
+}
+
+$("tracks").append(
+  ...tracks.map((name) => {
+    const [label, input, text] = ["label", "input", "span"].map((tag) => document.createElement(tag));
+    Object.assign(input, { type: "radio", name: "track", value: name });
+    input.addEventListener("change", () => select(name));
+    text.textContent = name;
+    label.append(input, text);
+    return label;
+  }),
+);
+
+// ── what a person says ─────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What was written, as the kind of value that the source has. Throws a text that says what was expected. */
+function parse(text) {
+  const read = proposals[track].map(([, value]) => value).filter((value) => value != null);
+  if (track !== REWARDS && read.some((value) => typeof value === "string")) return text;
+  if (track !== REWARDS && read.some((value) => typeof value === "boolean") && /^(yes|no)$/i.test(text)) {
+    return text.toLowerCase() === "yes";
+  }
+  const number = Number(text.replace("−", "-"));
+  if (text.trim() === "" || !Number.isFinite(number)) throw "A number is expected here, such as 120 or −3.5.";
+  return number;
+}
+
+$("entry").addEventListener("submit", (event) => {
+  event.preventDefault();
+  try {
+    labels.set(track, now(), parse($("value").value));
+    leaveEntry();
+  } catch (problem) {
+    if (typeof problem !== "string") throw problem;
+    $("entry-error").textContent = problem;
+  }
+});
+
+function leaveEntry() {
+  $("value").value = "";
+  $("entry-error").textContent = "";
+  $("value").blur();
+}
+
+/** Take what was read at this frame: a value, or an episode's end with its reason. */
+function accept() {
+  if (track !== EPISODES) {
+    const value = readAt(track, now());
+    if (value != null) labels.set(track, now(), value);
+    return;
+  }
+  const near = proposals[track].find(([at]) => frameAt(at) === frame);
+  if (!near) return;
+  if (near[1] === "begins") labels.begin(now());
+  else labels.end(now(), near[1], near[3].reason ?? "");
+}
+
+function acceptAll() {
+  if (track === EPISODES) return;
+  if (track === REWARDS && recording.earned.length) return labels.work(recording.earned);
+  const known = proposals[track].filter(([, value]) => value != null);
+  const changed = track === REWARDS ? known : known.filter(([, value], i) => value !== known[i - 1]?.[1]);
+  labels.setAll(track, changed.map(([at, value]) => [recording.frames[frameAt(at)], value]));
+}
+
+/** To the proposed change that follows, or with -1 went before, wherever one is. */
+function leap(direction) {
+  const frames = [...new Set(proposals[track].map(([at]) => frameAt(at)))];
+  const found = direction > 0 ? frames.find((index) => index > frame) : frames.filter((index) => index < frame).at(-1);
+  if (found !== undefined) show(found);
+}
+
+function step(by) {
+  const index = tracks.indexOf(track) + by;
+  if (tracks[index]) select(tracks[index]);
+}
+
+const KEYS = {
+  ArrowLeft: (event) => show(frame - (event.shiftKey ? LEAP : 1)),
+  ArrowRight: (event) => show(frame + (event.shiftKey ? LEAP : 1)),
+  ArrowUp: () => step(-1),
+  ArrowDown: () => step(1),
+  Home: () => show(0),
+  End: () => show(recording.frames.length - 1),
+  Enter: accept,
+  a: acceptAll,
+  n: () => leap(1),
+  p: () => leap(-1),
+  v: () => $("value").focus(),
+  b: () => labels.begin(now()),
+  e: () => labels.end(now()),
+  x: () => labels.remove(track, now()),
+  u: () => labels.undo(),
+};
+
+window.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target === $("value")) {
+    if (event.key === "Escape") leaveEntry();
+    return;
+  }
+  // A button that has the focus is pressed with Enter.
+  if (event.target instanceof HTMLButtonElement && (event.key === "Enter" || event.key === " ")) return;
+  if (/^[0-9.−-]$/.test(event.key) && track !== EPISODES) {
+    $("value").focus();
+    return; // the key goes into the field
+  }
+  const act = KEYS[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act(event);
+});
+
+$("undo").addEventListener("click", () => labels.undo());
+$("position").addEventListener("input", () => show(Number($("position").value)));
+window.addEventListener("resize", render);
+$("frame").addEventListener("load", placeRegion);
+
+// ── saving ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+let saving = Promise.resolve();
+let unsaved = 0;
+
+function saveSoon(document) {
+  render();
+  link("waiting", "saving");
+  unsaved += 1;
+  saving = saving.then(() => save(document));
+}
+
+async function save(document) {
+  unsaved -= 1;
+  try {
+    const answer = await fetch("labels", { method: "PUT", body: JSON.stringify(document) });
+    if (!answer.ok) throw new Error(await answer.text());
+    if (unsaved === 0) link("live", "saved");
+  } catch (problem) {
+    link("lost", `not saved: ${problem.message}`);
+  }
+}
+
+function link(state, text) {
+  $("link").dataset.link = state;
+  $("link").textContent = text;
+}
+
+document.title = `${recording.name} · label`;
+$("env").textContent = `${recording.name} · ${recording.env_id}`;
+$("file").textContent = recording.saved_as;
+$("size").textContent = `${recording.width}×${recording.height}`;
+$("position").max = Math.max(0, recording.frames.length - 1);
+link(recording.damage ? "lost" : "live", recording.damage || "ready");
+select(track);
+show(0);

@@ -1,0 +1,140 @@
+"""What was true in a recording: NAME.labels.json, written by people through ``label`` and compared with by ``score``.
+
+Times are seconds since the recording began. A source's truth is a step function: each value until the next.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.manifest import describe
+from pluriverse_server.manifest_game import SourceName
+from pluriverse_server.manifest_sources import MAX_SOURCES
+from pluriverse_server.recording.file import SUFFIX
+
+LABELS_SUFFIX: Final = ".labels.json"
+
+# A day at a change in each frame is 5 million; a person labels some hundreds.
+MAX_LABELS: Final = 100_000
+MAX_EPISODES: Final = 10_000
+MAX_LABELS_BYTES: Final = 16 * 1024 * 1024
+
+Time = Annotated[float, Field(ge=0, le=86_400)]
+Text = Annotated[str, Field(max_length=1000)]
+Step = tuple[Time, bool | float | Text | None]
+Steps = Annotated[list[Step], Field(max_length=MAX_LABELS)]
+
+
+class LabelsError(Exception):
+    """Labels that can't be used; the message has a line for each problem: file, key, and what was expected."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class LabelledEpisode(_Table):
+    """An episode that was seen. ``end`` None: the recording ended before it did; ``done`` None: it ended otherwise."""
+
+    begin: Time
+    end: Time | None = None
+    done: Literal["terminated", "truncated"] | None = None
+    reason: Text = ""
+
+    @model_validator(mode="after")
+    def _ends_after_its_beginning(self) -> LabelledEpisode:
+        if self.end is not None and self.end < self.begin:
+            raise ValueError("expected an end that is no earlier than the beginning")
+        if self.end is None and self.done is not None:
+            raise ValueError("expected an end with done")
+        return self
+
+
+class Labels(_Table):
+    """All that is known of one recording. ``rewards``: when each true one was first to be seen, and its amount."""
+
+    recording: Annotated[str, Field(min_length=1, max_length=255)]
+    episodes: Annotated[list[LabelledEpisode], Field(max_length=MAX_EPISODES)] = []
+    sources: Annotated[dict[SourceName, Steps], Field(max_length=MAX_SOURCES)] = {}
+    rewards: Annotated[list[tuple[Time, float]], Field(max_length=MAX_LABELS)] = []
+
+    @field_validator("episodes")
+    @classmethod
+    def _one_after_the_other(cls, episodes: list[LabelledEpisode]) -> list[LabelledEpisode]:
+        for before, after in pairwise(episodes):
+            if before.end is None or after.begin < before.end:
+                raise ValueError("expected each episode to end before the next begins")
+        return episodes
+
+    @field_validator("sources")
+    @classmethod
+    def _in_order(cls, sources: dict[str, Steps]) -> dict[str, Steps]:
+        for name, steps in sources.items():
+            if any(later[0] <= earlier[0] for earlier, later in pairwise(steps)):
+                raise ValueError(f"expected the values of {name} in the order of their times, each time once")
+        return sources
+
+    @field_validator("rewards")
+    @classmethod
+    def _sorted(cls, rewards: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        if any(later[0] < earlier[0] for earlier, later in pairwise(rewards)):
+            raise ValueError("expected the rewards in the order of their times")
+        return rewards
+
+
+def labels_path(recording: Path) -> Path:
+    """Where the labels of a recording are."""
+    return beside(recording, LABELS_SUFFIX)
+
+
+def beside(recording: Path, suffix: str) -> Path:
+    """NAME with ``suffix``, where the recording is NAME.plrec."""
+    return recording.with_name(recording.name.removesuffix(SUFFIX) + suffix)
+
+
+def read_labels(path: Path) -> Labels:
+    """The labels in a file.
+
+    Raises:
+        LabelsError: it isn't there, or doesn't fit.
+    """
+    try:
+        if path.stat().st_size > MAX_LABELS_BYTES:
+            raise LabelsError(f"{path}: over {MAX_LABELS_BYTES} bytes")
+        return Labels.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise LabelsError(f"{path}: no such file; make it with: pluriverse-server label") from None
+    except OSError as error:
+        raise LabelsError(f"{path}: can't be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise LabelsError(describe(path, error)) from None
+
+
+def write_labels(path: Path, labels: Labels) -> None:
+    """Write the labels; the file is replaced at once.
+
+    Raises:
+        OSError: it can't be written; then the file is as it was.
+    """
+    new = path.with_name(path.name + ".new")
+    with new.open("w", encoding="utf-8") as file:
+        file.write(labels.model_dump_json(indent=1) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def value_at(steps: Steps, at: float) -> Value:
+    """The value of a step function; None before its first step."""
+    found: Value = None
+    for since, value in steps:
+        if since > at:
+            break
+        found = value
+    return found

@@ -1,0 +1,176 @@
+"""What came of scoring, for people and for comparing: NAME.report.json, a page of pictures, and a table."""
+
+from __future__ import annotations
+
+import html
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from PIL import Image, ImageDraw
+from rich.console import Console
+from rich.table import Table
+
+from pluriverse_server.manifest import Manifest
+from pluriverse_server.manifest_sources import ScreenSource
+from pluriverse_server.recording.replay import Replay
+
+from .compare import Matched
+from .judge import Disagreement, Result
+from .labels import beside
+
+REPORT_SUFFIX: Final = ".report.json"
+PICTURES_SUFFIX: Final = ".disagreements"
+
+# Whoever has so many has one mistake many times over.
+MAX_PICTURES: Final = 100
+
+# Beyond a microsecond floats differ between machines.
+DIGITS: Final = 6
+
+OUTLINE: Final = "#ff2020"
+
+STYLE: Final = (
+    "body{font:16px sans-serif;margin:2em;background:#fff;color:#111}figure{margin:0 0 3em}img{max-width:100%;"
+    "border:1px solid #888}figcaption{margin-bottom:.5em}"
+)
+
+
+def as_json(recording: Path, result: Result) -> dict[str, Any]:
+    """The result as NAME.report.json has it: the same for the same recording, labels and sources, wherever."""
+    return {
+        "recording": recording.name,
+        "environment": result.environment,
+        "seconds": _round(result.seconds),
+        "perfect": result.perfect,
+        "reward": _shares(result.rewards, result.fps),
+        "done": _shares(result.dones, result.fps),
+        "episodes": [
+            {
+                "begin": _round(one.begin),
+                "end": _round(one.end),
+                "true": _round(one.true),
+                "scraped": _round(one.scraped),
+            }
+            for one in result.episodes
+        ],
+        "readings": {name: {"cycles": one.cycles, "wrong": one.wrong} for name, one in result.readings.items()},
+        "disagreements": [
+            {
+                "at": _round(one.at),
+                "kind": one.kind,
+                "sources": list(one.sources),
+                "expected": one.expected,
+                "got": one.got,
+            }
+            for one in result.disagreements
+        ],
+    }
+
+
+def write_report(recording: Path, result: Result, manifest: Manifest) -> None:
+    """Write NAME.report.json, and a page with a picture of each disagreement into NAME.disagreements, if there are any.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    document = json.dumps(as_json(recording, result), indent=1, sort_keys=True, ensure_ascii=False)
+    beside(recording, REPORT_SUFFIX).write_text(document + "\n", encoding="utf-8")
+    folder = beside(recording, PICTURES_SUFFIX)
+    # Pictures of what has been mended would only confuse.
+    shutil.rmtree(folder, ignore_errors=True)
+    if result.disagreements:
+        folder.mkdir()
+        _write_pictures(recording, result, manifest, folder)
+
+
+def print_results(results: Mapping[str, Result], console: Console) -> None:
+    """A table with a line for each recording.
+
+    Reward and end: precision and recall. True and scraped: the sums of reward. Delay in frames: median and largest.
+    """
+    table = Table("recording")
+    for column in ("reward", "end", "true", "scraped", "delay", "wrong readings"):
+        table.add_column(column, justify="right")
+    for name, result in results.items():
+        median, largest = (seconds * result.fps for seconds in result.rewards.delays)
+        table.add_row(
+            name,
+            _percent(result.rewards),
+            _percent(result.dones),
+            f"{sum(one.true for one in result.episodes):g}",
+            f"{sum(one.scraped for one in result.episodes):g}",
+            f"{median:.1f} / {largest:.1f}",
+            str(sum(one.wrong for one in result.readings.values())),
+            style="green" if result.perfect else "red",
+        )
+    console.print(table)
+    console.print("reward, end: precision / recall in %; delay in frames: median / largest", style="dim")
+    for name, result in results.items():
+        if not result.perfect:
+            console.print(
+                f"{name}: {len(result.disagreements)} disagreements; see {beside(Path(name), PICTURES_SUFFIX)}"
+            )
+
+
+def _write_pictures(recording: Path, result: Result, manifest: Manifest, folder: Path) -> None:
+    shown = result.disagreements[:MAX_PICTURES]
+    figures: list[str] = []
+    for index, (one, picture) in enumerate(_pictures(recording, shown), 1):
+        draw = ImageDraw.Draw(picture)
+        for x, y, width, height in _regions(manifest, result.environment, one.sources):
+            draw.rectangle((x - 2, y - 2, x + width + 1, y + height + 1), outline=OUTLINE, width=2)
+        name = f"{index:03}.png"
+        picture.save(folder / name)
+        text = f"{one.at:.2f} s: {one.kind} ({', '.join(one.sources)}): expected {one.expected}, got {one.got}"
+        figures.append(f'<figure><figcaption>{html.escape(text)}</figcaption><img src="{name}" alt=""></figure>')
+    left_out = len(result.disagreements) - len(shown)
+    rest = f"<p>{left_out} more are left out.</p>" if left_out else ""
+    title = html.escape(f"{recording.name}: {len(result.disagreements)} disagreements")
+    (folder / "index.html").write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+        f"<h1>{title}</h1>{''.join(figures)}{rest}</html>\n",
+        encoding="utf-8",
+    )
+
+
+def _pictures(recording: Path, disagreements: Sequence[Disagreement]) -> Iterator[tuple[Disagreement, Image.Image]]:
+    """Each with the screen at its moment; they are in the order of their times."""
+    waiting = list(disagreements)
+    replay = Replay(recording)
+    for moment in replay.cycles(replay.header.fps):
+        while waiting and waiting[0].at <= moment.at:
+            size = (replay.header.width, replay.header.height)
+            yield waiting.pop(0), Image.frombuffer("RGB", size, moment.frame.tobytes(), "raw", "BGRX", 0, 1).copy()
+
+
+def _regions(manifest: Manifest, environment: str, sources: Sequence[str]) -> list[list[int]]:
+    tables = (manifest.game(environment).sources.get(name) for name in sources)
+    return [table.region for table in tables if isinstance(table, ScreenSource)]
+
+
+def _shares(matched: Matched[Any], fps: float) -> dict[str, Any]:
+    median, largest = matched.delays
+    return {
+        "true": len(matched.pairs) + len(matched.missed),
+        "false": len(matched.false),
+        "missed": len(matched.missed),
+        "precision": _round(matched.precision),
+        "recall": _round(matched.recall),
+        "delay_frames": {"median": _round(median * fps), "largest": _round(largest * fps)},
+    }
+
+
+def _percent(matched: Matched[Any]) -> str:
+    """Precision and recall, rounded down: 100 % is when nothing is wrong."""
+    return f"{_floor(matched.precision)} / {_floor(matched.recall)}"
+
+
+def _floor(share: float) -> str:
+    return f"{int(share * 1000) / 10:g}"
+
+
+def _round(number: float | None) -> float | None:
+    return None if number is None else round(float(number), DIGITS)

@@ -1,0 +1,270 @@
+"""A recording read again: its pictures and recorded samples through a game's sources and rules as they are now."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, cast
+
+from pluriverse_protocol import reports
+from pluriverse_protocol.raw_updates import Box
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.manifest import Manifest
+from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest_sources import ChangeSource, ScreenSource
+from pluriverse_server.recording.replay import Moment, Replay
+from pluriverse_server.sources.reading import Reading, Sample, SourceError, State
+from pluriverse_server.sources.rules import Rules
+from pluriverse_server.sources.screen import make_reader
+from pluriverse_server.sources.settle import Settler
+
+from .compare import Mark
+
+# A VNC server shows a frame some milliseconds after X has it, and what was said of that frame must not come before.
+SCREEN_LAG_S: Final = 0.02
+
+# What ends an episode by its readings was so before the next was asked for, and may take so long to settle; in an
+# episode that is ready, what says so may too.
+GRACE_S: Final = 1.0
+
+
+@dataclass(slots=True)
+class Scraped:
+    """An episode as it is scraped now. Times are seconds since the recording began; ``done`` is its end, if it was."""
+
+    begin: float
+    env_id: str
+    rewards: list[Mark[float]] = field(default_factory=list[Mark[float]])
+    done: Mark[reports.Done] | None = None
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """All readings of one moment, with the episode that they are of; None between episodes."""
+
+    at: float
+    readings: Mapping[str, Reading]
+    episode: Scraped | None
+
+
+class Rescraper:
+    """Reads one recording. ``cycles`` is what was read; ``episodes`` what followed, once all cycles have been."""
+
+    def __init__(self, directory: Path, manifest: Manifest, replay: Replay) -> None:
+        self.episodes: list[Scraped] = []
+        self._directory = directory
+        self._manifest = manifest
+        self._replay = replay
+        self._env_id = replay.header.env_id
+        self._game = _Game(directory, manifest.game(self._env_id))
+        self._playing: Scraped | None = None
+        self._ready_at: float | None = None
+        self._next_at: float | None = None
+        self._done_said = False
+
+    def cycles(self) -> Generator[Cycle]:
+        """Every cycle of the recording, in order.
+
+        Raises:
+            SourceError: a source needs a file that isn't there, or was not recorded.
+        """
+        waiting: deque[tuple[float, Mapping[str, Any]]] = deque()
+        for moment in self._replay.cycles(self._replay.header.fps):
+            waiting += moment.said
+            while waiting and waiting[0][0] + SCREEN_LAG_S <= moment.at:
+                self._hear(*waiting.popleft())
+            readings = self._game.read(moment)
+            self._begin_if_ready(moment.at, readings)
+            episode = self._playing
+            if episode is not None:
+                self._take(episode, moment.at, self._game.rules.feed(moment.at, readings))
+                self._leave_if_over(moment.at)
+            yield Cycle(moment.at, readings, episode)
+        self._game.check_recorded()
+
+    # ── what was said ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _hear(self, at: float, said: Mapping[str, Any]) -> None:
+        match said:
+            case {"event": "begin", "env": str(env_id)}:
+                self._next_at = at
+                if not self._done_said or env_id != self._env_id:
+                    self._end(at)
+                if env_id != self._env_id:
+                    self._env_id = env_id
+                    self._game = _Game(self._directory, self._manifest.game(env_id))
+            case {"event": "end"} if not self._done_said:
+                # It was ended from without, such as by its time limit.
+                self._end(at)
+            case {"report": "ready"}:
+                self._end(at)
+                self._ready_at = at
+                self._done_said = False
+            case {"report": "done", "reason": str(reason), "truncated": bool(truncated)}:
+                self._done_said = True
+                if truncated and self._playing is not None and not self._game.truncates(reason):
+                    # Nothing that is read says so: the program has ended, or took too much.
+                    self._take(self._playing, at, self._game.rules.cut(at, reason))
+                    self._end(at)
+            case {"report": "readings", "readings": dict()}:
+                self._game.hear(cast("Mapping[str, Any]", said["readings"]))
+            case _:
+                pass
+
+    # ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin_if_ready(self, at: float, readings: Mapping[str, Reading]) -> None:
+        if self._ready_at is None:
+            return
+        if self._game.rules.ready(readings) or at - self._ready_at >= GRACE_S:
+            self._ready_at = self._next_at = None
+            self._playing = Scraped(at, self._env_id)
+            self.episodes.append(self._playing)
+            self._game.begin(len(self.episodes), at)
+
+    def _take(self, episode: Scraped, at: float, said: list[reports.Report]) -> None:
+        for report in said:
+            match report:
+                case reports.Reward(reward=amount):
+                    episode.rewards.append(Mark(_when(report, at), amount, at))
+                case reports.Done(reward=amount):
+                    if amount:
+                        episode.rewards.append(Mark(_when(report, at), amount, at))
+                    episode.done = Mark(_when(report, at), report, at)
+                case _:
+                    pass
+
+    def _leave_if_over(self, at: float) -> None:
+        assert self._playing is not None
+        if self._playing.done is not None or (self._next_at is not None and at - self._next_at >= GRACE_S):
+            self._end(at)
+
+    def _end(self, at: float) -> None:
+        if self._playing is not None:
+            done = self._playing.done
+            self._playing.end = done.at if done is not None else min(at, self._next_at or at)
+            self._playing = None
+            self._game.leave()
+
+
+class _Game:
+    """One environment's sources and rules.
+
+    Reward for time is left out: it follows from when a source holds, and that is compared as such.
+    """
+
+    def __init__(self, directory: Path, tables: GameTables) -> None:
+        rewards = [reward for reward in tables.rewards if reward.give != "second"]
+        self.rules = Rules(tables.model_copy(update={"rewards": rewards}))
+        self._reasons = {reason or condition for reason, condition in tables.episode.truncated.items()}
+        self._settlers = {name: Settler(table) for name, table in tables.sources.items()}
+        self._looks = {
+            name: _Look(name, table, directory)
+            for name, table in tables.sources.items()
+            if isinstance(table, ScreenSource)
+        }
+        self._heard: dict[str, Mapping[str, Any] | None] = {
+            name: None for name in tables.sources if name not in self._looks
+        }
+        self._playing = False
+        self._played = False
+
+    def truncates(self, reason: str) -> bool:
+        """Whether a condition of the game's ends episodes so."""
+        return reason in self._reasons
+
+    def begin(self, episode_id: int, at: float) -> None:
+        """An episode begins."""
+        self._playing = self._played = True
+        for settler in self._settlers.values():
+            settler.reset()
+        self.rules.begin(episode_id, at)
+
+    def leave(self) -> None:
+        """The episode is over."""
+        self._playing = False
+
+    def hear(self, readings: Mapping[str, Any]) -> None:
+        """Take in what was read then of sources that aren't on the screen."""
+        for name, reading in readings.items():
+            if name in self._heard and isinstance(reading, Mapping):
+                before = self._heard[name] or {}
+                events = _number(before.get("events")) + _number(cast("Mapping[str, Any]", reading).get("events"))
+                self._heard[name] = {**reading, "events": events}
+
+    def read(self, moment: Moment) -> dict[str, Reading]:
+        """All sources at this moment."""
+        readings: dict[str, Reading] = {}
+        for name, settler in self._settlers.items():
+            sample = self._looks[name].read(moment) if name in self._looks else self._recall(name, moment.at)
+            reading = settler.feed(sample)
+            if reading.state is State.IMPLAUSIBLE and not self._playing:
+                # Between episodes there is nothing that it could be compared with.
+                settler.reset()
+                reading = settler.feed(sample)
+            readings[name] = reading
+        return readings
+
+    def check_recorded(self) -> None:
+        """Make sure that all sources could be read.
+
+        Raises:
+            SourceError: one was added after the recording was made.
+        """
+        lacking = [name for name, heard in self._heard.items() if heard is None]
+        if lacking and self._played:
+            raise SourceError(
+                f"{', '.join(lacking)}: not on the screen, and not read when this was recorded; record anew"
+            )
+
+    def _recall(self, name: str, at: float) -> Sample:
+        heard = self._heard[name]
+        if heard is None:
+            return Sample(None, at)
+        self._heard[name] = {**heard, "events": 0}
+        return Sample(
+            cast("Value", heard.get("raw")),
+            at,
+            _number(heard.get("confidence")),
+            int(_number(heard.get("events"))),
+            _number(heard.get("lag_ms")) / 1000,
+        )
+
+
+class _Look:
+    """A screen source's reader; a region that hasn't changed isn't read again."""
+
+    def __init__(self, name: str, table: ScreenSource, directory: Path) -> None:
+        x, y, width, height = table.region
+        self._box: Box = (x, y, width, height)
+        self._reader = make_reader(name, table, directory)
+        self._always = isinstance(table, ChangeSource)
+        self._sample: Sample | None = None
+
+    def read(self, moment: Moment) -> Sample:
+        if self._sample is None or self._always or any(_touches(self._box, box) for box in moment.changed):
+            x, y, width, height = self._box
+            value, confidence = self._reader.read(moment.frame[y : y + height, x : x + width])
+            self._sample = Sample(value, moment.at, confidence)
+        return replace(self._sample, at=moment.at)
+
+
+def _touches(one: Box, other: Box) -> bool:
+    return (
+        one[0] < other[0] + other[2]
+        and other[0] < one[0] + one[2]
+        and one[1] < other[1] + other[3]
+        and other[1] < one[1] + one[3]
+    )
+
+
+def _when(report: reports.Reward | reports.Done, at: float) -> float:
+    return report.at if report.at is not None else at
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

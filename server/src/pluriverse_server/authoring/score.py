@@ -1,0 +1,102 @@
+"""How good a runtime's sources are: its recordings, read again as runtime.toml is now, against what people labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from pluriverse_protocol.recordings import MalformedRecording
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from pluriverse_server.manifest import Manifest, load
+from pluriverse_server.recording.file import SUFFIX
+from pluriverse_server.recording.replay import Replay
+from pluriverse_server.sources.reading import SourceError
+
+from .judge import Readings, Result, judge
+from .labels import Labels, labels_path, read_labels
+from .report import print_results, write_report
+from .rescrape import Rescraper
+
+FOLDER: Final = "recordings"
+
+# How often progress is shown, in seconds of the recording.
+PROGRESS_S: Final = 1.0
+
+
+class ScoreError(Exception):
+    """A recording can't be scored; the message says why and what mends it."""
+
+
+def score(
+    directory: Path, recordings: Sequence[Path] = (), *, console: Console | None = None, write: bool = True
+) -> int:
+    """Score recordings, all of the runtime's where none are named; returns the exit status: 0 if all are perfect.
+
+    Writes beside each its NAME.report.json, and pictures of what disagrees into NAME.disagreements; without ``write``
+    it writes nothing. Tells on ``console``.
+
+    Raises:
+        ManifestError, LabelsError, ScoreError: the runtime, a recording or its labels can't be used.
+    """
+    console = console or Console()
+    manifest = load(directory)
+    paths = list(recordings) or sorted((directory / FOLDER).glob(f"*{SUFFIX}"))
+    if not paths:
+        raise ScoreError(
+            f"there are no recordings in {directory / FOLDER}; make one with: pluriverse-server record {directory}"
+        )
+    results: dict[str, Result] = {}
+    columns = (TextColumn("{task.description}"), TextColumn("{task.completed:.0f} s"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        for path in paths:
+            labels = read_labels(labels_path(path))
+            task = progress.add_task(path.name, total=None)
+            update = partial(progress.update, task)
+            result = results[path.name] = score_recording(
+                directory, manifest, path, labels, lambda seconds, update=update: update(completed=seconds)
+            )
+            if write:
+                write_report(path, result, manifest)
+            progress.remove_task(task)
+    print_results(results, console)
+    return 0 if all(result.perfect for result in results.values()) else 1
+
+
+def score_recording(
+    directory: Path,
+    manifest: Manifest,
+    path: Path,
+    labels: Labels,
+    on_progress: Callable[[float], None] = lambda seconds: None,
+) -> Result:
+    """Read a recording again and compare it with its labels. ``on_progress`` is told how many seconds were read.
+
+    Raises:
+        ScoreError: the recording can't be read, or is another runtime's.
+    """
+    try:
+        replay = Replay(path)
+        if replay.header.runtime != manifest.runtime.id:
+            raise ScoreError(f"{path} is a recording of {replay.header.runtime}, and this is {manifest.runtime.id}")
+        rescraper = Rescraper(directory, manifest, replay)
+        readings = Readings(labels)
+        seconds = shown = 0.0
+        for cycle in rescraper.cycles():
+            seconds = cycle.at
+            if seconds - shown >= PROGRESS_S:
+                shown = seconds
+                on_progress(seconds)
+            readings.see(cycle.at, cycle.readings if cycle.episode is not None else {})
+    except FileNotFoundError:
+        raise ScoreError(f"{path}: no such file; expected a recording, NAME{SUFFIX}") from None
+    except (OSError, MalformedRecording, SourceError) as error:
+        raise ScoreError(f"{path} can't be scored: {error}") from error
+    if replay.ended is not None:
+        raise ScoreError(f"{path} can't be scored: {replay.ended}")
+    header = replay.header
+    game = manifest.game(header.env_id)
+    return judge(game, header.env_id, header.fps, seconds, labels, rescraper.episodes, readings)

@@ -1,0 +1,157 @@
+"""A screen within the screen: an X server of a program's own, shown or hidden at once, with VNC on the outer one.
+
+Xephyr draws into a window of ours that is as large as the outer screen and mapped only while it is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pluriverse_server.process import ChildProcess, child_environment, executable
+
+from .connection import write_cookie
+from .errors import DisplayLost
+from .nested_window import NestedWindow
+from .screen import X_ANSWER_DEADLINE_S, Death
+from .xserver import XServer
+
+_T = TypeVar("_T")
+
+NESTED_SCREEN: Final = "nested X server"
+
+# Xephyr sits on input that came in while it waited for an answer of the outer server, until somebody asks it for
+# something. Programs that draw do so all the time; this is how long one that waits for a key may have to.
+NUDGE_INTERVAL_S: Final = 0.02
+
+
+class NestedScreen:
+    """A running X server within another. Made by ``NestedScreen.start``, hidden at first.
+
+    Keys and pointer of the outer screen are its own while it is shown; hidden, it gets none but through XTEST.
+    """
+
+    def __init__(self, server: XServer, window: NestedWindow, executor: ThreadPoolExecutor, xauthority: Path) -> None:
+        self.xauthority = xauthority
+        self._server = server
+        self._window = window
+        self._executor = executor
+        self._following: asyncio.Task[None] | None = None
+        self._stopped = False
+
+    @classmethod
+    async def start(cls, environment: Mapping[str, str], width: int, height: int, *, folder: Path) -> NestedScreen:
+        """Start it, with the outer screen's keyboard map; nothing of it shows yet.
+
+        The outer screen's keys stop repeating by themselves, now and until its end: the inner ones do.
+        ``environment``: DISPLAY and XAUTHORITY of the outer screen. ``folder``: where its cookie is kept.
+
+        Raises:
+            StartError: it ended, or wasn't ready in time; nothing is left of it.
+            DisplayLost: the outer X server is gone, refuses, or doesn't answer.
+        """
+        program = executable("Xephyr", package="xserver-xephyr")
+        executor = ThreadPoolExecutor(1, thread_name_prefix="nested screen")
+        outer, cookie = environment["DISPLAY"], Path(environment["XAUTHORITY"])
+        opening = asyncio.get_running_loop().run_in_executor(executor, NestedWindow, outer, cookie, width, height)
+        try:
+            window = await asyncio.wait_for(asyncio.shield(opening), X_ANSWER_DEADLINE_S)
+        except BaseException as problem:
+            opening.add_done_callback(_close_late)
+            executor.shutdown(wait=False)
+            if isinstance(problem, TimeoutError):
+                raise DisplayLost(f"the X server at {outer} has not answered for {X_ANSWER_DEADLINE_S} s") from None
+            raise
+        xauthority = folder / f"nested-{window.id:x}.Xauthority"
+        try:
+            write_cookie(xauthority)
+            # Its host grab would take the keyboard to itself at Ctrl+Shift.
+            command = [program, "-parent", str(window.id), "-screen", f"{width}x{height}", "-no-host-grab"]
+            server = await XServer.start(command, xauthority=xauthority, env=child_environment(environment))
+        except BaseException:
+            xauthority.unlink(missing_ok=True)
+            window.close()
+            executor.shutdown(wait=False)
+            raise
+        screen = cls(server, window, executor, xauthority)
+        try:
+            await screen._run(lambda: window.connect_inside(server.display, xauthority))
+            screen._following = asyncio.create_task(screen._follow(), name="nested screen: keyboard map")
+        except BaseException:
+            await screen.stop()
+            raise
+        return screen
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a program needs in its environment to draw on the inside."""
+        return {"DISPLAY": self._server.display, "XAUTHORITY": str(self.xauthority)}
+
+    @property
+    def child(self) -> ChildProcess:
+        """The process of its X server."""
+        return self._server.child
+
+    async def show(self) -> None:
+        """Put it above all but the overlay, give it keys and pointer, and hide the nested screen that was shown.
+
+        What is held down goes up there and down here. The picture follows within a millisecond or two.
+
+        Raises:
+            DisplayLost: one of the two X servers is gone, or doesn't answer.
+        """
+        await self._run(self._window.show)
+
+    async def wait_for_death(self) -> Death:
+        """Return when its X server has died; it does so too when the outer one dies."""
+        await self.child.wait()
+        return Death(NESTED_SCREEN, self.child.describe_end(), self.child.last_words)
+
+    async def stop(self) -> None:
+        """End it and whatever draws on it, and take its files away. May be called at any time, repeatedly."""
+        if self._stopped:
+            return
+        self._stopped = True
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait({self._following})
+        self._window.abort()
+        await asyncio.get_running_loop().run_in_executor(self._executor, self._window.close)
+        await self._server.stop()
+        self._executor.shutdown(wait=False)
+        self.xauthority.unlink(missing_ok=True)
+
+    async def _follow(self) -> None:
+        """Hand on what changes in the outer keyboard map: VNC servers and injectors add keysyms to it as they come."""
+        loop, window = asyncio.get_running_loop(), self._window
+        with contextlib.suppress(DisplayLost):
+            while True:
+                noticed = asyncio.Event()
+                loop.add_reader(window, noticed.set)
+                try:
+                    async with asyncio.timeout(NUDGE_INTERVAL_S):
+                        await noticed.wait()
+                except TimeoutError:
+                    pass
+                finally:
+                    loop.remove_reader(window)
+                await self._run(window.follow)
+
+    async def _run(self, work: Callable[[], _T]) -> _T:
+        if self._stopped:
+            raise DisplayLost("the nested screen was stopped")
+        try:
+            async with asyncio.timeout(X_ANSWER_DEADLINE_S):
+                return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        except TimeoutError:
+            self._window.abort()
+            raise DisplayLost(f"the X servers have not answered for {X_ANSWER_DEADLINE_S} s") from None
+
+
+def _close_late(opening: asyncio.Future[NestedWindow]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

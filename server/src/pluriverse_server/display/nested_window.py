@@ -1,0 +1,221 @@
+"""The outer side of a nested screen: its window, what is held down when it is shown, and the keyboard map."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+from Xlib import X
+from Xlib.display import Display
+from Xlib.protocol import event
+
+from .connection import CONNECTION_ERRORS, open_display
+from .errors import DisplayLost
+
+# How these windows are known to each other.
+TITLE: Final = "pluriverse nested screen"
+
+# The overlay's window (overlay/block.py), which stays above.
+OVERLAY_TITLE: Final = "pluriverse overlay"
+
+# A pointer's five buttons that its mask tells of, the wheel's among them.
+BUTTONS: Final = range(1, 6)
+
+MAPPING_KEYBOARD: Final = 1
+
+
+class NestedWindow:
+    """A window as large as the screen, not mapped yet. Blocking, for one thread at a time; ``abort`` is for any."""
+
+    def __init__(self, display: str, xauthority: Path, width: int, height: int) -> None:
+        """Create it on the outer screen.
+
+        Raises:
+            DisplayLost: there is no X server at ``display``, or it refuses the cookie.
+        """
+        self._outside = open_display(display, xauthority)
+        self._inside: Display | None = None
+        self._display = display
+        with self._reporting_loss():
+            self._root: Any = self._outside.screen().root
+            # Without a background what was there before stays until the first picture is painted over it.
+            self._window: Any = self._root.create_window(
+                0, 0, width, height, 0, X.CopyFromParent, background_pixmap=X.NONE, override_redirect=True
+            )
+            self._window.set_wm_name(TITLE)
+            # Repeats from outside would be releases and presses inside, where the keys repeat by themselves.
+            self._outside.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOff)
+            self._outside.sync()
+        self.id: int = self._window.id
+
+    def fileno(self) -> int:
+        """The connection to the outer screen, for ``select``: readable when ``follow`` may have something to do."""
+        return self._outside.fileno()
+
+    def connect_inside(self, display: str, xauthority: Path) -> None:
+        """Open the X server that draws into the window, and give it the outer keyboard map.
+
+        Raises:
+            DisplayLost: one of the two X servers is gone.
+        """
+        self._inside = inside = open_display(display, xauthority)
+        with self._reporting_loss():
+            inside.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOn)
+            info = self._outside.display.info
+            self._copy_map(info.min_keycode, info.max_keycode - info.min_keycode + 1)
+
+    def follow(self) -> None:
+        """Copy what was changed in the outer keyboard map since the last time, and wake the inner server.
+
+        Raises:
+            DisplayLost: one of the two X servers is gone.
+        """
+        with self._reporting_loss():
+            for _ in range(self._outside.pending_events()):
+                notice: Any = self._outside.next_event()
+                if notice.type == X.MappingNotify and notice.request == MAPPING_KEYBOARD:
+                    self._copy_map(notice.first_keycode, notice.count)
+            if self._inside is not None:
+                for _ in range(self._inside.pending_events()):
+                    self._inside.next_event()
+                self._inside.no_operation()
+                self._inside.flush()
+
+    def show(self) -> None:
+        """Map it above all but the overlay, take keys and pointer over, and unmap those that were shown.
+
+        Raises:
+            DisplayLost: one of the two X servers is gone.
+        """
+        with self._reporting_loss():
+            windows = [(window, window.get_wm_name()) for window in self._root.query_tree().children]
+            below = [window for window, title in windows if title != OVERLAY_TITLE and window.id != self.id]
+            shown = [window for window, title in windows if title == TITLE and _is_mapped(window)]
+            if any(window.id == self.id for window in shown):
+                return
+            if below:
+                self._window.configure(sibling=below[-1], stack_mode=X.Above)
+            self._window.map()
+            keys, pointer = self._held_keys(), self._root.query_pointer()
+            for window in shown:
+                _Hands(window, pointer).let_go(keys)
+                # This also ends a grab that a held button gives to the window which it was pressed in.
+                window.unmap()
+            hands = _Hands(self._window, pointer)
+            hands.server_window.set_input_focus(X.RevertToPointerRoot, X.CurrentTime)
+            hands.take(keys)
+            self._outside.sync()
+        self.follow()
+
+    def abort(self) -> None:
+        """Cut both connections, and the window goes: what is blocked in them, on another thread, raises DisplayLost."""
+        for connection in (self._outside, self._inside):
+            if connection is not None:
+                with contextlib.suppress(OSError):
+                    connection.display.socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Hang up. May be called again, and when the X servers are gone."""
+        for connection in (self._outside, self._inside):
+            if connection is not None:
+                connection.display.socket.close()
+
+    def _held_keys(self) -> list[tuple[int, int]]:
+        """The keycodes that are down, each with the modifier that it is or 0; modifiers come first."""
+        modifiers: dict[int, int] = {}
+        mapping: Sequence[Sequence[int]] = self._outside.get_modifier_mapping()
+        for index, keycodes in enumerate(mapping):
+            modifiers.update({keycode: 1 << index for keycode in keycodes if keycode})
+        down = bytes(self._outside.query_keymap())
+        held = [keycode for keycode in range(8, 256) if down[keycode // 8] >> keycode % 8 & 1]
+        # A lock would be locked, or unlocked, by another press.
+        keys = [(keycode, modifiers.get(keycode, 0)) for keycode in held if modifiers.get(keycode) != X.LockMask]
+        return sorted(keys, key=lambda key: not key[1])
+
+    def _copy_map(self, first: int, count: int) -> None:
+        assert self._inside is not None
+        ours: Sequence[Sequence[int]] = self._outside.get_keyboard_mapping(first, count)
+        theirs: Sequence[Sequence[int]] = self._inside.get_keyboard_mapping(first, count)
+        for keycode, (wanted, present) in enumerate(zip(ours, theirs, strict=True), first):
+            if _without_end(wanted) != _without_end(present):
+                self._inside.change_keyboard_mapping(keycode, [tuple(wanted)])
+        self._inside.sync()
+
+    @contextlib.contextmanager
+    def _reporting_loss(self) -> Generator[None]:
+        try:
+            yield
+        except CONNECTION_ERRORS as problem:
+            raise DisplayLost(f"the X server at {self._display}, or the one in it, went away: {problem}") from problem
+
+
+class _Hands:
+    """Moves keys and pointer of the X server in a window with events that look as if the outer one had sent them.
+
+    XTEST inside would not do: a key that went down through the window goes up only through the window.
+    """
+
+    def __init__(self, window: Any, pointer: Any) -> None:
+        children = window.query_tree().children
+        if not children:
+            raise OSError("the nested X server has not drawn its window, or has died")
+        self.server_window = children[0]
+        self._place = {
+            "root_x": pointer.root_x,
+            "root_y": pointer.root_y,
+            "event_x": pointer.root_x,
+            "event_y": pointer.root_y,
+        }
+        self._root = pointer.root
+        self._mask: int = pointer.mask
+        self._buttons = [button for button in BUTTONS if pointer.mask & X.Button1Mask << (button - 1)]
+
+    def let_go(self, keys: Sequence[tuple[int, int]]) -> None:
+        state = self._mask
+        for button in self._buttons:
+            self._send(event.ButtonRelease, button, state)
+            state &= ~(X.Button1Mask << (button - 1))
+        for keycode, modifier in reversed(keys):
+            self._send(event.KeyRelease, keycode, state)
+            state &= ~modifier
+
+    def take(self, keys: Sequence[tuple[int, int]]) -> None:
+        # The server puts its modifiers right by each event's state, which is that before the event.
+        state = self._mask & X.LockMask
+        self._send(event.MotionNotify, 0, state)
+        for keycode, modifier in keys:
+            self._send(event.KeyPress, keycode, state)
+            state |= modifier
+        for button in self._buttons:
+            self._send(event.ButtonPress, button, state)
+            state |= X.Button1Mask << (button - 1)
+
+    def _send(self, kind: Any, detail: int, state: int) -> None:
+        window = self.server_window
+        message = kind(
+            time=X.CurrentTime,
+            root=self._root,
+            window=window,
+            child=X.NONE,
+            same_screen=1,
+            state=state,
+            detail=detail,
+            **self._place,
+        )
+        # With no mask it goes to whoever made the window.
+        window.send_event(message, event_mask=0)
+
+
+def _is_mapped(window: Any) -> bool:
+    return cast("int", window.get_attributes().map_state) != X.IsUnmapped
+
+
+def _without_end(keysyms: Sequence[int]) -> list[int]:
+    """Without the zeros at the end: how many columns the whole map has is no part of a key."""
+    kept = list(keysyms)
+    while kept and not kept[-1]:
+        kept.pop()
+    return kept

@@ -1,0 +1,140 @@
+"""One run of a program: under a keeper that ends it with all that it started, its output drained by a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.process import ChildProcess, StartError
+from pluriverse_server.sources.probes.target import Output
+
+# A pipe's usual size; with the largest that anyone may ask for, a program that floods it costs fewer switches.
+PIPE_BYTES: Final = 1024 * 1024
+
+# The keeper ends everything within a second; what takes longer hangs in the kernel, or has killed its keeper.
+STOP_S: Final = 5.0
+
+# How much of its output goes to the log when it ends.
+LAST_WORDS_BYTES: Final = 4096
+LAST_WORDS_LINES: Final = 8
+
+
+class Child:
+    """A running program. ``stop`` ends it with everything that it started, and removes its folder."""
+
+    def __init__(self, keeper: ChildProcess, pid: int, status: asyncio.StreamReader, output: _Drain) -> None:
+        self.keeper = keeper
+        self.pid = pid
+        self.exit_code: int | None = None
+        self.ended = asyncio.Event()
+        self.output = output.output
+        self._drain = output
+        self._listening = asyncio.create_task(self._listen(status), name="program's end")
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], *, cwd: Path, env: Mapping[str, str], folder: Path, output: Output, nice: int = 0
+    ) -> Child:
+        """Start ``command``; ``folder`` is removed when it has been stopped.
+
+        Raises:
+            StartError: it isn't there, or the system would not start it.
+        """
+        status_end, told = os.pipe()
+        output_end, said = os.pipe()
+        status = await _open_reader(status_end)
+        keeper_command = [sys.executable, "-m", f"{__package__}.keeper", "--parent", str(os.getpid())]
+        keeper_command += ["--status", str(told), "--output", str(said), "--folder", str(folder), "--nice", str(nice)]
+        try:
+            keeper = await ChildProcess.start(
+                "keeper", [*keeper_command, "--", *command], cwd=cwd, env=env, pass_fds=(told, said)
+            )
+        except BaseException:
+            os.close(output_end)
+            raise
+        finally:
+            os.close(told)
+            os.close(said)
+        drain = _Drain(output_end, output)
+        try:
+            word, _, what = (await status.readline()).decode().strip().partition(" ")
+        except BaseException:
+            await keeper.stop(STOP_S)
+            raise
+        if word != "started":
+            await keeper.stop(STOP_S)
+            why = what or f"its keeper ended, {keeper.describe_end()}: {keeper.last_words}"
+            raise StartError(f"the program could not be started ({' '.join(command)}): {why}")
+        return cls(keeper, int(what), status, drain)
+
+    @property
+    def printed_bytes(self) -> int:
+        """How much it has written as its output."""
+        return self._drain.bytes
+
+    @property
+    def last_words(self) -> str:
+        """The last lines of its output."""
+        end = self.output.end
+        said = self.output.read(max(0, end - LAST_WORDS_BYTES), LAST_WORDS_BYTES)
+        return "\n".join(said.decode(errors="replace").splitlines()[-LAST_WORDS_LINES:])
+
+    def describe_end(self) -> str:
+        """How it ended, in words."""
+        if self.exit_code is None:
+            return "it killed its keeper" if self.ended.is_set() else "still running"
+        if self.exit_code < 0:
+            known = -self.exit_code in signal.Signals.__members__.values()
+            return f"killed by {signal.Signals(-self.exit_code).name if known else f'signal {-self.exit_code}'}"
+        return f"exit status {self.exit_code}"
+
+    def end(self) -> None:
+        """SIGTERM to all of it, SIGKILL soon after, without waiting for that."""
+        if self.keeper.returncode is None:
+            os.kill(self.keeper.pid, signal.SIGTERM)
+
+    async def stop(self) -> None:
+        """SIGTERM to all of it, SIGKILL soon after. May be called repeatedly."""
+        await self.keeper.stop(STOP_S)
+        self._listening.cancel()
+        await asyncio.gather(self._listening, return_exceptions=True)
+        self.ended.set()
+
+    async def _listen(self, status: asyncio.StreamReader) -> None:
+        line = (await status.readline()).decode().split()
+        # The pipe ends without a word if the keeper was killed.
+        if line:
+            self.exit_code = int(line[1])
+        self.ended.set()
+
+
+class _Drain:
+    """The thread that reads a program's output, however fast it comes, for as long as anybody holds the pipe."""
+
+    def __init__(self, descriptor: int, output: Output) -> None:
+        self.output = output
+        self.bytes = 0
+        with contextlib.suppress(PermissionError):
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        threading.Thread(target=self._read, args=(descriptor,), name="program's output", daemon=True).start()
+
+    def _read(self, descriptor: int) -> None:
+        with os.fdopen(descriptor, "rb", buffering=0) as pipe:
+            while data := pipe.read(PIPE_BYTES):
+                self.bytes += len(data)
+                self.output.write(data)
+
+
+async def _open_reader(descriptor: int) -> asyncio.StreamReader:
+    stream = asyncio.StreamReader()
+    pipe = os.fdopen(descriptor, "rb", buffering=0)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)
+    return stream

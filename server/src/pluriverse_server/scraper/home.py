@@ -1,0 +1,68 @@
+"""The private HOME of one run of a program, and the environment that goes with it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.process import child_environment
+
+# Where programs look for their settings, saves and caches; all of it goes with the home.
+_BELOW_HOME: Final = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_RUNTIME_DIR": ".run",
+    "TMPDIR": ".tmp",
+}
+
+# Of whoever started the daemon; a program would find its session's bus, or another desktop's settings, by them.
+_FOREIGN: Final = ("DBUS_SESSION_BUS_ADDRESS", "SESSION_MANAGER", "WAYLAND_DISPLAY", "XDG_SESSION_ID")
+
+
+class HomeError(Exception):
+    """A home can't be made, or a file not be put into it; the message says why."""
+
+
+def make_home(home: Path, template: Path | None) -> None:
+    """A new folder ``home``, a copy of ``template`` if there is one. Blocks while it copies.
+
+    Raises:
+        HomeError: the template isn't there or can't be copied.
+    """
+    try:
+        if template is not None:
+            shutil.copytree(template, home, symlinks=True)
+        for name in _BELOW_HOME.values():
+            (home / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, shutil.Error) as error:
+        raise HomeError(f"HOME could not be copied from program.home, {template}: {error}") from error
+
+
+def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """What a program finds in its environment: its ``home``, its ``screen``, and what its manifest gives it."""
+    inherited = {name: value for name, value in child_environment({}).items() if name not in _FOREIGN}
+    below = {name: str(home / folder) for name, folder in _BELOW_HOME.items()}
+    return {**inherited, "HOME": str(home), **below, **screen, **own}
+
+
+def restore(source: Path, home: Path, to: str) -> None:
+    """Put a copy of the file ``source`` at ``to`` below ``home``, at once: the program sees the old one or the new.
+
+    Raises:
+        HomeError: it isn't there, ``to`` leads out of the home, or it can't be written.
+    """
+    target = home / to
+    try:
+        # What the program made of its folders meanwhile may lead anywhere.
+        if not target.parent.resolve().is_relative_to(home.resolve()):
+            raise HomeError(f"restore: {to} is not below HOME")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = target.with_name(f".{target.name}.new")
+        shutil.copyfile(source, new)
+        new.replace(target)
+    except OSError as error:
+        raise HomeError(f"restore: {source} could not be put to {to} below HOME: {error}") from error

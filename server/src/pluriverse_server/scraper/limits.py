@@ -1,0 +1,83 @@
+"""What a program may take, and a look at whether it has taken more."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from pluriverse_server.manifest_game import LimitsTable
+
+from .tree import descendants
+
+MIB: Final = 1024 * 1024
+
+# Each costs a look; a program that writes so many small files fills a disk of its own kind.
+MAX_FILES: Final = 50_000
+
+
+class Limits:
+    """One program's. ``exceeded`` blocks, for some milliseconds; it is for a thread."""
+
+    def __init__(self, table: LimitsTable, keeper: int, home: Path, printed_bytes: Callable[[], int]) -> None:
+        """``keeper`` is the process below which all of the program's are."""
+        self._table = table
+        self._keeper = keeper
+        self._home = home
+        self._printed_bytes = printed_bytes
+
+    def exceeded(self) -> str | None:
+        """Which limit it is over, in words; None if there is none."""
+        table = self._table
+        pids = descendants(self._keeper)
+        if len(pids) > table.processes:
+            return f"the program started more than {table.processes} processes"
+        if self._printed_bytes() > table.output_mib * MIB:
+            return f"the program printed more than {table.output_mib} MiB"
+        if _takes_more_than(table.memory_mib * MIB, pids):
+            return f"the program took more than {table.memory_mib} MiB of memory"
+        return self._too_much_in_home()
+
+    def _too_much_in_home(self) -> str | None:
+        size = 0
+        for count, file_bytes in enumerate(_sizes(self._home)):
+            size += file_bytes
+            if size > self._table.home_mib * MIB:
+                return f"the program wrote more than {self._table.home_mib} MiB into its HOME"
+            if count >= MAX_FILES:
+                return f"the program wrote more than {MAX_FILES} files into its HOME"
+        return None
+
+
+def _takes_more_than(limit: int, pids: list[int]) -> bool:
+    """Whether the processes take so many bytes: what several of them share counts once."""
+    # Resident sizes count what is shared each time and are quick; only where they are over is a closer look needed.
+    if sum(_memory(pid, lambda process: process.memory_info().rss) for pid in pids) <= limit:
+        return False
+    return sum(_memory(pid, lambda process: process.memory_full_info().pss) for pid in pids) > limit
+
+
+def _memory(pid: int, ask: Callable[[psutil.Process], int]) -> int:
+    try:
+        return ask(psutil.Process(pid))
+    except psutil.Error:
+        return 0
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    """What each file and folder below takes on the disk, in bytes. The program changes them meanwhile."""
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    status = entry.stat(follow_symlinks=False)
+                    yield status.st_blocks * 512
+                    if stat.S_ISDIR(status.st_mode):
+                        waiting.append(Path(entry.path))
+        except OSError:
+            continue

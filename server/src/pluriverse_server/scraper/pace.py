@@ -1,0 +1,53 @@
+"""When the sources are read: on a steady grid, and at once when something was drawn."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Final
+
+# How much of a frame too early is in time.
+EARLY_FRAMES: Final = 1e-3
+
+
+class Pace:
+    """The cycles of one play. ``frames`` of the grid have gone by since ``begin``, ``late_frames`` of them unread."""
+
+    def __init__(self, fps: float, drawn: asyncio.Event) -> None:
+        self.fps = fps
+        self._drawn = drawn
+        self._last = 0.0
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from here."""
+        self._begun = asyncio.get_running_loop().time()
+        self.frames = self.late_frames = 0
+
+    async def next(self) -> None:
+        """Return when the next cycle is due: half a frame after the last, if something was drawn, or else a whole one.
+
+        A change that was seen at once is so looked at again half a frame to a frame later.
+        """
+        loop = asyncio.get_running_loop()
+        period = 1 / self.fps
+        if (wait := self._last + period / 2 - loop.time()) > 0:
+            await asyncio.sleep(wait)
+        due = max(self._grid_after(self._last, period), self._last + period / 2)
+        if not self._drawn.is_set() and (wait := due - loop.time()) > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._drawn.wait(), wait)
+        self._last = loop.time()
+        self._count(self._frame(self._last) + 1)
+
+    def _grid_after(self, at: float, period: float) -> float:
+        return self._begun + (self._frame(at) + 1) * period
+
+    def _frame(self, at: float) -> int:
+        # The loop's timers may be early by the clock's resolution.
+        return int((at - self._begun) * self.fps + EARLY_FRAMES)
+
+    def _count(self, frames: int) -> None:
+        if frames > self.frames:
+            self.late_frames += frames - self.frames - 1
+            self.frames = frames

@@ -1,0 +1,197 @@
+"""What a scraper does, asked by the daemon: it leads programs to episodes and reports these."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pluriverse_protocol.errors import LocalProtocolError
+from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Report, Reset
+
+from pluriverse_server.drafts import DRAFT_VARIABLE, missing_pictures, without
+from pluriverse_server.manifest import EnvTable, Manifest
+from pluriverse_server.manifest_game import GameTables
+
+from .link import Link
+from .play import Broken, Plan, Play
+from .senses import Cycle, changed
+from .spares import Spares
+from .stage import Stage
+
+log = logging.getLogger(__name__)
+
+# How often all readings are told, also those that haven't changed.
+TELL_ALL_S: Final = 0.2
+
+# A program writes the end of its game and ends; so long after its end it is still looked at what it has written.
+LAST_LOOK_S: Final = 0.25
+
+
+class Session:
+    """The plays of a runtime, one episode after the other."""
+
+    def __init__(
+        self, directory: Path, manifest: Manifest, catalogue: Mapping[str, EnvTable], stage: Stage, link: Link
+    ) -> None:
+        self._directory = directory
+        self._manifest = manifest
+        self._catalogue = catalogue
+        self._stage = stage
+        self._link = link
+        self._play: Play | None = None
+        self._spares: Spares | None = None
+        self._spared: Plan | None = None
+        self._episode = 0
+        self._told: dict[str, dict[str, Any]] = {}
+        self._all_told_at = 0.0
+        self._stopping: set[asyncio.Task[None]] = set()
+
+    async def episode(self, reset: Reset) -> None:
+        """Lead a program to an episode and report it to its end.
+
+        Raises:
+            Broken: no episode can be begun.
+        """
+        self._episode = reset.episode
+        game = self._game(reset.env)
+        plan = Plan(self._directory, game, self._catalogue[reset.env], reset.seed, reset.fps)
+        play = await self._prepared(plan)
+        first = play.begin(reset.episode)
+        self._link.send(Ready(reset.episode, reset.fps, picture=_box(game.episode.picture)), *first)
+        if self._spares is not None:
+            self._spares.fill()
+        try:
+            await self._follow(play)
+        except LocalProtocolError as error:
+            self._cut(play, f"what was read can't be told: {error}")
+        if play.has_ended and play.child.exit_code is None:
+            raise Broken("the program has killed the process that keeps it")
+
+    def _game(self, env_id: str) -> GameTables:
+        game = self._manifest.game(env_id)
+        missing = missing_pictures(game, self._directory) if os.environ.get(DRAFT_VARIABLE) else {}
+        if missing:
+            log.warning("a draft: nothing is read of %s", ", ".join(f"{name} ({missing[name]})" for name in missing))
+        return without(game, frozenset(missing))
+
+    async def close(self) -> None:
+        """End everything."""
+        if self._spares is not None:
+            await self._spares.close()
+        await self._stage.clear()
+
+    # ── to an episode ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _prepared(self, plan: Plan) -> Play:
+        """A play whose episode is ready and shown; the one before has ended, or will."""
+        if plan.game.reset.spares:
+            return await self._swapped(plan)
+        if plan.game.reset.by == "keys" and await self._led_again(plan):
+            assert self._play is not None
+            return self._play
+        await self._end_play()
+        return await self._make(plan, current=True)
+
+    async def _led_again(self, plan: Plan) -> bool:
+        play = self._play
+        if play is None or play.has_ended or not play.plan.suits(plan):
+            return False
+        try:
+            await play.lead(*plan.game.reset.steps)
+        except Broken as error:
+            log.warning("%s; starting the program again", error)
+            return False
+        return True
+
+    async def _swapped(self, plan: Plan) -> Play:
+        if self._spares is None or self._spared is None or not self._spared.suits(plan):
+            if self._spares is not None:
+                await self._spares.close()
+            self._spared = plan
+            self._spares = Spares(plan.game.reset.spares, lambda gently: self._make(plan, gently=gently))
+        play = await self._spares.take()
+        before, self._play = self._play, play
+        await play.show()
+        if before is not None:
+            stopping = asyncio.create_task(before.stop(), name="play's end")
+            self._stopping.add(stopping)
+            stopping.add_done_callback(self._stopping.discard)
+        return play
+
+    async def _make(self, plan: Plan, *, gently: bool = False, current: bool = False) -> Play:
+        play = await Play.start(plan, self._stage, self._led, gently=gently)
+        if current:
+            self._play = play
+        try:
+            await play.prepare()
+        except Broken:
+            self._log_last_words(play)
+            await play.stop()
+            raise
+        except asyncio.CancelledError:
+            await play.stop()
+            raise
+        return play
+
+    async def _end_play(self) -> None:
+        play, self._play = self._play, None
+        if play is not None:
+            await play.stop()
+
+    def _led(self, play: Play, cycle: Cycle) -> None:
+        """People see what is read on the way to an episode too."""
+        if play is self._play:
+            self._link.send(*self._readings(cycle))
+
+    # ── an episode ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _follow(self, play: Play) -> None:
+        """Report an episode until it is over."""
+        ended_at: float | None = None
+        while True:
+            try:
+                cycle = await play.cycle()
+            except Broken as error:
+                self._cut(play, str(error))
+                return
+            reports = play.rules.feed(cycle.at, cycle.readings)
+            if play.has_ended:
+                ended_at = ended_at or cycle.at
+                if cycle.at - ended_at > LAST_LOOK_S:
+                    reports += play.rules.cut(cycle.at, f"the program ended: {play.child.describe_end()}")
+            frame = Frame(self._episode, play.pace.frames, play.pace.late_frames, cycle.at)
+            self._link.send(*self._readings(cycle), *reports, frame)
+            if any(isinstance(report, Done) for report in reports):
+                if play.has_ended:
+                    self._log_last_words(play)
+                return
+
+    def _cut(self, play: Play, reason: str) -> None:
+        self._log_last_words(play)
+        self._link.send(*play.rules.cut(time.time(), reason))
+        play.break_off(reason)
+
+    def _readings(self, cycle: Cycle) -> list[Report]:
+        everything = cycle.at - self._all_told_at >= TELL_ALL_S
+        if everything:
+            self._told.clear()
+            self._all_told_at = cycle.at
+        news = changed(cycle, self._told)
+        return [Readings(self._episode, news, cycle.at, round(cycle.seconds * 1000, 3))] if news else []
+
+    @staticmethod
+    def _log_last_words(play: Play) -> None:
+        if words := play.child.last_words:
+            log.warning("the program said last:\n    %s", words.replace("\n", "\n    "))
+
+
+def _box(region: list[int] | None) -> tuple[int, int, int, int] | None:
+    if region is None:
+        return None
+    x, y, width, height = region
+    return x, y, width, height

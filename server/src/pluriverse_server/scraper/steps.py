@@ -1,0 +1,106 @@
+"""The steps that lead a program to an episode: keys, typing, clicks and files, each until a condition holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+
+from pluriverse_server.conditions import holds, names_in
+from pluriverse_server.display import AsyncInjector
+from pluriverse_server.manifest_game import Step
+from pluriverse_server.spaces import keysym
+
+from .home import restore
+from .senses import Cycle
+
+# Keys and buttons stay down for so long: a game that looks once a frame which are down sees
+# them for three frames at 60 fps, and for one at 30 or even 20.
+HOLD_S: Final = 0.05
+
+# What is typed as keys that have names.
+_NAMED: Final = {"\n": "Return", "\t": "Tab", "\b": "BackSpace", "\x1b": "Escape"}
+
+
+class StepFailed(Exception):
+    """A step's condition did not come to hold; the message names the step and the condition."""
+
+
+class Steps:
+    """Does steps to one program. ``cycle`` reads its sources once, and waits until that is due."""
+
+    def __init__(
+        self, hands: AsyncInjector, directory: Path, home: Path, cycle: Callable[[], Awaitable[Cycle]]
+    ) -> None:
+        """``directory`` is the runtime's, where the files to restore are."""
+        self._hands = hands
+        self._directory = directory
+        self._home = home
+        self._cycle = cycle
+
+    async def do(self, number: int, step: Step) -> None:
+        """Do one step, and wait until its condition holds.
+
+        Raises:
+            StepFailed: it doesn't within the step's time.
+            HomeError: a file can't be restored.
+            DisplayLost: the screen is gone.
+        """
+        loop = asyncio.get_running_loop()
+        begun = done_at = loop.time()
+        await self._act(step)
+        if step.until is None:
+            return
+        while True:
+            cycle = await self._cycle()
+            values = {name: reading.value for name, reading in cycle.readings.items()}
+            if holds(step.until, values):
+                return
+            if loop.time() - begun > step.timeout_s:
+                known = ", ".join(f"{name} is {values[name]!r:.40}" for name in sorted(names_in(step.until)))
+                raise StepFailed(
+                    f"step {number} ({describe(step)}): {step.until!r} did not come to hold within "
+                    f"{step.timeout_s:g} s; {known}"
+                )
+            if step.every_s is not None and loop.time() - done_at >= step.every_s:
+                done_at = loop.time()
+                await self._act(step)
+
+    async def _act(self, step: Step) -> None:
+        if step.keys is not None:
+            await self._hands.apply([KeyEvent(key, True) for key in step.keys])
+            await self._hold()
+            await self._hands.apply([KeyEvent(key, False) for key in reversed(step.keys)])
+        elif step.type is not None:
+            for character in step.type:
+                key = keysym(_NAMED.get(character, character))
+                await self._hands.apply([KeyEvent(key, True), KeyEvent(key, False)])
+        elif step.click is not None:
+            x, y = step.click
+            # Some look where the pointer is before they take a click.
+            await self._hands.apply([PointerEvent(x, y, 0)])
+            await self._cycle()
+            await self._hands.apply([PointerEvent(x, y, 1 << (step.button - 1))])
+            await self._hold()
+            await self._hands.apply([PointerEvent(x, y, 0)])
+        elif step.restore is not None and step.to is not None:
+            await asyncio.to_thread(restore, self._directory / step.restore, self._home, step.to)
+
+    async def _hold(self) -> None:
+        until = asyncio.get_running_loop().time() + HOLD_S
+        while asyncio.get_running_loop().time() < until:
+            await self._cycle()
+
+
+def describe(step: Step) -> str:
+    """What it does, in a word or two."""
+    if step.keys is not None:
+        return "keys"
+    if step.type is not None:
+        return f"type {step.type!r:.40}"
+    if step.click is not None:
+        return f"click {step.click}"
+    return f"restore {step.restore}" if step.restore is not None else "wait"

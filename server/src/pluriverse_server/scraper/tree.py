@@ -1,0 +1,110 @@
+"""What a process has started, directly or not, as /proc has it; and the end of all of that.
+
+Imports next to nothing: ``keeper``, which begins with each program, is made of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Final
+
+PROC: Final = Path("/proc")
+
+# <sys/prctl.h>
+_PR_SET_PDEATHSIG: Final = 1
+_PR_SET_CHILD_SUBREAPER: Final = 36
+
+# Between two looks at processes that die; the kernel needs about as long for each.
+_LOOK_S: Final = 0.002
+
+# What forks faster than this many looks find is killed unstopped, and looked for again.
+_STOPPING_ROUNDS: Final = 50
+
+
+def adopt_orphans() -> None:
+    """From now on what this process' descendants leave behind becomes its child, and is found below it."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with(parent: int) -> None:
+    """SIGTERM to this process once ``parent``, who started it, is gone; at once if it is already."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def descendants(root: int) -> list[int]:
+    """The living processes below ``root``, parents before their children."""
+    children: dict[int, list[int]] = {}
+    for entry in os.scandir(PROC):
+        if not entry.name.isdigit():
+            continue
+        try:
+            stat = Path(entry.path, "stat").read_bytes()
+        except OSError:
+            continue
+        # The name stands in parentheses and may have any in it; after the last one come state and parent.
+        state, parent = stat[stat.rindex(b")") + 2 :].split(None, 2)[:2]
+        if state not in b"ZX":
+            children.setdefault(int(parent), []).append(int(entry.name))
+    found: list[int] = []
+    wanted = [root]
+    while wanted:
+        below = children.get(wanted.pop(), [])
+        found += below
+        wanted += below
+    return found
+
+
+def signal_all(pids: list[int], signum: signal.Signals) -> None:
+    """Send a signal to whichever of them are still there."""
+    for pid in pids:
+        try:
+            os.kill(pid, signum)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def kill_below(root: int, deadline_s: float) -> bool:
+    """Kill everything below ``root``; returns whether nothing is left within ``deadline_s`` seconds.
+
+    This process' dead children are reaped. Orphans must stay below ``root`` (``adopt_orphans``).
+    """
+    deadline = time.monotonic() + deadline_s
+    while pids := descendants(root):
+        _stop_all(root)
+        signal_all(descendants(root) or pids, signal.SIGKILL)
+        reap()
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_S)
+    reap()
+    return True
+
+
+def reap() -> dict[int, int]:
+    """The children of this process that have ended, by id, with their exit codes (negative: the signal)."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        ended[pid] = os.waitstatus_to_exitcode(status)
+
+
+def _stop_all(root: int) -> None:
+    """SIGSTOP until nothing new turns up: what stands still can't fork while the others are killed."""
+    stopped: set[int] = set()
+    for _ in range(_STOPPING_ROUNDS):
+        new = [pid for pid in descendants(root) if pid not in stopped]
+        if not new:
+            return
+        signal_all(new, signal.SIGSTOP)
+        stopped.update(new)

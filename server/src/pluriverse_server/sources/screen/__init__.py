@@ -1,0 +1,65 @@
+"""Reading the screen: grabs the regions of a moment, and reads numbers, texts, pictures, bars and colours in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pluriverse_server.manifest_sources import (
+    PLAIN,
+    BarSource,
+    ChangeSource,
+    ColourSource,
+    NumberSource,
+    ScreenSource,
+    TemplateSource,
+    TextSource,
+)
+from pluriverse_server.sources.reading import ScreenReader, SourceError
+from pluriverse_server.sources.screen.change import ChangeReader
+from pluriverse_server.sources.screen.colour import BarReader, ColourReader
+from pluriverse_server.sources.screen.glyphs import load_glyphs
+from pluriverse_server.sources.screen.grab import Grabber, ScreenLost
+from pluriverse_server.sources.screen.number import NumberReader, TextReader
+from pluriverse_server.sources.screen.template import load_template
+
+__all__ = ["Grabber", "ScreenLost", "make_reader"]
+
+
+def make_reader(name: str, table: ScreenSource, directory: Path) -> ScreenReader:
+    """The reader of source ``name`` of the runtime in ``directory``, to which the paths of files are relative.
+
+    Raises:
+        SourceError: a file that it needs is missing, damaged or of the wrong size, or Tesseract isn't installed.
+    """
+    match table:
+        case NumberSource() | TextSource():
+            return _make_line_reader(name, table, directory)
+        case TemplateSource(image=image, threshold=threshold, shift=shift):
+            region = (table.region[2], table.region[3])
+            return load_template(directory / image, name, region, threshold, shift)
+        case BarSource(colour=colour, tolerance=tolerance, direction=direction):
+            return BarReader(colour, tolerance, direction)
+        case ColourSource(colour=colour, tolerance=tolerance):
+            return ColourReader(colour, tolerance)
+        case ChangeSource(tolerance=tolerance):
+            return ChangeReader(tolerance)
+        case _:
+            raise TypeError(f"no reader of {type(table).__name__}")
+
+
+def _make_line_reader(name: str, table: NumberSource | TextSource, directory: Path) -> ScreenReader:
+    number = isinstance(table, NumberSource)
+    alone = number and table.written == PLAIN
+    if table.glyphs is None:
+        from pluriverse_server.sources.screen.tesseract import TesseractReader
+
+        reader = TesseractReader(name, number=alone)
+        return NumberReader(reader, table.written) if number and not alone else reader
+    path = directory / table.glyphs
+    glyphs = load_glyphs(path, name, directory)
+    if table.region[3] < glyphs.height:
+        raise SourceError(
+            f"{name}: the glyphs of {path} are {glyphs.height} pixels high, its region has {table.region[3]}; make the "
+            f"region higher, or learn anew with: pluriverse-server learn {directory} {name}"
+        )
+    return NumberReader(TextReader(glyphs), table.written) if number else TextReader(glyphs)

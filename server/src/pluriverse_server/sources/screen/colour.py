@@ -1,0 +1,56 @@
+"""Colours: how much of a region has one, and how full a bar of it is. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.sources.reading import Pixels
+
+
+class ColourReader:
+    """The share of a region's pixels that have a colour."""
+
+    def __init__(self, colour: str, tolerance: int) -> None:
+        """``colour`` is ``#rrggbb``; ``tolerance`` how far each of the three may be from it."""
+        bgr = bytes.fromhex(colour.removeprefix("#"))[::-1]
+        self._low = [np.uint8(max(0, channel - tolerance)) for channel in bgr]
+        self._high = [np.uint8(min(255, channel + tolerance)) for channel in bgr]
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """The share, 0 to 1, and 1.0: it is counted, not guessed."""
+        return float(self.mask(pixels).mean()), 1.0
+
+    def mask(self, pixels: Pixels) -> NDArray[np.bool_]:
+        """Which pixels have the colour: shape (height, width)."""
+        mask = np.ones(pixels.shape[:2], np.bool_)
+        for channel, (low, high) in enumerate(zip(self._low, self._high, strict=True)):
+            mask &= (pixels[..., channel] >= low) & (pixels[..., channel] <= high)
+        return mask
+
+
+class BarReader:
+    """How full a bar is: where, along its direction, it stops being mostly of its colour.
+
+    Gaps, smoothed ends and letters upon it do no harm as long as most of it, and little beyond it, has the colour.
+    """
+
+    def __init__(self, colour: str, tolerance: int, direction: Literal["right", "left", "up", "down"]) -> None:
+        self._colour = ColourReader(colour, tolerance)
+        self._across = 0 if direction in ("right", "left") else 1
+        self._backwards = direction in ("left", "up")
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """The share of the bar that is full, 0 to 1; the confidence falls to 0 as half of the bar says otherwise."""
+        filled = self._colour.mask(pixels).mean(axis=self._across) >= 0.5
+        if self._backwards:
+            filled = filled[::-1]
+        # What contradicts an end at each place: what is empty before it, and what is filled after it.
+        empty_before = np.concatenate(([0], np.cumsum(~filled)))
+        filled_after = filled.sum() - np.concatenate(([0], np.cumsum(filled)))
+        against = empty_before + filled_after
+        end = int(against.argmin())
+        return end / len(filled), max(0.0, 1.0 - 2.0 * float(against[end]) / len(filled))

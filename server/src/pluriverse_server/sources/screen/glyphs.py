@@ -1,0 +1,130 @@
+"""Glyph files: what the characters of one font on one screen look like, as one PNG strip of equal cells.
+
+The strip's brightness is ink. Its text chunk ``pluriverse`` is JSON: the ``characters`` of the cells from the left (one
+that is drawn in several ways has several cells), the size of a ``cell``, the ``widths`` of the glyphs, which stand at
+the left of their cells, the ``ink``, and the ``region`` that they were learnt from, in which they begin at row ``top``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from PIL.PngImagePlugin import PngImageFile, PngInfo
+
+from pluriverse_server.sources.reading import SourceError
+from pluriverse_server.sources.screen.images import open_png
+from pluriverse_server.sources.screen.ink import Ink, ink_of
+
+CHUNK: Final = "pluriverse"
+
+# All of ASCII in four different renderings.
+MAX_GLYPHS: Final = 384
+
+# The largest digits of a game fill a third of a screen.
+MAX_CELL: Final = 256
+
+# What is at least half ink belongs to the glyph; the rest is its smoothed edge.
+STRONG: Final = 0.5
+
+WHITE: Final = 255
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Glyphs:
+    """The glyphs of a font: ``pictures[i]``, ink from 0 to 1 of shape (height, width), shows ``characters[i]``.
+
+    All are as high; a glyph begins and ends with a column that has strong ink. ``region`` is the width and height of
+    what they were learnt from, ``top`` the row in it where they begin. Columns without ink between two glyphs, if there
+    are ``space`` or more of them, mean that one is missing there, or a space.
+    """
+
+    characters: str
+    pictures: tuple[NDArray[np.float32], ...]
+    ink: Ink
+    region: tuple[int, int]
+    top: int
+    space: int
+    spaced: bool = False
+
+    def __post_init__(self) -> None:
+        heights = {picture.shape[0] for picture in self.pictures}
+        widest = max((picture.shape[1] for picture in self.pictures), default=0)
+        if not 1 <= len(self.pictures) == len(self.characters) <= MAX_GLYPHS:
+            raise ValueError(f"{len(self.pictures)} glyphs for {len(self.characters)} characters, at most {MAX_GLYPHS}")
+        if len(heights) != 1 or not all(1 <= size <= MAX_CELL for size in (widest, *heights)):
+            raise ValueError(f"glyphs of at most {widest}x{max(heights)} pixels, expected up to {MAX_CELL}x{MAX_CELL}")
+        if not 0 <= self.top <= self.top + self.height <= self.region[1]:
+            raise ValueError(f"glyphs at row {self.top} don't fit into a region of {self.region}")
+        if not all((picture >= STRONG).any() for picture in self.pictures):
+            raise ValueError("a glyph without ink")
+        if self.space < 1:
+            raise ValueError(f"a space of {self.space} columns")
+
+    @property
+    def height(self) -> int:
+        """Of each glyph, in pixels."""
+        return self.pictures[0].shape[0]
+
+    @property
+    def widest(self) -> int:
+        """The width of the widest, in pixels."""
+        return max(picture.shape[1] for picture in self.pictures)
+
+    def save(self, path: Path) -> None:
+        """Write the glyph file, and its folder if need be."""
+        width, height = self.widest, self.height
+        strip = np.zeros((height, width * len(self.pictures)), np.uint8)
+        for index, picture in enumerate(self.pictures):
+            strip[:, index * width : index * width + picture.shape[1]] = np.rint(picture * WHITE)
+        said = {
+            "characters": self.characters,
+            "cell": [width, height],
+            "widths": [picture.shape[1] for picture in self.pictures],
+            "ink": self.ink.as_json(),
+            "region": list(self.region),
+            "top": self.top,
+            "space": self.space,
+            "spaced": self.spaced,
+        }
+        chunk = PngInfo()
+        chunk.add_text(CHUNK, json.dumps(said))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(strip).save(path, pnginfo=chunk)
+
+
+def load_glyphs(path: Path, name: str, directory: Path) -> Glyphs:
+    """The glyphs of a file that ``Glyphs.save`` wrote, for source ``name`` of the runtime in ``directory``.
+
+    Raises:
+        SourceError: it is missing or no such file.
+    """
+    remedy = f"make it with: pluriverse-server learn {directory} {name}"
+    image = open_png(path, name, remedy)
+    text = cast("PngImageFile", image).text.get(CHUNK)
+    if image.mode != "L" or text is None:
+        raise SourceError(f"{name}: {path} is a picture, but no glyph file; {remedy}")
+    try:
+        said: dict[str, Any] = json.loads(text)
+        width, height = (int(size) for size in said["cell"])
+        widths = [int(size) for size in said["widths"]]
+        region = (int(said["region"][0]), int(said["region"][1]))
+        pictures = _cut(np.asarray(image), (width, height), widths)
+        ink, top, space = ink_of(said["ink"]), int(said["top"]), int(said["space"])
+        return Glyphs(str(said["characters"]), pictures, ink, region, top, space, bool(said["spaced"]))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise SourceError(f"{name}: {path} is a damaged glyph file ({error!r}); {remedy}") from None
+
+
+def _cut(strip: NDArray[np.uint8], cell: tuple[int, int], widths: Sequence[int]) -> tuple[NDArray[np.float32], ...]:
+    if strip.shape != (cell[1], cell[0] * len(widths)) or not all(1 <= width <= cell[0] for width in widths):
+        raise ValueError(f"a picture of {strip.shape[1]}x{strip.shape[0]} pixels, its text says otherwise")
+    ink = strip.astype(np.float32)
+    ink /= WHITE
+    return tuple(ink[:, index * cell[0] : index * cell[0] + width] for index, width in enumerate(widths))

@@ -1,0 +1,296 @@
+"""Reads a line of glyphs: looks for the glyphs that, side by side, explain all ink of a region best. Pure.
+
+Columns without ink say where glyphs begin, so it makes no difference how wide they are, whether the line is aligned to
+the left, the right or the middle, and what is blank. Where glyphs touch, the next begins where one before may end.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels
+from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
+
+# Where a glyph may begin, in columns from where its ink seems to: a smoothed edge counts as ink on one background and
+# not on another.
+OFFSETS: Final = np.arange(-2, 2)
+
+# A glyph that has more in common with what is there than not. Halves of digits have 0.33.
+MAX_MISMATCH: Final = 0.4
+
+# Slanted glyphs lean over their neighbour by a column or two.
+OVERLAP: Final = 2
+
+# Another glyph is taken for a rival of what is read where it begins within a column of it.
+NEAR: Final = 1
+
+# What fits so much worse than another glyph at the same place can't be read with confidence anyway.
+CLEAR_LEAD: Final = 0.15
+
+# A confidence of 0.8, which counts, is a mismatch of 0.1: smoothed edges on a changing background, but no fifth of the
+# glyph; ink beside the glyphs as much as a twentieth of one; and two thirds of the way from the next likely character.
+FREE_MISMATCH: Final = 0.02
+MISMATCH_RANGE: Final = 0.4
+STRAY_RANGE: Final = 0.25
+SURE_MARGIN: Final = 0.85
+
+# What is read with as much confidence counts for a source that doesn't say otherwise; below that it is worth the time
+# to look for glyphs that touch.
+CLEAR: Final = 0.8
+
+# Two characters that look alike but for this share of their ink can't be told apart.
+MIN_RIVALRY: Final = 0.02
+
+# More beginnings than so many are no text but a picture, or noise.
+MAX_STARTS: Final = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """What a line says, and how sure that is, 0 to 1; the text has a space where there is room for a glyph.
+
+    ``text`` is empty if there is no ink (with a confidence of 1), or none that glyphs explain.
+    """
+
+    text: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """The ink of a line: ``flat`` by columns, with blank ones around; what it sums up to left of each column."""
+
+    flat: NDArray[np.float32]
+    starts: list[int]
+    inked: NDArray[np.bool_]
+    energy: NDArray[np.float32]
+    strong: NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class _Tables:
+    """How well each glyph fits at each beginning: arrays of shape (beginnings, offsets, glyphs)."""
+
+    at: NDArray[np.intp]
+    cost: NDArray[np.float32]
+    mismatch: NDArray[np.float32]
+
+    def extend(self, more: _Tables) -> None:
+        self.at = np.concatenate((self.at, more.at))
+        self.cost = np.concatenate((self.cost, more.cost))
+        self.mismatch = np.concatenate((self.mismatch, more.mismatch))
+
+
+class _Found(NamedTuple):
+    """A glyph that may be there: which, between which columns, at which beginning, and what it leaves unexplained."""
+
+    x: int
+    end: int
+    glyph: int
+    start: int
+    cost: float
+    mismatch: float
+
+
+class Line:
+    """Reads lines in one set of glyphs."""
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        self.glyphs = glyphs
+        count, height, widest = len(glyphs.pictures), glyphs.height, glyphs.widest
+        self._room = height * widest
+        self._ones = np.ones(height, np.float32)
+        self._margin = widest + len(OFFSETS)
+        self._widths = np.array([picture.shape[1] for picture in glyphs.pictures])
+        self._columns: list[int] = self._widths.tolist()
+        templates = np.zeros((count, widest, height), np.float32)
+        for template, picture in zip(templates, glyphs.pictures, strict=True):
+            template[: picture.shape[1]] = picture.T
+        flat = templates.reshape(count, -1)
+        self._templates = np.ascontiguousarray(flat.T)
+        self._energy = np.square(flat).sum(axis=1)
+        self._typical = float(np.median(self._energy))
+        letters = np.array(list(glyphs.characters))
+        self._others = letters[:, None] != letters[None, :]
+        self._rivalry = np.maximum(self._rivalries(), MIN_RIVALRY * self._energy[:, None])
+
+    def read(self, pixels: Pixels) -> Spelling:
+        """What the line says."""
+        picture = self._picture(self._rows(pixels))
+        if not picture.starts:
+            return Spelling("", 1.0)
+        if len(picture.starts) > MAX_STARTS:
+            return Spelling("", 0.0)
+        tables = self._tables(picture, picture.starts)
+        found = self._fitting(tables, 0)
+        spelling = self._spelling(tables, found, picture)
+        if spelling.confidence < CLEAR and self._search_on(tables, found, picture):
+            spelling = self._spelling(tables, found, picture)
+        return spelling
+
+    def _spelling(self, tables: _Tables, found: list[_Found], picture: _Picture) -> Spelling:
+        line, stray = _explain(found, picture.strong)
+        if not line:
+            return Spelling("", 0.0)
+        mismatch = max(glyph.mismatch for glyph in line)
+        fit = 1 - max(0.0, mismatch - FREE_MISMATCH) / MISMATCH_RANGE
+        lonely = 1 - stray / (STRAY_RANGE * self._typical)
+        margin = self._margin_of(line, tables, picture) / SURE_MARGIN
+        return Spelling(self._spell(line), max(0.0, min(1.0, fit, lonely, margin)))
+
+    def _rows(self, pixels: Pixels) -> NDArray[np.float32]:
+        """The ink of the rows that hold the line: as learnt, or in another region those with the most ink."""
+        glyphs = self.glyphs
+        if pixels.shape[0] == glyphs.region[1]:
+            return glyphs.ink.strength(pixels[glyphs.top : glyphs.top + glyphs.height])
+        ink = glyphs.ink.strength(pixels)
+        below = np.concatenate(([0.0], np.cumsum((ink * (ink >= STRONG)).sum(axis=1))))
+        held = below[glyphs.height :] - below[: -glyphs.height]
+        top = int(held.argmax())
+        return ink[top : top + glyphs.height]
+
+    def _picture(self, rows: NDArray[np.float32]) -> _Picture:
+        height, width = rows.shape
+        ink = np.zeros((width + 2 * self._margin, height), np.float32)
+        ink[self._margin : -self._margin] = rows.T
+        squares = ink * ink
+        column = np.dot(squares, self._ones)
+        squares[ink < STRONG] = 0
+        strong = np.dot(squares, self._ones)
+        inked = strong > 0
+        starts = np.flatnonzero(inked[1:] & ~inked[:-1]) + 1
+        return _Picture(ink.reshape(-1), starts.tolist(), inked, _left_of(column), _left_of(strong))
+
+    def _tables(self, picture: _Picture, starts: list[int]) -> _Tables:
+        """Compare all glyphs with what is at these beginnings."""
+        at = np.array(starts)[:, None] + OFFSETS
+        step, height = picture.flat.itemsize, self.glyphs.height
+        places = len(picture.inked) - self.glyphs.widest
+        windows = np.ndarray((places, self._room), np.float32, picture.flat, 0, (height * step, step))
+        common = windows[at.reshape(-1)] @ self._templates
+        place = at.reshape(-1)[:, None]
+        there = picture.energy[place + self._widths] - picture.energy[place]
+        both = there + self._energy
+        cost = np.maximum(both - 2 * common, 0)
+        shape = (*at.shape, len(self._widths))
+        return _Tables(at, cost.reshape(shape), (cost / both).reshape(shape))
+
+    def _search_on(self, tables: _Tables, found: list[_Found], picture: _Picture) -> bool:
+        """Look for glyphs that touch one before them, in the ink after its end; whether there are any."""
+        known = set(picture.starts)
+        ends = {glyph.end for glyph in found}
+        while len(known) < MAX_STARTS:
+            starts = sorted(end for end in ends - known if picture.inked[end - 1] and picture.inked[end])
+            if not starts:
+                break
+            more = self._tables(picture, starts)
+            new = self._fitting(more, len(tables.at))
+            tables.extend(more)
+            found += new
+            known.update(starts)
+            ends = {glyph.end for glyph in new}
+        return len(known) > len(picture.starts)
+
+    def _fitting(self, tables: _Tables, first: int) -> list[_Found]:
+        """Of each glyph at each beginning the place where it fits best, if it does."""
+        best = tables.mismatch.argmin(axis=1)
+        least = tables.mismatch.min(axis=1)
+        fits = least < np.minimum(least.min(axis=1, keepdims=True) + CLEAR_LEAD, MAX_MISMATCH)
+        found: list[_Found] = []
+        for start, glyph in np.argwhere(fits).tolist():
+            offset = best[start, glyph]
+            x = int(tables.at[start, offset])
+            cost, mismatch = float(tables.cost[start, offset, glyph]), float(tables.mismatch[start, offset, glyph])
+            found.append(_Found(x, x + self._columns[glyph], glyph, start + first, cost, mismatch))
+        return found
+
+    def _margin_of(self, line: list[_Found], tables: _Tables, picture: _Picture) -> float:
+        """How far the least sure glyph is from being another: 1 as it was learnt, 0 half way to the other."""
+        x, end, glyph, start = np.array([found[:4] for found in line]).T
+        cost = np.array([found.cost for found in line])
+        lead = self._instead(tables, start, x, end, picture.energy) - cost[:, None]
+        share = np.where(self._others[glyph], lead / self._rivalry[glyph], 1.0)
+        return float(share.min())
+
+    def _instead(
+        self,
+        tables: _Tables,
+        start: NDArray[np.intp],
+        x: NDArray[np.intp],
+        end: NDArray[np.intp],
+        energy: NDArray[np.float32],
+    ) -> NDArray[np.float32]:
+        """What each glyph would leave unexplained between columns ``x`` and ``end``: shape (places, glyphs)."""
+        left = tables.at[start][:, :, None]
+        right = left + self._widths
+        x, end = x[:, None, None], end[:, None, None]
+        near = np.abs(left - x) <= NEAR
+        inside = energy[np.minimum(end, right)] - energy[np.maximum(x, left)]
+        rest = energy[end] - energy[x] - np.maximum(inside, 0)
+        return np.where(near, tables.cost[start] + rest, np.inf).min(axis=1)
+
+    def _rivalries(self) -> NDArray[np.float32]:
+        """What each glyph leaves unexplained of each other one: shape (shown, taken for)."""
+        rows: list[NDArray[np.float32]] = []
+        for picture in self.glyphs.pictures:
+            shown = self._picture(picture)
+            start = self._margin
+            tables = self._tables(shown, [start])
+            place = np.array([start])
+            rows.append(self._instead(tables, np.array([0]), place, place + picture.shape[1], shown.energy)[0])
+        return np.array(rows)
+
+    def _spell(self, line: list[_Found]) -> str:
+        text = ""
+        end = line[0].x
+        for glyph in line:
+            text += " " * (glyph.x - end >= self.glyphs.space) + self.glyphs.characters[glyph.glyph]
+            end = glyph.end
+        return text[:MAX_TEXT_CHARS]
+
+
+def _left_of(columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    sums = np.zeros(len(columns) + 1, np.float32)
+    np.cumsum(columns, out=sums[1:])
+    return sums
+
+
+def _explain(found: list[_Found], strong: NDArray[np.float32]) -> tuple[list[_Found], float]:
+    """The glyphs that side by side leave the least unexplained, and how much ink beside them that is."""
+    left = strong.tolist()
+    found.sort(key=_beginning)
+    before: list[int] = []
+    best, last = 0.0, -1
+    # Where a line may end, what it leaves unexplained less all the ink up to there, and its last glyph.
+    ends: list[tuple[int, float, int]] = []
+    for index, glyph in enumerate(found):
+        while ends and ends[0][0] <= glyph.x:
+            _, cost, ended = heapq.heappop(ends)
+            best, last = (cost, ended) if cost < best else (best, last)
+        cost, ended = best, last
+        for end, other, overlapped in ends:
+            if end <= glyph.x + OVERLAP and other + left[end] - left[glyph.x] < cost:
+                cost, ended = other + left[end] - left[glyph.x], overlapped
+        before.append(ended)
+        heapq.heappush(ends, (glyph.end, cost + glyph.cost + left[glyph.x] - left[glyph.end], index))
+    for _, cost, ended in ends:
+        best, last = (cost, ended) if cost < best else (best, last)
+    line: list[_Found] = []
+    while last >= 0:
+        line.append(found[last])
+        last = before[last]
+    line.reverse()
+    covered, stray = 0, 0.0
+    for glyph in line:
+        stray += left[max(glyph.x, covered)] - left[covered]
+        covered = glyph.end
+    return line, stray + left[-1] - left[covered]
+
+
+def _beginning(glyph: _Found) -> int:
+    return glyph.x

@@ -1,0 +1,67 @@
+"""Reads numbers and texts by the glyphs that ``learn`` made. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.manifest_sources import ANYTHING, PLAIN
+from pluriverse_server.sources.reading import Pixels, ScreenReader
+from pluriverse_server.sources.screen.glyphs import Glyphs
+from pluriverse_server.sources.screen.line import Line
+
+# Between groups of three digits; a comma is never a decimal point, which nobody could tell from a separator.
+SEPARATORS: Final = " ,'_"
+_GROUPED: Final = re.compile(rf"[+-]?\d{{1,3}}(?:([{SEPARATORS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?")
+_PLAIN: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+
+# The parts of a line as it is written. Spaces may be as wide as they like, or too narrow to be seen.
+_PART: Final = re.compile(r"(\{\}|\*| )")
+_PARTS: Final = {PLAIN: "(?P<number>.*)", ANYTHING: ".*?", " ": " *"}
+
+# The digits of the largest whole numbers that a float holds exactly; longer ones are misread.
+MAX_DIGITS: Final = 15
+
+
+class TextReader:
+    """Reads a line of text; the value is None if there is no ink."""
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        self._line = Line(glyphs)
+        self._spaced = glyphs.spaced
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """The text, and the confidence in it: that of its least sure glyph."""
+        spelling = self._line.read(pixels)
+        if " " in spelling.text and not self._spaced:
+            return None, 0.0
+        return spelling.text or None, spelling.confidence
+
+
+class NumberReader:
+    """Reads the number in a line that is ``written`` so; the value is None if there is no ink, or if it isn't."""
+
+    def __init__(self, text: ScreenReader, written: str) -> None:
+        """``text`` reads the line. ``written`` is the line with ``{}`` for the number, and ``*`` for whatever else."""
+        self._text = text
+        self._line = re.compile("".join(_PARTS.get(part, re.escape(part)) for part in _PART.split(written)))
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """The number, and the confidence in it: that of its least sure glyph."""
+        text, confidence = self._text.read(pixels)
+        if not isinstance(text, str):
+            return None, confidence
+        line = self._line.fullmatch(text)
+        number = number_in(line["number"]) if line else None
+        return (None, 0.0) if number is None else (number, confidence)
+
+
+def number_in(text: str) -> float | None:
+    """The number that ``text`` is: ``-12``, ``007``, ``3.5`` or ``1,234,567``; None if it is none."""
+    text = text.strip()
+    if _GROUPED.fullmatch(text):
+        text = re.sub(f"[{SEPARATORS}]", "", text)
+    if not _PLAIN.fullmatch(text) or sum(map(str.isdigit, text)) > MAX_DIGITS:
+        return None
+    return float(text)

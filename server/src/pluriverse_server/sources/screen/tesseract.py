@@ -1,0 +1,97 @@
+"""Reads numbers and texts in any font by Tesseract: slower than glyphs, and less sure. Needs tesserocr, an extra."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from pluriverse_server.conditions import Value
+from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels, SourceError
+from pluriverse_server.sources.screen.number import number_in
+
+# Where Debian 12 and 13 have what tesseract-ocr-eng installs.
+TESSDATA: Final = Path("/usr/share/tesseract-ocr/5/tessdata")
+LANGUAGE: Final = "eng"
+
+# Tesseract was trained on lines of about this height; smaller text is enlarged.
+LINE_HEIGHT: Final = 48
+MAX_ENLARGEMENT: Final = 6
+
+# It misses what touches the edge of a picture.
+BORDER: Final = 10
+
+NUMBER_CHARACTERS: Final = "0123456789.,:+-"
+
+
+class TesseractReader:
+    """Reads a line as a text or, if ``number``, as a number. Some milliseconds, if the region has changed."""
+
+    def __init__(self, name: str, *, number: bool) -> None:
+        """``name`` is the source's, for errors.
+
+        Raises:
+            SourceError: tesserocr, or what it knows of English, isn't installed.
+        """
+        self._number = number
+        self._api = _started(name)
+        if number:
+            self._api.SetVariable("tessedit_char_whitelist", NUMBER_CHARACTERS)
+        self._before: Pixels | None = None
+        self._said: tuple[Value, float] = (None, 1.0)
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """The value, None if there is no text or it isn't a number, and the confidence of its least sure word."""
+        if self._before is None or not np.array_equal(self._before, pixels):
+            self._before = pixels.copy()
+            self._said = self._recognised(pixels)
+        return self._said
+
+    def _recognised(self, pixels: Pixels) -> tuple[Value, float]:
+        grey = pixels[..., :3].max(axis=2)
+        if int(grey.max()) - int(grey.min()) < 16:
+            return None, 1.0
+        self._api.SetImage(_prepared(grey))
+        text = self._api.GetUTF8Text().strip()[:MAX_TEXT_CHARS]
+        words: list[int] = self._api.AllWordConfidences()
+        confidence = min(words, default=0) / 100
+        if not text or not self._number:
+            return text or None, confidence
+        number = number_in(text)
+        return (None, 0.0) if number is None else (number, confidence)
+
+
+def _started(name: str) -> Any:
+    try:
+        import tesserocr
+    except ImportError as error:
+        raise SourceError(
+            f"{name}: without glyphs it is read by Tesseract, which isn't there ({error}); install it with: "
+            'pip install "pluriverse-server[ocr]" and apt-get install tesseract-ocr-eng; or learn its glyphs'
+        ) from None
+    data = Path(os.environ.get("TESSDATA_PREFIX", TESSDATA))
+    start: Callable[..., Any] = tesserocr.PyTessBaseAPI
+    try:
+        return start(path=str(data), lang=LANGUAGE, psm=tesserocr.PSM.SINGLE_LINE)
+    except RuntimeError as error:
+        raise SourceError(
+            f"{name}: Tesseract finds no {LANGUAGE}.traineddata in {data} ({error}); install it with: "
+            "apt-get install tesseract-ocr-eng; or set TESSDATA_PREFIX to where it is"
+        ) from None
+
+
+def _prepared(grey: NDArray[np.uint8]) -> Image.Image:
+    """Dark text on light, as high as Tesseract likes it."""
+    # Text is the smaller part of a picture.
+    middle = (int(grey.max()) + int(grey.min())) / 2
+    picture = Image.fromarray(255 - grey if (grey < middle).mean() > 0.5 else grey)
+    times = min(MAX_ENLARGEMENT, -(-LINE_HEIGHT // picture.height))
+    picture = picture.resize((picture.width * times, picture.height * times), Image.Resampling.BICUBIC)
+    bordered = Image.new("L", (picture.width + 2 * BORDER, picture.height + 2 * BORDER), picture.getpixel((0, 0)))
+    bordered.paste(picture, (BORDER, BORDER))
+    return bordered

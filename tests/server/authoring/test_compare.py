@@ -1,0 +1,75 @@
+"""Comparing what was scraped with what was true."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse_server.authoring.compare import WINDOW_S, Mark, Matched, match_rewards
+
+
+def compare(true: list[tuple[float, float]], scraped: list[tuple[float, float]]) -> Matched[float]:
+    return match_rewards([Mark(at, amount, at) for at, amount in true], [Mark(at, what, at) for at, what in scraped])
+
+
+def left(matched: Matched[float]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    return [(mark.at, mark.what) for mark in matched.missed], [(mark.at, mark.what) for mark in matched.false]
+
+
+@pytest.mark.parametrize(
+    ("true", "scraped", "missed", "false"),
+    [
+        ([], [], [], []),
+        ([(1, 5)], [(1.2, 5)], [], []),
+        ([(1, 5)], [(1.6, 5)], [(1, 5)], [(1.6, 5)]),
+        ([(1, 5)], [(1, 6)], [(1, 5)], [(1, 6)]),
+        ([(1, 5)], [], [(1, 5)], []),
+        ([], [(1, 5)], [], [(1, 5)]),
+        # Twice over an edge.
+        ([(1, 5)], [(1, 5), (1.1, 5)], [], [(1.1, 5)]),
+        # The nearest are the same ones.
+        ([(1, 5), (1.3, 5)], [(1.01, 5), (1.31, 5)], [], []),
+        # A score that rolls up; and two hits that are read as one.
+        ([(1, 30)], [(1.05, 10), (1.1, 10), (1.2, 10)], [], []),
+        ([(1, 10), (1.03, 20)], [(1.05, 30)], [], []),
+        ([(1, 10), (1, 20)], [(1, 30)], [], []),
+        # Too slowly to be one.
+        ([(1, 30)], [(1.05, 10), (1.1, 10), (1.6, 10)], [(1, 30)], [(1.05, 10), (1.1, 10), (1.6, 10)]),
+        # A misreading that is taken back is none the less one.
+        ([(1, 10)], [(1, 30), (1.1, -20)], [(1, 10)], [(1, 30), (1.1, -20)]),
+        ([], [(1, 30), (1.1, -30)], [], [(1, 30), (1.1, -30)]),
+    ],
+)
+def test_rewards_are_matched(
+    true: list[tuple[float, float]],
+    scraped: list[tuple[float, float]],
+    missed: list[tuple[float, float]],
+    false: list[tuple[float, float]],
+) -> None:
+    assert left(compare(true, scraped)) == (missed, false)
+
+
+REWARDS = st.lists(st.tuples(st.floats(0, 5), st.sampled_from([-1.0, 1.0, 2.0])), max_size=8)
+
+
+@given(REWARDS, REWARDS)
+def test_what_is_left_over_is_all_that_differs_in_sum(
+    true: list[tuple[float, float]], scraped: list[tuple[float, float]]
+) -> None:
+    missed, false = left(compare(true, scraped))
+    difference = sum(amount for _, amount in true) - sum(amount for _, amount in scraped)
+    assert sum(amount for _, amount in missed) - sum(amount for _, amount in false) == pytest.approx(difference)
+
+
+@given(REWARDS, st.floats(0, WINDOW_S / 2))
+def test_what_is_only_later_is_the_same(true: list[tuple[float, float]], later: float) -> None:
+    apart = [(index * 2.0, amount) for index, (_, amount) in enumerate(true)]
+    matched = compare(apart, [(at + later, amount) for at, amount in apart])
+    assert left(matched) == ([], [])
+    assert (matched.precision, matched.recall) == (1.0, 1.0)
+    assert matched.delays == pytest.approx((later, later) if true else (0.0, 0.0))
+
+
+def test_shares_are_of_what_was_scraped_and_of_what_is_true() -> None:
+    matched = compare([(1, 5), (2, 5), (3, 5)], [(1, 5), (4, 5)])
+    assert (matched.precision, matched.recall) == (0.5, pytest.approx(1 / 3))

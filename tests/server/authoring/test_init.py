@@ -1,0 +1,129 @@
+"""The runtime that ``init`` writes, run for real: nothing of it reports, all that agents get is read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from itertools import pairwise, zip_longest
+from pathlib import Path
+
+import pytest
+from pluriverse_server.authoring.commands_learn import learn_source
+from pluriverse_server.authoring.commands_record import Plan, RecordedRemote
+from pluriverse_server.authoring.init import InitError, init
+from pluriverse_server.authoring.label.film import Film, changes, events
+from pluriverse_server.authoring.labels import LabelledEpisode, Labels, Steps, labels_path, write_labels
+from pluriverse_server.authoring.score import score
+from pluriverse_server.authoring.validate import validate
+from pluriverse_server.manifest import load
+from pluriverse_server.manifest_sources import NumberSource
+from pluriverse_server.remote import Remote
+from pluriverse_server.settings import Settings
+from support.agent import Message, connected
+from support.leftovers import Leftovers
+from support.ports import free_port
+from support.waiting import eventually
+
+PASSWORD = "opensesame"
+
+
+def earned(message: Message) -> float:
+    return message["body"]["reward"]
+
+
+def settings(directory: Path) -> Settings:
+    return Settings(directory, vnc_port=free_port(), rewarder_port=free_port(), password=PASSWORD)
+
+
+def test_what_it_writes_is_valid_and_named(tmp_path: Path) -> None:
+    files = init("my-game", tmp_path / "my-game")
+    assert {path.name for path in files} == {"README.md", "digits.png", "game.py", "runtime.toml"}
+    found = validate(tmp_path / "my-game")
+    assert (found.mistakes, found.warnings) == ([], [])
+    assert list(found.catalogue) == ["my-game.Catch-v0"]
+    assert not any("@NAME@" in path.read_text() for path in files if path.suffix != ".png")
+
+
+@pytest.mark.parametrize("name", ["", "My-Game", "-game", "a" * 65, "../game"])
+def test_a_name_that_no_runtime_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InitError, match="no name for a runtime"):
+        init(name, tmp_path / "folder")
+    assert not (tmp_path / "folder").exists()
+
+
+def test_a_folder_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "game.py").write_text("mine")
+    with pytest.raises(InitError, match="is not empty"):
+        init("my-game", tmp_path)
+    assert (tmp_path / "game.py").read_text() == "mine"
+
+
+async def test_an_agent_gets_rewards_and_ends_that_were_read_from_the_screen(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    init("my-game", tmp_path / "my-game")
+    remote = Remote(settings(tmp_path / "my-game"))
+    started = asyncio.Event()
+    running = asyncio.create_task(remote.run(lambda _: started.set()))
+    try:
+        await asyncio.wait_for(started.wait(), 30)
+        async with connected(remote.settings.rewarder_port, PASSWORD) as agent:
+            # Whoever stands still catches one in five: some within seconds, and three lives are gone as soon.
+            heard = [await agent.hear_method("v0.env.reward")]
+            while not (any(earned(message) > 0 for message in heard) and heard[-1]["body"]["done"]):
+                heard.append(await agent.hear_method("v0.env.reward"))
+        assert heard[-1]["body"]["info"]["reason"] == "no lives left"
+        assert heard[-1]["body"]["terminated"]
+        assert all(earned(message) in (0, 1) for message in heard)
+        await eventually(lambda: set(remote.status()["readings"]) == {"score", "lives", "title"})
+        shown = remote.status()
+        assert shown["readings"]["score"]["region"] == [8, 8, 72, 20]
+        assert [given["reason"] for given in shown["rewards"] if given["done"]][-1] == "no lives left"
+    finally:
+        remote.stop()
+        await asyncio.wait_for(running, 20)
+    leftovers.assert_none()
+
+
+async def test_it_is_recorded_scored_and_learnt_from(tmp_path: Path) -> None:
+    directory = tmp_path / "my-game"
+    init("my-game", directory)
+    recorded = await RecordedRemote(settings(directory), Plan(seconds=12, random_agent=True)).run()
+    assert recorded is not None
+    assert recorded.path == directory / "recordings" / "1.plrec"
+    labelled = await asyncio.to_thread(label, recorded.path)
+    # These labels are what was read while it was played: on a machine that is busy some of it was read late.
+    status = await asyncio.to_thread(score, directory)
+    report = json.loads(await asyncio.to_thread((directory / "recordings" / "1.report.json").read_text))
+    assert report["perfect"] == (status == 0)
+    assert report["reward"]["true"] == len([1 for _, amount in labelled.rewards if amount])
+
+    glyphs = directory / "glyphs" / "digits.png"
+    await asyncio.to_thread(glyphs.unlink)
+    source = load(directory).sources["lives"]
+    assert isinstance(source, NumberSource)
+    learnt = await asyncio.to_thread(learn_source, directory, "lives", source, "123")
+    assert learnt.path == glyphs
+    assert glyphs.is_file()
+    assert set(learnt.characters) <= set("0123")
+
+
+def label(recording: Path) -> Labels:
+    """What a person would who finds that all that was read is true."""
+    film = Film(recording)
+    read, said = changes(film), events(film)
+    film.close()
+    begins = [event["at"] for event in said if event["what"] == "ready"]
+    ends = [event["at"] for event in said if event["what"] == "done"]
+    done = {"done": "terminated", "reason": "no lives left"}
+    episodes = [
+        LabelledEpisode.model_validate({"begin": begin, "end": end, **(done if end is not None else {})})
+        for begin, end in zip_longest(begins, ends)
+    ]
+    sources: dict[str, Steps] = {}
+    for name, steps in read.items():
+        known = [(at, value) for at, value, _, _ in steps if value is not None]
+        sources[name] = [*known[:1], *(step for before, step in pairwise(known) if step[1] != before[1])]
+    rewards = [(event["at"], event["reward"]) for event in said if event["what"] in ("reward", "done")]
+    labels = Labels(recording=recording.name, episodes=episodes, sources=sources, rewards=rewards)
+    write_labels(labels_path(recording), labels)
+    return labels

@@ -1,0 +1,234 @@
+"""The page that labels recordings, in a real browser, with a real recording."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from PIL import Image
+from pluriverse_server.authoring.label.film import WHOLE_EVERY, Film, changes
+from pluriverse_server.authoring.label.server import Earned, LabelServer
+from support.chromium import Chromium
+from support.recorded import FRAMES, HEIGHT, WIDTH, colour_of, write_recording
+from support.waiting import eventually
+
+
+@dataclass
+class Served:
+    """A label server."""
+
+    address: str
+    labels: Path
+
+    @property
+    def saved(self) -> dict[str, Any]:
+        """What is in the file; nothing while there is none."""
+        return json.loads(self.labels.read_text()) if self.labels.exists() else {}
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncGenerator[Served]:
+    path = write_recording(tmp_path / "first.plrec")
+    film = Film(path)
+    async with LabelServer(path, film, {"score": [8, 8, 40, 12]}, [Earned("score", 0.5)]).serving() as address:
+        yield Served(address, tmp_path / "first.labels.json")
+    film.close()
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncGenerator[Chromium]:
+    chromium = await Chromium.start(tmp_path / "profile")
+    yield chromium
+    await chromium.close()
+
+
+async def press(browser: Chromium, *keys: str) -> None:
+    """Press and release keys one after the other: characters, or names of JavaScript's."""
+    codes = {"ArrowLeft": 37, "ArrowRight": 39, "ArrowUp": 38, "ArrowDown": 40, "Enter": 13, "Home": 36, "Escape": 27}
+    for key in keys:
+        if key == "Enter":
+            await browser.press("\r", "Enter", 13)
+        else:
+            await browser.press(key, key if key in codes else "", codes.get(key, ord(key[0].upper())))
+
+
+MOMENT = "document.getElementById('moment').textContent"
+STATUS = "document.getElementById('link').textContent"
+ROWS = "[...document.querySelectorAll('#labels tbody tr')].map(row => row.innerText)"
+READY = "document.querySelector('#tracks input:checked') !== null && document.getElementById('frame').naturalWidth > 0"
+
+
+def shows_frame(frame: int) -> str:
+    return f"{MOMENT}.includes('frame {frame + 1} of {FRAMES}')"
+
+
+@pytest.mark.parametrize(
+    "frame", [0, 1, WHOLE_EVERY - 1, WHOLE_EVERY, WHOLE_EVERY + 1, 2 * WHOLE_EVERY + 7, FRAMES - 1]
+)
+def test_any_picture_is_as_it_was_recorded(tmp_path: Path, frame: int) -> None:
+    film = Film(write_recording(tmp_path / "first.plrec"))
+    image = Image.open(io.BytesIO(film.png(frame)))
+    assert image.size == (WIDTH, HEIGHT)
+    half = WIDTH // 2 if frame % 2 else 0
+    assert image.getpixel((half + 5, 50)) == colour_of(frame)
+    if frame:
+        assert image.getpixel((WIDTH // 2 - half + 5, 50)) == colour_of(frame - 1)
+    with pytest.raises(IndexError):
+        film.png(FRAMES)
+    film.close()
+
+
+def test_changes_of_readings_have_their_times(tmp_path: Path) -> None:
+    film = Film(write_recording(tmp_path / "first.plrec"))
+    assert changes(film)["score"] == [
+        (0.0, 0.0, 0.0, "ok"),
+        (1.0, 1.0, 1.0, "ok"),
+        (2.0, 1.0, 8.0, "implausible"),
+        (3.0, 3.0, 3.0, "ok"),
+        (12.0, 0.0, 0.0, "ok"),
+    ]
+    film.close()
+
+
+def test_a_recording_that_was_cut_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "first.plrec")
+    path.write_bytes(path.read_bytes()[:-40])
+    film = Film(path)
+    assert film.damage
+    if film.times:
+        assert film.png(len(film.times) - 1)
+    film.close()
+
+
+async def test_only_who_has_the_address_gets_anything(served: Served) -> None:
+    async with aiohttp.ClientSession() as session:
+        origin = served.address.rsplit("/", 2)[0]
+        for path in ("/", "/recording", "/wrong-token/recording"):
+            async with session.get(origin + path) as answer:
+                assert answer.status == 404
+        async with session.get(served.address + "frames/9999.png") as answer:
+            assert answer.status == 404
+        async with session.put(served.address + "labels", data="{") as answer:
+            assert answer.status == 400
+    assert served.saved == {}
+
+
+async def test_values_are_labelled_with_the_keyboard_alone_and_saved_at_each_change(
+    served: Served, browser: Chromium
+) -> None:
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+    assert await browser.evaluate("document.querySelector('#tracks input:checked').value") == "score"
+    await press(browser, "0", "Enter")
+    await browser.wait_until(f"{ROWS}.length === 1 && {STATUS} === 'saved'")
+    await press(browser, "n")
+    await browser.wait_until(shows_frame(10))
+    await press(browser, "Enter", "n")
+    await browser.wait_until(shows_frame(20))
+    await press(browser, "ArrowRight", "2", "Enter")
+    await browser.wait_until(f"{ROWS}.length === 3 && {STATUS} === 'saved'")
+    assert served.saved["sources"] == {"score": [[0, 0], [1, 1], [2.1, 2]]}
+    await press(browser, "u")
+    await browser.wait_until(f"{ROWS}.length === 2 && {STATUS} === 'saved'")
+    assert served.saved["sources"] == {"score": [[0, 0], [1, 1]]}
+    await press(browser, "p")
+    await browser.wait_until(shows_frame(20))
+    await press(browser, "p", "x")
+    await browser.wait_until(f"{ROWS}.length === 1 && {STATUS} === 'saved'")
+    assert browser.errors == []
+
+
+async def test_what_was_read_is_taken_as_a_whole_and_corrected(served: Served, browser: Chromium) -> None:
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+    await press(browser, "a")
+    await eventually(lambda: served.saved)
+    assert served.saved["sources"]["score"] == [[0, 0], [1, 1], [3, 3], [12, 0]]
+    assert (await browser.evaluate(ROWS))[1].split("\t")[:2] == ["0:01.000", "1"]
+
+
+async def test_episodes_and_rewards_are_labelled(served: Served, browser: Chromium) -> None:
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+    await press(browser, "b", "ArrowUp", "n")
+    await browser.wait_until(shows_frame(120))
+    first = {"begin": 0, "end": 12, "done": "terminated", "reason": ""}
+    await press(browser, "e")
+    await eventually(lambda: served.saved.get("episodes") == [first])
+    await press(browser, "e")
+    await eventually(lambda: served.saved["episodes"] == [{**first, "done": "truncated"}])
+    await press(browser, "e")
+    await eventually(lambda: served.saved["episodes"] == [{**first, "end": None, "done": None}])
+    # Where the next begins, one that nobody saw end has ended.
+    await press(browser, "b")
+    second = {**first, "begin": 12, "end": None, "done": None}
+    await eventually(lambda: served.saved["episodes"] == [{**first, "done": None}, second])
+    await press(browser, "ArrowDown", "ArrowDown", "Home", "n", "Enter", "n", "5", "Enter")
+    await eventually(lambda: served.saved["rewards"] == [[1, 1], [3, 5]])
+    assert browser.errors == []
+
+
+async def test_rewards_are_worked_out_from_what_the_score_was_in_each_episode(
+    served: Served, browser: Chromium
+) -> None:
+    labels = {
+        "recording": "first.plrec",
+        "episodes": [{"begin": 0, "end": 12}, {"begin": 12}],
+        "sources": {"score": [[0, 10], [1, 11], [3, 13], [12.1, 0], [12.2, 4]]},
+    }
+    async with aiohttp.ClientSession() as session, session.put(served.address + "labels", json=labels) as answer:
+        assert answer.status == 204
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+    await press(browser, "ArrowDown", "a")
+    # The second episode began with what the first had ended with, and its change to nothing counts.
+    await eventually(lambda: served.saved["rewards"] == [[1, 0.5], [3, 1], [12.1, -6.5], [12.2, 2]])
+    assert browser.errors == []
+
+
+async def test_labels_are_there_again_the_next_time(tmp_path: Path, browser: Chromium) -> None:
+    path = write_recording(tmp_path / "first.plrec")
+    labels: dict[str, Any] = {
+        "recording": "first.plrec",
+        "episodes": [],
+        "sources": {"score": [[1.5, 7]]},
+        "rewards": [],
+    }
+    (tmp_path / "first.labels.json").write_text(json.dumps(labels))
+    film = Film(path)
+    async with LabelServer(path, film, {}).serving() as address:
+        await browser.open(address)
+        await browser.wait_until(f"{ROWS}.length === 1 && {ROWS}[0].includes('7')")
+    film.close()
+
+
+async def test_what_is_no_number_or_cannot_be_saved_is_told(served: Served, browser: Chromium) -> None:
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+    await press(browser, "3", "x", "Enter")
+    await browser.wait_until("document.getElementById('entry-error').innerText.includes('A number is expected')")
+    await press(browser, "Escape")
+    # A folder can't be replaced by a file.
+    served.labels.mkdir()
+    await press(browser, "4", "Enter")
+    await browser.wait_until(f"{STATUS}.includes('first.labels.json: Is a directory')")
+
+
+async def test_page_speaks_to_no_one_else_and_has_names_for_what_it_shows(served: Served, browser: Chromium) -> None:
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+    addresses = await browser.evaluate("performance.getEntries().map(e => e.name).filter(n => n.includes('://'))")
+    assert len(addresses) > 5
+    assert all(address.startswith(served.address) for address in addresses), addresses
+    nameless = await browser.evaluate(
+        "[...document.querySelectorAll('button, input')]"
+        ".filter(e => !e.textContent && !e.ariaLabel && !e.labels?.length).length"
+    )
+    assert nameless == 0
+    assert browser.errors == []

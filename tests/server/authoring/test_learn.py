@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pluriverse_server.authoring.learn import LearnError, learn, missing
+from pluriverse_server.sources.screen.line import Line
+from support.glyphs import Pixels, Style, bgrx, draw
+
+LEARNT = ("0", "12", "345", "6789", "100", "2468", "13579", "90")
+STYLE = Style("DejaVuSans")
+
+
+def crops(style: Style, texts: tuple[str, ...] = LEARNT) -> list[tuple[Pixels, str]]:
+    return [(draw(text, style, seed), text) for seed, text in enumerate(texts)]
+
+
+def seven_segments(text: str) -> Pixels:
+    """Digits whose segments don't touch: torn by columns without ink."""
+    segments = ("abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg")
+    boxes = {
+        "a": (0, 2, 3, 8),
+        "b": (2, 9, 9, 11),
+        "c": (11, 18, 9, 11),
+        "d": (18, 20, 3, 8),
+        "e": (11, 18, 0, 2),
+        "f": (2, 9, 0, 2),
+        "g": (9, 11, 3, 8),
+    }
+    rgb = np.zeros((30, 120, 3), np.uint8)
+    for place, digit in enumerate(text):
+        for segment in segments[int(digit)]:
+            top, bottom, left, right = boxes[segment]
+            rgb[5 + top : 5 + bottom, 4 + place * 17 + left : 4 + place * 17 + right] = (40, 240, 60)
+    return bgrx(rgb)
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        STYLE,
+        Style("DejaVuSansMono", 12, colour=(255, 220, 0), align="centre"),
+        Style(colour=(230, 40, 40), background="noise", align="right"),
+        Style("DejaVuSerif-Bold", colour=(20, 20, 20), behind=(200, 220, 180)),
+    ],
+)
+def test_what_was_learnt_reads_what_was_not_seen(style: Style) -> None:
+    line = Line(learn(crops(style)))
+    for number in range(0, 99_999, 1_337):
+        assert line.read(draw(str(number), style, 100 + number)).text == str(number)
+
+
+def test_the_ink_is_the_colour_of_the_glyphs_and_not_of_what_lies_behind() -> None:
+    glyphs = learn(crops(Style(colour=(255, 200, 0), behind=(40, 0, 90))))
+    shown = np.array([[(0, 200, 255, 0), (90, 0, 40, 0)]], np.uint8)
+    assert glyphs.ink.strength(shown).tolist() == [[1, 0]]
+    assert glyphs.characters == "0123456789"
+
+
+def test_digits_torn_into_segments_are_put_together() -> None:
+    line = Line(learn([(seven_segments(text), text) for text in ("01", "2345", "6789", "8888", "1010")]))
+    for text in ("11111", "90210", "48", "777"):
+        assert line.read(seven_segments(text)).text == text
+
+
+def test_labels_may_leave_leading_zeros_out() -> None:
+    drawn = [(draw(f"{value:06}", STYLE), str(value)) for value in (0, 17, 2_345, 67_890, 123_456)]
+    line = Line(learn(drawn))
+    assert line.read(draw("000908", STYLE)).text == "000908"
+
+
+def test_crops_without_ink_are_taken_along() -> None:
+    assert Line(learn([*crops(STYLE), (draw("", STYLE), "")])).read(draw("", STYLE)).text == ""
+
+
+def test_digits_that_no_crop_shows_are_named() -> None:
+    with pytest.raises(LearnError, match="no crop shows 8, 9;"):
+        learn(crops(STYLE, ("01234", "567")))
+    assert missing(["01234", "567"]) == "89"
+
+
+def test_other_characters_can_be_asked_for() -> None:
+    assert learn(crops(STYLE, ("3", "12")), "123").characters == "123"
+    with pytest.raises(LearnError, match=r"no crop shows \."):
+        learn(crops(STYLE, ("3", "12")), "123.")
+
+
+def test_a_wrong_label_is_found() -> None:
+    wrong = [*crops(STYLE), *crops(STYLE), (draw("3717", STYLE), "3777")]
+    with pytest.raises(LearnError, match="crop 17 is labelled '3777', but reads '3717'"):
+        learn(wrong)
+
+
+def test_a_half_drawn_crop_is_found() -> None:
+    half = draw("6666", STYLE)
+    half[14:] = 0
+    with pytest.raises(LearnError, match="crop 17 is labelled '6666', but reads"):
+        learn([*crops(STYLE), *crops(STYLE), (half, "6666")])
+
+
+def test_crops_without_any_glyphs_say_what_was_looked_for() -> None:
+    blank = [(draw("", STYLE), "0123456789")]
+    with pytest.raises(LearnError, match=r"at best 0 of 1 .* none of them shows 0, 1, .*, 9; see that labels say just"):
+        learn(blank)
+
+
+def test_a_crop_of_another_size_is_named() -> None:
+    with pytest.raises(LearnError, match=r"crop 2 \('12'\) has 99x28 pixels"):
+        learn([(pixels[:, :99] if text == "12" else pixels, text) for pixels, text in crops(STYLE)])
+
+
+def test_no_crops_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(LearnError, match="expected 1 to 1000 labelled crops, not 0"):
+        learn([])
+    monkeypatch.setattr("pluriverse_server.authoring.learn.MAX_CROPS", 7)
+    with pytest.raises(LearnError, match="expected 1 to 7 labelled crops, not 8"):
+        learn(crops(STYLE))

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pluriverse_server.authoring.validate import Validation, validate
+
+ROOT = Path(__file__).parents[3]
+
+# Numbered, since lines are what this is about.
+VALID = """\
+[runtime]
+id = "toy"
+version = "1.2.3"
+title = "A toy"
+default_env = "toy.First-v0"
+screen = { width = 320, height = 200 }
+[program]
+command = ["python", "game.py", "{env.level}"]
+[reset]
+by = "restart"
+steps = [
+  { keys = ["space"], until = "lives == 3" },
+  { click = [10, 20] },
+]
+[sources.score]
+from = "log"
+pattern = "score (?P<value>[0-9]+)"
+max_jump = 100
+[sources.lives]
+from = "screen"
+read = "bar"
+region = [0, 0, 60, 10]
+colour = "#ff0000"
+[[rewards]]
+source = "score"
+[episode]
+done = { "no lives left" = "lives == 0" }
+[[envs]]
+id = "toy.First-v0"
+level = 3
+"""
+
+
+def checked(directory: Path, text: str) -> Validation:
+    (directory / "runtime.toml").write_text(text, encoding="utf-8")
+    return validate(directory)
+
+
+def mistakes(directory: Path, text: str) -> list[str]:
+    """What is said of a runtime.toml, without the file's name."""
+    found = checked(directory, text).mistakes
+    return [str(mistake).removeprefix(f"{directory}/runtime.toml:") for mistake in found]
+
+
+def changed(before: str, after: str) -> str:
+    assert VALID.count(before) == 1
+    return VALID.replace(before, after)
+
+
+def test_what_is_right_has_no_mistakes_and_no_warnings(tmp_path: Path) -> None:
+    found = checked(tmp_path, VALID)
+    assert (found.mistakes, found.warnings) == ([], [])
+    assert found.manifest is not None
+    assert list(found.catalogue) == ["toy.First-v0"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ('title = "A toy"', 'titel = "A toy"', '4: runtime.titel: unknown key; did you mean "title"?'),
+        ('title = "A toy"\n', "", "1: runtime.title: missing; add a line with title = … here"),
+        (
+            'title = "A toy"',
+            "title = 7",
+            '4: runtime.title: input should be a valid string, got 7; write it in quotes: "…"',
+        ),
+        ('by = "restart"', 'by = "restrat"', 'did you mean "restart"?'),
+        ('title = "A toy"', 'games = "games"', "4: runtime.games: unknown key here; it belongs to the top of the file"),
+        (
+            'by = "restart"',
+            'by = "restart"\nready = "x"',
+            "11: reset.ready: unknown key here; it belongs into [program] or",
+        ),
+        ("max_jump = 100", "max_jmp = 100", '18: sources.score.max_jmp: unknown key; did you mean "max_jump"?'),
+        ("max_jump = 100", "glyphs = 'a.png'", "18: sources.score.glyphs: unknown key; known here: min, max, max_jump"),
+        ('read = "bar"', 'read = "baar"', 'did you mean read = "bar"?'),
+        ('from = "log"', 'from = "logs"', 'did you mean from = "log"?'),
+        (
+            "region = [0, 0, 60, 10]",
+            "region = [0, 0, 60]",
+            "22: sources.lives.region: list should have at least 4 items",
+        ),
+        ("click = [10, 20]", "clik = [10, 20]", '13: reset.steps[1].clik: unknown key; did you mean "click"?'),
+        ('until = "lives == 3"', 'until = "lives = 3"', "12: reset.steps[0].until: expected a condition such as"),
+        ('"lives == 0"', '"live == 0"', "27: episode.done: names the source 'live', and there is none"),
+        ('keys = ["space"]', 'keys = ["spaces"]', "12: reset.steps[0].keys[0]: no key is called so"),
+        ("[0-9]+)", "[0-9+)", "17: sources.score.pattern: expected a regular expression"),
+        ("[sources.score]", "[sources.Score]", "15: sources.Score"),
+        ("[[rewards]]\n", "[rewards]\n", "24: rewards: input should be a valid list"),
+    ],
+)
+def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: str, after: str, expected: str) -> None:
+    found = mistakes(tmp_path, changed(before, after))
+    assert any(expected in mistake for mistake in found), found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            "[0, 0, 60, 10]",
+            "[300, 0, 60, 10]",
+            "22: sources.lives.region: not on the screen of 320x200 pixels: it reaches to (360, 10)",
+        ),
+        ("click = [10, 20]", "click = [320, 20]", "13: reset.steps[1].click: not on the screen"),
+        ('"python"', '"no-such-game"', "8: program.command: there is no program on PATH: no-such-game; PATH is "),
+        ('"python"', '"./game"', "8: program.command: there is no program"),
+        ("level = 3\n", "", "8: program.command: environment 'toy.First-v0' lacks the key 'env.level'"),
+        (
+            'by = "restart"',
+            'by = "keys"\nstart = [{ restore = "a.sav", to = "a.sav" }]',
+            "11: reset.start[0].restore: there is no file",
+        ),
+        (
+            'by = "restart"',
+            'by = "keys"\nstart = [{ restore = "game.py", to = "../a" }]',
+            "11: reset.start[0].to: expected a place below HOME",
+        ),
+        ('"{env.level}"]', '"{env.level}"]\nhome = "fresh"', "9: program.home: there is no folder"),
+        (
+            'read = "bar"\nregion = [0, 0, 60, 10]\ncolour = "#ff0000"',
+            'read = "number"\nregion = [0, 0, 9, 9]\nglyphs = "digits.png"',
+            "23: sources.lives.glyphs: there is no file",
+        ),
+        ('colour = "#ff0000"', "", "19: sources.lives.colour: missing"),
+        (
+            'default_env = "toy.First-v0"',
+            'default_env = "toy.Last-v0"',
+            "5: runtime.default_env: 'toy.Last-v0' is not among",
+        ),
+        (
+            'id = "toy.First-v0"\n',
+            'id = "toy.First-v0"\nlevel = 2\n[[envs]]\nid = "toy.First-v0"\n',
+            "32: the environment 'toy.First-v0' is listed twice",
+        ),
+    ],
+)
+def test_what_no_model_can_check_has_its_line_and_a_remedy(
+    tmp_path: Path, before: str, after: str, expected: str
+) -> None:
+    (tmp_path / "game.py").touch()
+    found = mistakes(tmp_path, changed(before, after))
+    assert any(expected in mistake for mistake in found), found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("max_jump = 100\n", "", "15: warning: sources.score: its changes are reward, and nothing bounds a misreading"),
+        (
+            'read = "bar"',
+            'read = "bar"\nagree = 1',
+            "22: warning: sources.lives.agree: a half-drawn frame counts at once",
+        ),
+        ('done = { "no lives left" = "lives == 0" }\n', "", "26: warning: episode.done: missing: episodes never end"),
+    ],
+)
+def test_what_is_unwise_is_a_warning_and_no_mistake(tmp_path: Path, before: str, after: str, expected: str) -> None:
+    found = checked(tmp_path, changed(before, after))
+    assert found.mistakes == []
+    assert [expected in str(warning) for warning in found.warnings] == [True]
+
+
+def test_games_have_mistakes_in_files_of_their_own(tmp_path: Path) -> None:
+    runtime = VALID.partition("[program]")[0]
+    (tmp_path / "games").mkdir()
+    body = "[program]" + VALID.partition("[program]")[2].partition("[[envs]]")[0]
+    env = '[env]\nid = "toy.First-v0"\nlevel = 3\n'
+    (tmp_path / "games" / "first.toml").write_text(env + body)
+    (tmp_path / "games" / "second.toml").write_text(env.replace("First", "Second") + body.replace("60, 10", "600, 10"))
+    found = checked(tmp_path, 'games = "games"\n' + runtime)
+    assert [str(mistake).partition(": not on")[0] for mistake in found.mistakes] == [
+        f"{tmp_path}/games/second.toml:19: sources.lives.region"
+    ]
+    (tmp_path / "games" / "second.toml").write_text("[env]\nid = \n")
+    found = checked(tmp_path, 'games = "games"\n' + runtime)
+    assert [str(mistake) for mistake in found.mistakes] == [
+        f"{tmp_path}/games/second.toml:2: not TOML: Invalid value (at line 2, column 6)"
+    ]
+    shutil.rmtree(tmp_path / "games")
+    assert "games: expected a folder of 1 to" in str(checked(tmp_path, 'games = "games"\n' + runtime).mistakes[0])
+
+
+def test_text_that_is_no_toml_has_its_line(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, "[runtime]\nid = \n") == ["2: not TOML: Invalid value (at line 2, column 6)"]
+
+
+def test_missing_folder_is_told_with_what_was_expected(tmp_path: Path) -> None:
+    found = validate(tmp_path / "nothing")
+    assert "no such file; expected a runtime's folder" in str(found.mistakes[0])
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "runtimes").iterdir())])
+def test_shipped_runtimes_have_no_mistakes_but_programs_that_are_not_installed(name: str) -> None:
+    found = [str(mistake) for mistake in validate(ROOT / "runtimes" / name).mistakes]
+    assert [mistake for mistake in found if "there is no program" not in mistake] == []

@@ -1,0 +1,87 @@
+"""A program under its keeper: how it starts, what it says, how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from pluriverse_server.process import StartError, child_environment
+from pluriverse_server.scraper.child import Child
+from pluriverse_server.scraper.tree import descendants
+from pluriverse_server.sources.probes import Output
+from support.waiting import eventually
+
+
+@asynccontextmanager
+async def running(folder: Path, *command: str, nice: int = 0) -> AsyncGenerator[Child]:
+    private = folder / "private"
+    private.mkdir()
+    child = await Child.start(
+        command, cwd=folder, env=child_environment({"SAID": "hello"}), folder=private, output=Output(), nice=nice
+    )
+    try:
+        yield child
+    finally:
+        await child.stop()
+    assert not private.exists()
+    assert not psutil.pid_exists(child.pid)
+    assert child.keeper.returncode == 0
+
+
+async def test_output_and_exit_code_are_the_programs(tmp_path: Path) -> None:
+    async with running(tmp_path, "sh", "-c", "echo $SAID; pwd; echo bad >&2; exit 3") as child:
+        await child.ended.wait()
+        assert (child.exit_code, child.describe_end()) == (3, "exit status 3")
+        await eventually(lambda: child.last_words == f"hello\n{tmp_path}\nbad")
+        assert child.printed_bytes == len(child.last_words) + 1
+
+
+async def test_signal_that_ends_it_is_named(tmp_path: Path) -> None:
+    async with running(tmp_path, "sleep", "600") as child:
+        assert child.describe_end() == "still running"
+        os.kill(child.pid, signal.SIGSEGV)
+        await child.ended.wait()
+        assert child.describe_end() == "killed by SIGSEGV"
+
+
+async def test_program_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match=r"no-such-program.*No such file"):
+        async with running(tmp_path, "no-such-program"):
+            raise AssertionError
+
+
+async def test_gigabytes_of_output_neither_block_the_program_nor_fill_memory(tmp_path: Path) -> None:
+    script = f"head -c {300 * 1024 * 1024} /dev/zero; echo; echo done"
+    async with running(tmp_path, "sh", "-c", script) as child:
+        await child.ended.wait()
+        await eventually(lambda: child.printed_bytes > 300 * 1024 * 1024)
+        await eventually(lambda: child.last_words.endswith("done"))
+        with pytest.raises(Exception, match="faster than they could be read"):
+            child.output.read(0, 1)
+
+
+async def test_background_processes_of_a_program_that_has_ended_go_when_it_is_stopped(tmp_path: Path) -> None:
+    async with running(tmp_path, "sh", "-c", "setsid sleep 600 & exit 0") as child:
+        await child.ended.wait()
+        left = descendants(child.keeper.pid)
+        assert len(left) == 1
+    assert not psutil.pid_exists(left[0])
+
+
+async def test_program_knows_no_descriptor_of_its_keepers(tmp_path: Path) -> None:
+    code = "import os; names = os.listdir('/proc/self/fd'); print(sorted(map(int, names))[:3], len(names))"
+    async with running(tmp_path, sys.executable, "-c", code) as child:
+        await child.ended.wait()
+        # The fourth is the folder that it lists.
+        await eventually(lambda: child.last_words == "[0, 1, 2] 4")
+
+
+async def test_gentle_program_is_nice(tmp_path: Path) -> None:
+    async with running(tmp_path, "sleep", "600", nice=10) as child:
+        assert psutil.Process(child.pid).nice() == psutil.Process().nice() + 10

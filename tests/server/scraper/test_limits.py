@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+from pluriverse_server.manifest_game import LimitsTable
+from pluriverse_server.scraper import limits
+from pluriverse_server.scraper.limits import Limits
+
+
+def look(home: Path, *, printed: int = 0, **table: int) -> str | None:
+    return Limits(LimitsTable(**table), os.getpid(), home, lambda: printed).exceeded()
+
+
+def test_modest_program_is_within_its_limits(tmp_path: Path) -> None:
+    (tmp_path / "save").write_bytes(bytes(1024))
+    assert look(tmp_path, printed=1024) is None
+
+
+def test_processes_are_counted_with_all_that_they_start(tmp_path: Path) -> None:
+    with subprocess.Popen(["sh", "-c", "sleep 600 & sleep 600 & echo; wait"], stdout=subprocess.PIPE) as shell:
+        assert shell.stdout is not None
+        shell.stdout.readline()
+        try:
+            assert look(tmp_path, processes=3) is None
+            assert look(tmp_path, processes=2) == "the program started more than 2 processes"
+        finally:
+            for child in psutil.Process(shell.pid).children():
+                child.kill()
+
+
+def test_output_counts_in_mib(tmp_path: Path) -> None:
+    assert look(tmp_path, printed=1024**2, output_mib=1) is None
+    assert look(tmp_path, printed=1024**2 + 1, output_mib=1) == "the program printed more than 1 MiB"
+
+
+def test_home_counts_what_is_on_the_disk_with_its_folders(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1024**3)
+    assert look(tmp_path, home_mib=1) is None
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").write_bytes(os.urandom(1024**2))
+    assert look(tmp_path, home_mib=1) == "the program wrote more than 1 MiB into its HOME"
+
+
+def test_many_small_files_are_too_much_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_FILES", 10)
+    for number in range(12):
+        (tmp_path / str(number)).touch()
+    assert look(tmp_path) == "the program wrote more than 10 files into its HOME"
+
+
+def test_links_out_of_the_home_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "root").symlink_to("/")
+    assert look(tmp_path, home_mib=1) is None
+
+
+def test_home_that_is_gone_is_no_trouble(tmp_path: Path) -> None:
+    assert look(tmp_path / "gone") is None

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import os
+import subprocess
+
+import psutil
+import pytest
+from pluriverse_server.scraper.niceness import can_hurry, hurry
+
+
+def test_asking_whether_niceness_can_be_taken_back_changes_none() -> None:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    can_hurry()
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+
+
+def test_hurried_processes_are_as_important_as_any() -> None:
+    if not can_hurry():
+        pytest.skip("niceness can't be taken back here")
+    with subprocess.Popen(["nice", "-n", "10", "sleep", "600"]) as process:
+        try:
+            hurry([process.pid, 2**22 + 1])
+            assert psutil.Process(process.pid).nice() == 0
+        finally:
+            process.kill()

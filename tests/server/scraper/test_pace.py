@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+from pluriverse_server.scraper.pace import Pace
+
+
+async def test_cycles_are_a_frame_apart_while_nothing_is_drawn() -> None:
+    loop = asyncio.get_running_loop()
+    pace = Pace(100, asyncio.Event())
+    began = loop.time()
+    for _ in range(10):
+        await pace.next()
+    # The grid began with the pace, so that the first comes within a frame.
+    assert loop.time() - began >= 0.088
+    assert pace.frames - pace.late_frames == 10
+
+
+async def test_what_is_drawn_is_looked_at_before_the_frame_is_over() -> None:
+    drawn = asyncio.Event()
+    pace = Pace(0.5, drawn)
+    pace.begin()
+    asyncio.get_running_loop().call_later(0.01, drawn.set)
+    await asyncio.wait_for(pace.next(), 1.5)
+
+
+async def test_cycles_are_never_closer_than_half_a_frame() -> None:
+    loop = asyncio.get_running_loop()
+    drawn = asyncio.Event()
+    drawn.set()
+    pace = Pace(50, drawn)
+    await pace.next()
+    times = [loop.time()]
+    for _ in range(5):
+        await pace.next()
+        times.append(loop.time())
+    assert all(after - before >= 0.0095 for before, after in pairwise(times))
+
+
+async def test_frames_without_a_cycle_are_late() -> None:
+    pace = Pace(100, asyncio.Event())
+    await pace.next()
+    await asyncio.sleep(0.055)
+    await pace.next()
+    assert pace.late_frames >= 4
+    assert pace.frames - pace.late_frames == 2
+    pace.begin()
+    assert (pace.frames, pace.late_frames) == (0, 0)

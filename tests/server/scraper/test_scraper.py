@@ -1,0 +1,300 @@
+"""Whole scrapers: real processes, a real X server and program, and the daemon's keeper of programs at the other end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from pluriverse_protocol.reports import Done, Frame, Observation, Readings, Ready, Reward, Text
+from support.leftovers import Leftovers
+from support.scraped import MANIFEST, Scraped, scraping
+from support.waiting import eventually
+
+COMMAND = MANIFEST["program"]["command"]
+
+
+def mode(*words: str) -> dict[str, Any]:
+    return {"command": [*COMMAND, *words]}
+
+
+def children(name: str) -> list[psutil.Process]:
+    """The processes below this one that have ``name`` in their command line."""
+    found: list[psutil.Process] = []
+    for child in psutil.Process().children(recursive=True):
+        try:
+            if any(name in word for word in child.cmdline()):
+                found.append(child)
+        except psutil.Error:
+            continue
+    return found
+
+
+async def assert_truncated(scraped: Scraped, episode: int, reason: str) -> None:
+    done = await scraped.until(Done, lambda done: done.episode == episode)
+    assert (done.terminated, done.truncated) == (False, True)
+    assert reason in done.reason
+
+
+# ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_each_point_on_the_screen_is_a_reward_and_the_end_is_told(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    async with scraping(tmp_path) as scraped:
+        episode = await scraped.ready()
+        for points in range(1, 6):
+            await scraped.press("Right")
+            await eventually(lambda points=points: scraped.earned(episode) == points)
+        await scraped.press("Right", "x")
+        done = await scraped.until(Done)
+        assert (done.terminated, done.truncated, done.reason) == (True, False, "lost")
+        assert scraped.earned(episode) == 6
+    leftovers.assert_none()
+
+
+async def test_frames_and_readings_are_told_with_the_time_of_what_was_seen(tmp_path: Path) -> None:
+    async with scraping(tmp_path) as scraped:
+        episode = await scraped.ready()
+        await scraped.press("Right")
+        reward = await scraped.until(Reward)
+        await scraped.until(Frame, lambda frame: frame.frames > 20)
+        frames = scraped.said(Frame)
+        assert all(before.frames <= after.frames for before, after in pairwise(frames))
+        first = next(report for report in scraped.said(Readings) if report.readings.get("score", {}).get("raw") == 0.05)
+        assert (first.readings["score"]["state"], first.at) == ("unsettled", reward.at)
+        assert first.episode == episode
+        await scraped.until(Readings, lambda report: set(report.readings) == set(MANIFEST["sources"]))
+
+
+async def test_text_and_observation_come_from_sources(tmp_path: Path) -> None:
+    sources = {
+        **MANIFEST["sources"],
+        "said": {"from": "log", "pattern": "^(?P<value>score .*)"},
+        "points": {"from": "log", "pattern": r"^score (?P<value>\d+)"},
+    }
+    episode_table = {"text": "said", "observation": ["points", "playing"]}
+    async with scraping(tmp_path, sources=sources, episode=episode_table) as scraped:
+        await scraped.ready()
+        await scraped.press("Right", "Right")
+        await scraped.until(Text, lambda said: said.text == "score 2")
+        await scraped.until(Observation, lambda seen: seen.observation == {"points": 2, "playing": 1.0})
+
+
+async def test_restart_begins_each_episode_with_a_fresh_copy_of_home(tmp_path: Path) -> None:
+    async with scraping(tmp_path) as scraped:
+        await scraped.ready()
+        [before] = scraped.homes()
+        assert (before / "settings").read_text() == "easy"
+        await scraped.press("Right", "Right")
+        again = await scraped.ready()
+        [after] = scraped.homes()
+        assert after != before
+        assert (after / "starts").read_text() == "started\n"
+        await scraped.press("Right")
+        await eventually(lambda: scraped.earned(again) == 1)
+        assert len(children("game.py")) == 2, "a keeper and a program"
+
+
+async def test_keys_lead_the_running_program_to_the_next_episode(tmp_path: Path) -> None:
+    steps = [{"keys": ["Return"], "until": "playing > 0.9 and score == 0", "every_s": 0.2}]
+    async with scraping(tmp_path, reset={"by": "keys", "start": [], "steps": steps}) as scraped:
+        await scraped.ready()
+        await scraped.press("Right", "Right", "Right", "x")
+        await scraped.until(Done)
+        again = await scraped.ready()
+        assert (scraped.homes()[0] / "starts").read_text() == "started\n"
+        await scraped.press("Right")
+        await eventually(lambda: scraped.earned(again) == 1)
+
+
+async def test_where_keys_fail_the_program_is_started_anew(tmp_path: Path) -> None:
+    # Return does nothing while it plays.
+    steps = [{"keys": ["Return"], "until": "playing > 0.9 and score == 0", "timeout_s": 0.5}]
+    async with scraping(tmp_path, reset={"by": "keys", "start": [], "steps": steps}) as scraped:
+        first = await scraped.ready()
+        [before] = scraped.homes()
+        await scraped.press("Right")
+        await eventually(lambda: scraped.earned(first) == 1)
+        await scraped.ready()
+        assert scraped.homes() != [before]
+
+
+async def test_a_file_is_restored_below_home(tmp_path: Path) -> None:
+    start = [{"restore": "game.py", "to": "saves/copy"}, *MANIFEST["reset"]["start"]]
+    async with scraping(tmp_path, reset={"start": start}) as scraped:
+        await scraped.ready()
+        [home] = scraped.homes()
+        assert (home / "saves" / "copy").read_text() == (tmp_path / "runtime" / "game.py").read_text()
+
+
+async def test_another_episode_may_be_wanted_while_one_is_being_prepared(tmp_path: Path) -> None:
+    async with scraping(tmp_path) as scraped:
+        scraped.begin()
+        await eventually(lambda: children("game.py"))
+        episode = await scraped.ready()
+        assert [ready.episode for ready in scraped.said(Ready)] == [episode]
+        assert len(children("game.py")) == 2
+
+
+# ── programs that end ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_program_that_ends_truncates_its_episode(tmp_path: Path) -> None:
+    async with scraping(tmp_path) as scraped:
+        episode = await scraped.ready()
+        await scraped.press("q")
+        await assert_truncated(scraped, episode, "the program ended: exit status 7")
+        await scraped.ready()
+
+
+async def test_exit_that_a_condition_names_is_an_outcome(tmp_path: Path) -> None:
+    sources = {**MANIFEST["sources"], "exit": {"from": "process", "read": "exit"}}
+    async with scraping(tmp_path, sources=sources, episode={"done": {"given up": "exit == 7"}}) as scraped:
+        await scraped.ready()
+        await scraped.press("q")
+        done = await scraped.until(Done)
+        assert (done.terminated, done.reason) == (True, "given up")
+
+
+async def test_program_that_dies_at_once_is_why_the_scraper_ends(tmp_path: Path) -> None:
+    async with scraping(tmp_path, program=mode("die")) as scraped:
+        scraped.begin()
+        lost = await scraped.lost()
+        assert lost.reason == "the program ended before its episode began: exit status 1"
+        assert "dying at once" in lost.last_words
+        assert lost.died
+
+
+async def test_program_that_is_not_there_is_why_the_scraper_ends(tmp_path: Path) -> None:
+    async with scraping(tmp_path, program={"command": ["no-such-game"]}) as scraped:
+        scraped.begin()
+        assert "no-such-game" in (await scraped.lost()).reason
+
+
+async def test_window_that_never_comes_is_why_the_scraper_ends(tmp_path: Path) -> None:
+    async with scraping(tmp_path, program={**mode("hide"), "ready": {"timeout_s": 0.5}}) as scraped:
+        scraped.begin()
+        assert (await scraped.lost()).reason == "no window on the screen after 0.5 s"
+
+
+async def test_step_that_fails_is_named(tmp_path: Path) -> None:
+    start = [{"click": [5, 5], "until": "playing > 2", "timeout_s": 0.3}]
+    async with scraping(tmp_path, reset={"start": start}) as scraped:
+        scraped.begin()
+        reason = (await scraped.lost()).reason
+        assert reason.startswith("step 1 (click [5, 5]): 'playing > 2' did not come to hold within 0.3 s; playing is 0")
+
+
+async def test_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+    async with scraping(tmp_path, program=mode("deaf")) as scraped:
+        await scraped.ready()
+        await scraped.ready()
+        assert len(children("game.py")) == 2
+
+
+# ── programs that do harm ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("key", "limits", "reason"),
+    [
+        ("b", {"processes": 20}, "the program started more than 20 processes"),
+        ("y", {"output_mib": 64}, "the program printed more than 64 MiB"),
+        ("f", {"home_mib": 4}, "the program wrote more than 4 MiB into its HOME"),
+        ("m", {"memory_mib": 100}, "the program took more than 100 MiB of memory"),
+    ],
+)
+async def test_program_over_its_limits_truncates_its_episode_and_leaves_nothing(
+    tmp_path: Path, key: str, limits: dict[str, int], reason: str
+) -> None:
+    leftovers = Leftovers()
+    async with scraping(tmp_path, program={"limits": limits}) as scraped:
+        episode = await scraped.ready()
+        await scraped.press(key)
+        await assert_truncated(scraped, episode, reason)
+        await eventually(lambda: not children("game.py"))
+        await scraped.ready()
+        assert not scraped.losses
+    leftovers.assert_none()
+
+
+async def test_what_forks_twice_ends_with_its_program(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    async with scraping(tmp_path, program=mode("orphan")) as scraped:
+        await scraped.ready()
+        assert len(children("game.py")) == 3
+        await scraped.ready()
+        assert len(children("game.py")) == 3
+    leftovers.assert_none()
+
+
+async def test_program_that_kills_its_keeper_ends_the_scraper_and_itself(tmp_path: Path) -> None:
+    async with scraping(tmp_path) as scraped:
+        await scraped.ready()
+        await scraped.press("k")
+        assert "keeps it" in (await scraped.lost()).reason
+        await eventually(lambda: not children("game.py"))
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
+async def test_program_ends_with_a_scraper_that_is_ended(tmp_path: Path, signum: signal.Signals) -> None:
+    async with scraping(tmp_path, program=mode("orphan")) as scraped:
+        await scraped.ready()
+        [home] = scraped.homes()
+        assert scraped.program.pid is not None
+        # What the scraper leaves behind goes to whoever has adopted it, and is told by its working directory.
+        game = [child.pid for child in children("game.py")]
+        os.kill(scraped.program.pid, signum)
+        await eventually(lambda: not any(map(psutil.pid_exists, game)) and not home.exists())
+        for left in (tmp_path / "private").glob("scraper/*/Xauthority"):
+            left.unlink()
+            left.parent.rmdir()
+
+
+async def test_pattern_that_explodes_truncates_the_episode(tmp_path: Path) -> None:
+    sources = {**MANIFEST["sources"], "bad": {"from": "log", "pattern": "(a|aa)+$"}}
+    async with scraping(tmp_path, sources=sources) as scraped:
+        episode = await scraped.ready()
+        await scraped.press("e")
+        await assert_truncated(scraped, episode, "source 'bad': its pattern took over")
+
+
+# ── warm spares ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_spare_that_is_ready_is_shown_at_once(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    async with scraping(tmp_path, reset={"spares": 1}) as scraped:
+        first = await scraped.ready()
+        await scraped.press("Right")
+        await eventually(lambda: scraped.earned(first) == 1)
+        await eventually(lambda: len(scraped.homes()) == 2)
+        spare = max(scraped.homes(), key=lambda home: home.stat().st_ctime)
+        await eventually((spare / "starts").exists)
+        second = await scraped.ready()
+        # The keys of the screen now go to what was the spare, which has scored nothing before.
+        await scraped.press("Right", "Right")
+        await eventually(lambda: scraped.earned(second) == 2)
+        await scraped.press("x")
+        await scraped.until(Done, lambda done: done.episode == second)
+        assert (scraped.earned(first), scraped.earned(second)) == (1, 2)
+        await eventually(lambda: spare in scraped.homes() and len(scraped.homes()) == 2)
+    leftovers.assert_none()
+
+
+async def test_spare_that_ends_is_replaced(tmp_path: Path) -> None:
+    async with scraping(tmp_path, reset={"spares": 1}) as scraped:
+        await scraped.ready()
+        await eventually(lambda: len(children("game.py")) == 4)
+        shown = {home for home in scraped.homes() if (home / "starts").exists()}
+        newest = max((child for child in children("game.py")), key=psutil.Process.create_time)
+        newest.kill()
+        await eventually(lambda: set(scraped.homes()) - shown)
+        episode = await scraped.ready()
+        await scraped.press("Right")
+        await eventually(lambda: scraped.earned(episode) == 1)

@@ -1,0 +1,68 @@
+"""Real X servers with cookies, and what happens on them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pluriverse_server.display import DisplayLost
+from pluriverse_server.scraper.cookies import Cookies
+from pluriverse_server.scraper.screen_watch import ScreenWatch
+from support.scraped import x_server
+from support.waiting import eventually
+from support.xwindow import Window
+from Xlib.display import Display
+
+
+async def test_drawing_is_noticed_each_time_after_rearming(tmp_path: Path) -> None:
+    async with x_server(tmp_path) as screen:
+        watch = ScreenWatch(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+        with Window(screen["DISPLAY"], Path(screen["XAUTHORITY"])) as window:
+            for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255)):
+                watch.rearm()
+                # An answer of the server's: it has heard all that came before.
+                watch.has_window_of([])
+                window.fill(10, 10, 5, 5, colour)
+                await eventually(watch.drawn.is_set)
+        watch.close()
+
+
+async def test_windows_belong_to_the_process_that_made_them(tmp_path: Path) -> None:
+    async with x_server(tmp_path) as screen:
+        watch = ScreenWatch(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+        assert not watch.has_window_of([os.getpid()])
+        with Window(screen["DISPLAY"], Path(screen["XAUTHORITY"])):
+            assert watch.has_window_of([1, os.getpid()])
+            assert not watch.has_window_of([1])
+        watch.close()
+
+
+async def test_server_that_is_gone_is_told_and_hanging_up_is_no_trouble(tmp_path: Path) -> None:
+    async with x_server(tmp_path) as screen:
+        watch = ScreenWatch(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+    with pytest.raises(DisplayLost):
+        watch.has_window_of([1])
+    watch.rearm()
+    watch.close()
+    with pytest.raises(DisplayLost):
+        ScreenWatch(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+
+
+async def test_one_file_opens_each_screen_with_its_own_cookie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XAUTHORITY", "")
+    folders = tmp_path / "one", tmp_path / "other"
+    for folder in folders:
+        folder.mkdir()
+    async with x_server(folders[0]) as one, x_server(folders[1]) as other:
+        cookies = Cookies(tmp_path / "cookies")
+        assert os.environ["XAUTHORITY"] == str(cookies.path)
+        for screen in (one, other):
+            cookies.add(screen)
+        assert cookies.path.stat().st_mode & 0o777 == 0o600
+        for screen in (one, other):
+            Display(screen["DISPLAY"]).close()
+        cookies.remove(other)
+        Display(one["DISPLAY"]).close()
+        with pytest.raises(Exception, match=r"\(256,|No protocol|Authorization"):
+            Display(other["DISPLAY"])

@@ -1,0 +1,89 @@
+"""What steps put into a real X server, and when they end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse_server.conditions import Value
+from pluriverse_server.display import AsyncInjector
+from pluriverse_server.manifest_game import Step
+from pluriverse_server.scraper.senses import Cycle
+from pluriverse_server.scraper.steps import StepFailed, Steps
+from pluriverse_server.sources.reading import Reading
+from support.scraped import x_server
+from support.xwindow import Window
+from Xlib import XK, X
+
+
+@dataclass
+class Stage:
+    """A window that gets what the steps do; ``values`` is what their conditions are about."""
+
+    window: Window
+    steps: Steps
+    values: dict[str, Value]
+
+    async def do(self, **step: Any) -> None:
+        await self.steps.do(3, Step.model_validate(step))
+
+    async def event(self, *kinds: int) -> Any:
+        return await asyncio.to_thread(self.window.event, *kinds)
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
+    values: dict[str, Value] = {}
+
+    async def cycle() -> Cycle:
+        await asyncio.sleep(0.005)
+        return Cycle(0.0, {name: Reading(value) for name, value in values.items()}, 0.0)
+
+    async with x_server(tmp_path) as screen:
+        xauthority = Path(screen["XAUTHORITY"])
+        hands = await AsyncInjector.open(screen["DISPLAY"], xauthority)
+        with Window(screen["DISPLAY"], xauthority) as window:
+            yield Stage(window, Steps(hands, tmp_path, tmp_path / "home", cycle), values)
+        await hands.close()
+
+
+async def test_keys_are_held_together_and_let_go(stage: Stage) -> None:
+    await stage.do(keys=["Control_L", "a"])
+    events = [await stage.event(X.KeyPress, X.KeyRelease) for _ in range(4)]
+    assert [event.type for event in events] == [X.KeyPress, X.KeyPress, X.KeyRelease, X.KeyRelease]
+    assert [event.detail for event in events[:2]] == [event.detail for event in events[:1:-1]]
+    # A frame of a game at 30 fps lies in between, in X's milliseconds.
+    assert events[2].time - events[1].time >= 40
+
+
+async def test_text_is_typed_as_it_stands(stage: Stage) -> None:
+    await stage.do(type="Ab\n")
+    typed = [await asyncio.to_thread(stage.window.typed) for _ in range(3)]
+    assert typed == [XK.XK_A, XK.XK_b, XK.XK_Return]
+
+
+async def test_click_is_where_it_should_be_with_its_button(stage: Stage) -> None:
+    await stage.do(click=[30, 40], button=3)
+    press, release = await stage.event(X.ButtonPress), await stage.event(X.ButtonRelease)
+    assert (press.root_x, press.root_y, press.detail, release.detail) == (30, 40, 3, 3)
+
+
+async def test_step_waits_until_its_condition_holds_and_does_it_again_meanwhile(stage: Stage) -> None:
+    stage.values["menu"] = True
+    doing = asyncio.create_task(stage.do(keys=["x"], until="not menu", every_s=0.05))
+    for _ in range(3):
+        await stage.event(X.KeyPress)
+    stage.values["menu"] = False
+    await doing
+
+
+async def test_condition_that_does_not_come_to_hold_is_told_with_what_was_read(stage: Stage) -> None:
+    stage.values["score"] = 4
+    with pytest.raises(
+        StepFailed, match=r"step 3 \(wait\): 'score == 5' did not come to hold within 0.05 s; score is 4"
+    ):
+        await stage.do(until="score == 5", timeout_s=0.05)

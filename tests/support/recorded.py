@@ -1,0 +1,68 @@
+"""A recording for tests: a square that moves, a score that is misread once, and two episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from pluriverse_protocol.raw_updates import raw_update
+from pluriverse_protocol.recordings import Header, Said, Update
+from pluriverse_server.recording.file import RecordingFile
+
+WIDTH: Final = 160
+HEIGHT: Final = 100
+FPS: Final = 10
+FRAMES: Final = 250
+BEGAN: Final = 1_700_000_000.0
+
+# What is read from which frame on: the value that counts, what was read, the state.
+SCORES: Final[dict[int, tuple[float, float, str]]] = {
+    0: (0.0, 0.0, "ok"),
+    10: (1.0, 1.0, "ok"),
+    20: (1.0, 8.0, "implausible"),
+    30: (3.0, 3.0, "ok"),
+    120: (0.0, 0.0, "ok"),
+}
+
+
+def colour_of(frame: int) -> tuple[int, int, int]:
+    """Red, green and blue of the whole picture at a frame; each has another."""
+    return frame, 255 - frame, frame // 2
+
+
+def write_recording(path: Path) -> Path:
+    """Write it, and return its path."""
+    header = Header(
+        runtime="toy", version="1.0.0", env_id="toy.First-v0", width=WIDTH, height=HEIGHT, fps=FPS, began=BEGAN
+    )
+    file = RecordingFile(path, header)
+    for frame in range(FRAMES):
+        at = frame / FPS
+        for said in _said(frame, at):
+            file.write(Said(at, said))
+        # The first is whole; of the others one half is, so that each needs those before it.
+        red, green, blue = colour_of(frame)
+        box = (0, 0, WIDTH, HEIGHT) if frame == 0 else ((frame % 2) * WIDTH // 2, 0, WIDTH // 2, HEIGHT)
+        pixels = np.full((HEIGHT, box[2], 4), (blue, green, red, 0), np.uint8)
+        file.write(Update(at, raw_update([(box, pixels.tobytes())])))
+    file.close()
+    return path
+
+
+def _said(frame: int, at: float) -> list[dict[str, Any]]:
+    said: list[dict[str, Any]] = []
+    episode = 1 if frame < 120 else 2
+    if frame in (0, 120):
+        if frame:
+            ends = {"reward": 3.0, "terminated": True, "truncated": False, "reason": "no lives left"}
+            said.append({"event": "end", "episode": 1, **ends})
+        said.append({"event": "begin", "episode": episode, "env": "toy.First-v0", "seed": 1, "fps": FPS})
+        said.append({"report": "ready", "episode": episode})
+    if frame in SCORES:
+        value, raw, state = SCORES[frame]
+        score = {"value": value, "raw": raw, "confidence": 1.0, "state": state, "events": 0, "lag_ms": 0.1}
+        said.append({"report": "readings", "episode": episode, "readings": {"score": score}, "at": BEGAN + at})
+    if frame in (10, 30):
+        said.append({"report": "reward", "episode": 1, "reward": 1.0 + (frame == 30), "at": BEGAN + at})
+    return said
