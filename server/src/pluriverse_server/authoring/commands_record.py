@@ -97,7 +97,7 @@ class RecordedRemote:
                 # Where it is the remote that has ended, the recording still has to be.
                 self._enough.set()
                 if self._recording is not None:
-                    await asyncio.wait({self._recording})
+                    await asyncio.gather(self._recording, return_exceptions=True)
         if self._recording is None:
             return None
         return self._recording.result()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Final
 
+from pluriverse_server.drafts import DRAFT_VARIABLE
 from pluriverse_server.manifest_game import GameTables
 
 # What a scraper does beside the game's own steps: it starts, copies the program's HOME, ends the last program.
@@ -18,7 +20,8 @@ ATTEMPTS: Final = 2
 def scraper_command(directory: Path, folder: Path) -> list[str]:
     """The scraper of the runtime in ``directory``; ``folder`` is for what it makes, which it removes at its end."""
     # By its name: the layer that it is in lies above this one.
-    return [sys.executable, "-m", "pluriverse_server.scraper", str(directory.absolute()), "--folder", str(folder)]
+    command = [sys.executable, "-m", "pluriverse_server.scraper", str(directory.absolute()), "--folder", str(folder)]
+    return [*command, "--draft"] if os.environ.get(DRAFT_VARIABLE) else command
 
 
 def patience_s(game: GameTables) -> float:

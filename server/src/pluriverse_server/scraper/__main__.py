@@ -38,6 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.scraper", description=__doc__)
     parser.add_argument("directory", type=Path, help="the runtime's folder")
     parser.add_argument("--folder", type=Path, required=True, help="a private folder; what is made in it is removed")
+    parser.add_argument("--draft", action="store_true", help="leave out sources whose pictures aren't there yet")
     options = parser.parse_args()
     parent = os.getppid()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
@@ -47,14 +48,14 @@ def main() -> None:
     adopt_orphans()
     # Names are short, since programs make sockets below, whose paths are at most 107 bytes long.
     folder = Path(tempfile.mkdtemp(prefix="", dir=options.folder))
-    problem = asyncio.run(run(options.directory.absolute(), folder, parent))
+    problem = asyncio.run(run(options.directory.absolute(), folder, parent, draft=options.draft))
     if problem is not None:
         print(problem, file=sys.stderr, flush=True)
     # A thread that hangs in what it reads is not waited for.
     os._exit(0 if problem is None else 1)
 
 
-async def run(directory: Path, folder: Path, parent: int) -> str | None:
+async def run(directory: Path, folder: Path, parent: int, *, draft: bool = False) -> str | None:
     """Serve one daemon; returns why that could not go on, or None at a good end. Nothing is left of it."""
     stopped = asyncio.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
@@ -62,7 +63,7 @@ async def run(directory: Path, folder: Path, parent: int) -> str | None:
     # Instead of the SIGKILL that all of the daemon's children get: there is something to clear up.
     die_with(parent)
     try:
-        return await _serve(directory, folder, stopped)
+        return await _serve(directory, folder, stopped, draft=draft)
     except (Broken, MalformedReport, ManifestError, XauthError, OSError) as error:
         return str(error)
     finally:
@@ -70,7 +71,7 @@ async def run(directory: Path, folder: Path, parent: int) -> str | None:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-async def _serve(directory: Path, folder: Path, stopped: asyncio.Event) -> None:
+async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft: bool) -> None:
     manifest = load(directory)
     catalogue = await load_catalogue(directory, manifest)
     size = manifest.runtime.screen
@@ -78,7 +79,7 @@ async def _serve(directory: Path, folder: Path, stopped: asyncio.Event) -> None:
     stage = Stage(screen, (size.width, size.height), folder, Cookies(folder / "Xauthority"))
     stage.cookies.add(screen)
     link = await Link.open()
-    session = Session(directory, manifest, catalogue, stage, link)
+    session = Session(directory, manifest, catalogue, stage, link, draft=draft)
     try:
         await converse(link, session, stopped)
     finally:

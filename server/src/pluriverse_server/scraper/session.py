@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Final
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Report, Reset
 
-from pluriverse_server.drafts import DRAFT_VARIABLE, missing_pictures, without
+from pluriverse_server.drafts import missing_pictures, without
 from pluriverse_server.manifest import EnvTable, Manifest
 from pluriverse_server.manifest_game import GameTables
 
@@ -36,8 +35,17 @@ class Session:
     """The plays of a runtime, one episode after the other."""
 
     def __init__(
-        self, directory: Path, manifest: Manifest, catalogue: Mapping[str, EnvTable], stage: Stage, link: Link
+        self,
+        directory: Path,
+        manifest: Manifest,
+        catalogue: Mapping[str, EnvTable],
+        stage: Stage,
+        link: Link,
+        *,
+        draft: bool = False,
     ) -> None:
+        """``draft``: go on without the sources whose pictures aren't there yet."""
+        self._draft = draft
         self._directory = directory
         self._manifest = manifest
         self._catalogue = catalogue
@@ -74,7 +82,7 @@ class Session:
 
     def _game(self, env_id: str) -> GameTables:
         game = self._manifest.game(env_id)
-        missing = missing_pictures(game, self._directory) if os.environ.get(DRAFT_VARIABLE) else {}
+        missing = missing_pictures(game, self._directory) if self._draft else {}
         if missing:
             log.warning("a draft: nothing is read of %s", ", ".join(f"{name} ({missing[name]})" for name in missing))
         return without(game, frozenset(missing))

@@ -1,0 +1,1 @@
+"""The doom runtime: ViZDoom in real time, played with ordinary keys."""

@@ -1,0 +1,136 @@
+"""The loop: keys from the screen, requests from the daemon, tics by the clock."""
+
+from __future__ import annotations
+
+import select
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+from pluriverse_protocol import metadata
+from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Report, Reset, Reward, Stop
+from pluriverse_server.kit import PROBE_KEYSYM, DaemonGone, Keyboard, KeyLatch, MetadataBlock, Pacer, Reporter, Window
+
+from .catalogue import entry_of
+from .engine import Engine
+
+# runtime.toml says the same.
+BLOCK_X: Final = 626
+BLOCK_Y: Final = 8
+
+# JPEG mixes what is within 8 pixels of each other: plain ground on each side keeps the game out of the block.
+MARGIN: Final = 8
+
+
+@dataclass(slots=True)
+class _Episode:
+    number: int
+    pacer: Pacer
+    over: bool = False
+    told: list[float] = field(default_factory=list[float])
+
+
+class Program:
+    """Plays one episode after another, as the daemon asks. The block's window is its own, above the engine's."""
+
+    def __init__(self, reporter: Reporter, engine: Engine) -> None:
+        """Open the block's window.
+
+        Raises:
+            NoDisplay: there is no X server that can be drawn on.
+        """
+        self._reporter = reporter
+        self._engine = engine
+        width, height = metadata.WIDTH + 2 * MARGIN, metadata.HEIGHT + 2 * MARGIN
+        left, top = BLOCK_X - MARGIN, BLOCK_Y - MARGIN
+        self._window = Window(width, height, left, top, "doom block", click_through=True)
+        self._block = MetadataBlock(self._window, MARGIN, MARGIN)
+        self._keyboard = Keyboard(self._window)
+        self._latch = KeyLatch(self._keyboard.held_at_start)
+        self._episode: _Episode | None = None
+
+    def run(self) -> None:
+        """Until the daemon says stop or hangs up.
+
+        Raises:
+            UnknownEnvironment: the daemon asked for one that the catalogue hasn't.
+            EngineDied: the engine has crashed.
+        """
+        try:
+            while self._turn():
+                pass
+        except DaemonGone:
+            return
+
+    def _turn(self) -> bool:
+        waiting = self._keyboard.waiting
+        timeout = 0.0 if waiting else self._idle_s()
+        readable, _, _ = select.select((self._keyboard, self._reporter), (), (), timeout)
+        if waiting or self._keyboard in readable:
+            self._take_keys()
+        if self._reporter in readable:
+            for request in self._reporter.requests():
+                match request:
+                    case Stop():
+                        return False
+                    case Reset():
+                        self._reset(request)
+                    case _:
+                        pass
+        if self._episode is not None and self._episode.pacer.take(time.monotonic()):
+            self._tic(self._episode)
+        return True
+
+    def _idle_s(self) -> float | None:
+        """How long nothing is due; None: for ever."""
+        return None if self._episode is None else max(0.0, self._episode.pacer.next_due - time.monotonic())
+
+    def _take_keys(self) -> None:
+        for edge in self._keyboard.events():
+            self._latch.apply(edge.keysym, down=edge.down)
+            if edge.down and edge.keysym == PROBE_KEYSYM:
+                self._block.saw_probe(edge.at)
+
+    def _reset(self, request: Reset) -> None:
+        self._engine.begin(entry_of(request.env), request.seed)
+        self._stamp()
+        self._window.sync()
+        self._take_keys()
+        self._latch.forget_presses()
+        pacer = Pacer(request.fps, time.monotonic() + 1 / request.fps)
+        self._episode = _Episode(request.episode, pacer)
+        self._reporter.report(Ready(request.episode, request.fps), *self._observation(self._episode))
+
+    def _tic(self, episode: _Episode) -> None:
+        if episode.over:
+            # The last picture stays; its clock goes on.
+            self._stamp()
+            return
+        outcome = self._engine.step(self._latch.take())
+        at = self._stamp()
+        reports: list[Report] = [Frame(episode.number, episode.pacer.frames, episode.pacer.late_frames, at)]
+        reports += self._observation(episode)
+        if outcome.terminated or outcome.truncated:
+            episode.over = True
+            ending = (outcome.terminated, outcome.truncated, outcome.reason)
+            reports.append(Done(episode.number, outcome.reward, *ending, at=at))
+        elif outcome.reward:
+            reports.append(Reward(episode.number, outcome.reward, at))
+        self._reporter.report(*reports)
+
+    def _stamp(self) -> float:
+        """Paint the clock, after the picture: who sees the new clock sees the new tic. UNIX seconds."""
+        now = time.time()
+        self._block.stamp(now)
+        # The engine's window may have come since the last tic.
+        self._window.to_top()
+        self._window.put(self._block.region)
+        return now
+
+    def _observation(self, episode: _Episode) -> list[Report]:
+        """The variables, where one of them has changed."""
+        values = self._engine.observation()
+        if values == episode.told:
+            return []
+        episode.told = values
+        return [Observation(episode.number, values)]

@@ -1,0 +1,135 @@
+"""The engine, a real one on a real display."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+import vizdoom
+from doom.catalogue import entry_of
+from doom.controls import CONTROL, KEYS, RIGHT, UP
+from doom.engine import Engine, EngineDied, Outcome
+from numpy.typing import NDArray
+from support.xvfb import HEIGHT, WIDTH, Xvfb
+
+LEFTWARDS, RIGHTWARDS = KEYS["MOVE_LEFT"], KEYS["MOVE_RIGHT"]
+WAIT = frozenset[int]()
+WINDOW = ((WIDTH - 640) // 2, (HEIGHT - 480) // 2, 640, 480)
+
+
+def sweep(tic: int) -> frozenset[int]:
+    """Keys that shoot along the whole wall of Basic within its time limit."""
+    walking = (tic // 8) % 2 == 0
+    return frozenset({CONTROL, LEFTWARDS if tic < 40 else RIGHTWARDS}) if walking else frozenset({CONTROL})
+
+
+def play(engine: Engine, env: str, seed: int, tics: int) -> list[Outcome]:
+    engine.begin(entry_of(env), seed)
+    outcomes: list[Outcome] = []
+    while len(outcomes) < tics and not (outcomes and outcomes[-1].reason):
+        outcomes.append(engine.step(sweep(len(outcomes))))
+    return outcomes
+
+
+def engine_process() -> psutil.Process:
+    return next(child for child in psutil.Process().children(recursive=True) if "vizdoom" in child.name())
+
+
+def directly(config: str, buttons: list[str], seed: int) -> Any:
+    game: Any = vizdoom.DoomGame()
+    game.load_config(str(Path(vizdoom.scenarios_path) / f"{config}.cfg"))
+    game.set_screen_resolution(vizdoom.ScreenResolution.RES_640X480)
+    game.set_screen_format(vizdoom.ScreenFormat.RGB24)
+    game.set_window_visible(False)
+    game.set_doom_config_path(str(Path.cwd() / "direct.ini"))
+    assert [button.name for button in game.get_available_buttons()] == buttons
+    game.init()
+    game.set_seed(seed)
+    game.new_episode()
+    return game
+
+
+def picture(display: Xvfb) -> NDArray[np.uint8]:
+    return display.pixels(*WINDOW)
+
+
+def test_shooting_the_monster_of_basic_earns_more_than_90_and_ends_the_episode(engine: Engine) -> None:
+    outcomes = play(engine, "doom.Basic-v0", 2, 300)
+    assert max(outcome.reward for outcome in outcomes) > 90
+    assert (outcomes[-1].terminated, outcomes[-1].truncated) == (True, False)
+    assert outcomes[-1].reason == "scenario over"
+
+
+def test_episode_is_picture_for_picture_what_vizdoom_gives_when_called_directly(engine: Engine, display: Xvfb) -> None:
+    direct = directly("basic", ["MOVE_LEFT", "MOVE_RIGHT", "ATTACK"], 7)
+    try:
+        engine.begin(entry_of("doom.Basic-v0"), 99)
+        engine.begin(entry_of("doom.Basic-v0"), 7)
+        for tic in range(20):
+            assert np.array_equal(picture(display), direct.get_state().screen_buffer), tic
+            keys = sweep(tic)
+            reward = direct.make_action([int(LEFTWARDS in keys), int(RIGHTWARDS in keys), int(CONTROL in keys)])
+            assert engine.step(keys).reward == reward
+    finally:
+        direct.close()
+
+
+def test_scenario_that_runs_out_of_time_is_truncated(engine: Engine) -> None:
+    engine.begin(entry_of("doom.Basic-v0"), 1)
+    outcomes = [engine.step(WAIT) for _ in range(300)]
+    assert (outcomes[-1].terminated, outcomes[-1].truncated) == (False, True)
+    assert outcomes[-1].reason == "time limit of the scenario"
+    assert not any(outcome.reason for outcome in outcomes[:-1])
+
+
+def test_player_who_dies_has_terminated_and_pays_for_it(engine: Engine) -> None:
+    engine.begin(entry_of("doom.DeadlyCorridor-v0"), 1)
+    outcome = engine.step(WAIT)
+    for _ in range(2000):
+        if outcome.reason:
+            break
+        outcome = engine.step(frozenset({UP}))
+    assert (outcome.terminated, outcome.reason) == (True, "died")
+    assert outcome.reward < -50
+    assert engine.observation()[0] <= 0
+
+
+def test_variables_follow_the_game(engine: Engine) -> None:
+    engine.begin(entry_of("doom.DefendTheCenter-v0"), 1)
+    health, armor, ammo, kills = engine.observation()
+    assert (health, armor, ammo, kills) == (100, 0, 26, 0)
+    for _ in range(30):
+        engine.step(frozenset({CONTROL}))
+    assert engine.observation()[2] < ammo
+
+
+def test_free_play_begins_on_its_own_map(engine: Engine, display: Xvfb) -> None:
+    seen: set[bytes] = set()
+    for env in ("doom.FreePlay-v0", "doom.FreePlayMap02-v0", "doom.FreePlayE1M1-v0", "doom.FreePlayE2M1-v0"):
+        engine.begin(entry_of(env), 1)
+        engine.step(WAIT)
+        seen.add(picture(display).tobytes())
+    assert len(seen) == 4
+
+
+def test_turning_changes_the_picture_within_a_tic(engine: Engine, display: Xvfb) -> None:
+    engine.begin(entry_of("doom.HealthGathering-v0"), 1)
+    engine.step(WAIT)
+    before = picture(display)
+    engine.step(frozenset({RIGHT}))
+    assert not np.array_equal(picture(display), before)
+
+
+def test_crash_of_the_engine_is_told(engine: Engine) -> None:
+    engine.begin(entry_of("doom.Basic-v0"), 1)
+    os.kill(engine_process().pid, signal.SIGKILL)
+    with pytest.raises(EngineDied):
+        engine.step(WAIT)
+    engine.close()
+    engine.begin(entry_of("doom.Basic-v0"), 1)
+    assert engine.step(WAIT).reward == -1

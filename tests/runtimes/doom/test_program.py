@@ -1,0 +1,169 @@
+"""The program: a real process on a real X server, with the test as its daemon; and a whole remote with it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import cast
+
+import psutil
+from doom.controls import CONTROL, KEYS
+from pluriverse_protocol import metadata
+from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop
+from support.agent import connected
+from support.gym_core import Player
+from support.remotes import on_machine
+from support.rfb import RfbClient
+
+LEFTWARDS, RIGHTWARDS = KEYS["MOVE_LEFT"], KEYS["MOVE_RIGHT"]
+ESCAPE, PROBE = 0xFF1B, 0xBEEF1
+BLOCK = (626, 8, metadata.WIDTH, metadata.HEIGHT)
+
+# Many times as fast as Doom, for tests that play to the end.
+FAST_FPS = 350.0
+
+
+def block(player: Player) -> metadata.Metadata | None:
+    rows = player.display.pixels(*BLOCK)
+    return metadata.decode(rows[0].tobytes(), rows[1].tobytes())
+
+
+def ammunition(player: Player) -> float:
+    """As it is told next."""
+    _, _, ammunition, _ = cast("list[float]", player.daemon.expect(Observation).observation)
+    return ammunition
+
+
+def test_episode_runs_to_its_end_and_says_why(player: Player) -> None:
+    episode = player.reset("doom.Basic-v0", fps=FAST_FPS)
+    total = 0.0
+    while not isinstance(report := player.daemon.expect(Reward, Done), Done):
+        assert report.episode == episode
+        total += report.reward
+    assert (report.terminated, report.truncated, report.reason) == (False, True, "time limit of the scenario")
+    assert total + report.reward == -300
+
+
+def test_monster_is_shot_with_ordinary_keys(player: Player) -> None:
+    player.reset("doom.Basic-v0", seed=2, fps=70.0)
+    best, at, held = 0.0, time.monotonic(), frozenset[int]()
+    while not isinstance(report := player.daemon.expect(Reward, Done), Done):
+        best = max(best, report.reward)
+        slow = int((time.monotonic() - at) * 8)
+        walking = frozenset({LEFTWARDS if slow < 4 else RIGHTWARDS})
+        wanted = frozenset({CONTROL}) | (walking if slow % 2 == 0 else frozenset[int]())
+        player.hands.hold(wanted, held)
+        held = wanted
+    player.hands.hold(frozenset(), held)
+    assert best > 90
+    assert report.reason == "scenario over"
+
+
+def test_tics_are_counted_and_painted_with_the_clock_that_they_carry(player: Player) -> None:
+    episode = player.reset("doom.Basic-v0", fps=35.0)
+    carried: set[int] = set()
+    for count in range(1, 100):
+        frame = player.daemon.expect(Frame)
+        assert (frame.episode, frame.frames) == (episode, count)
+        assert frame.at is not None
+        carried.add(int(frame.at * 1000))
+        painted = block(player)
+        if painted is not None and painted.clock in carried:
+            return
+    raise AssertionError(f"none of {carried} was ever painted")
+
+
+def test_variables_are_told_at_the_beginning_and_when_they_change(player: Player) -> None:
+    player.reset("doom.DefendTheCenter-v0")
+    assert player.daemon.expect(Observation).observation == [100, 0, 26, 0]
+    player.hands.down(CONTROL)
+    assert ammunition(player) == 25
+    player.hands.up(CONTROL)
+
+
+def test_key_that_is_tapped_between_two_tics_counts(player: Player) -> None:
+    player.reset("doom.DefendTheCenter-v0", fps=15.0)
+    player.daemon.expect(Observation)
+    # The pistol is raised by then.
+    while player.daemon.expect(Frame).frames < 15:
+        pass
+    player.hands.tap(CONTROL)
+    assert ammunition(player) == 25
+
+
+def test_escape_opens_no_menu(player: Player) -> None:
+    player.reset("doom.Basic-v0")
+    before = player.daemon.expect(Frame).frames
+    player.hands.tap(ESCAPE, ESCAPE, 0xFFC7, ord("y"))
+    rewards = [player.daemon.expect(Reward).reward for _ in range(10)]
+    assert rewards == [-1.0] * 10
+    assert player.daemon.expect(Frame).frames > before + 5
+
+
+def test_probe_is_painted_with_the_time_at_which_it_came(player: Player) -> None:
+    player.hands.map(PROBE)
+    player.reset("doom.Basic-v0")
+    before = int(time.time() * 1000)
+    player.hands.tap(PROBE)
+    for _ in range(100):
+        player.daemon.expect(Frame)
+        painted = block(player)
+        if painted is not None and painted.probe >= before:
+            return
+    raise AssertionError("the probe was never painted")
+
+
+def test_next_episode_of_the_same_scenario_keeps_the_engine_and_of_another_replaces_it(player: Player) -> None:
+    def engine() -> int:
+        children = psutil.Process(player.process.pid).children(recursive=True)
+        return next(child.pid for child in children if "vizdoom" in child.name())
+
+    player.reset("doom.Basic-v0", 1)
+    first = engine()
+    player.reset("doom.Basic-v0", 2)
+    assert engine() == first
+    player.reset("doom.TakeCover-v0", 1)
+    assert engine() != first
+
+
+def test_stop_and_hanging_up_end_it_with_status_0_and_its_engine_with_it(player: Player) -> None:
+    player.reset("doom.Basic-v0")
+    engines = psutil.Process(player.process.pid).children(recursive=True)
+    player.daemon.send(Stop())
+    assert player.process.wait(20) == 0
+    assert not any(engine.is_running() and "vizdoom" in engine.name() for engine in engines)
+
+
+def test_crash_of_the_engine_ends_it_with_a_reason(player: Player) -> None:
+    player.reset("doom.Basic-v0")
+    for child in psutil.Process(player.process.pid).children(recursive=True):
+        if "vizdoom" in child.name():
+            child.send_signal(signal.SIGKILL)
+    assert player.process.wait(20) == 1
+    assert player.process.stderr is not None
+    assert "crashed" in player.process.stderr.read()
+
+
+def test_environment_that_is_none_ends_it_with_a_reason(player: Player) -> None:
+    player.daemon.send(Reset(1, "doom.Quake-v0", 1, 35.0))
+    assert player.process.wait(20) == 1
+
+
+async def test_remote_tells_an_agent_of_its_rewards_and_of_its_end() -> None:
+    with on_machine(runtime="doom") as remote:
+        async with connected(remote.port, remote.password) as agent:
+            described = await agent.hear()
+            assert described["body"]["env_id"] == "doom.Basic-v0"
+            with RfbClient("127.0.0.1", remote.vnc_port, remote.password) as screen:
+                screen.wait_until(lambda: len(set(screen.framebuffer[::16, ::16, :3].reshape(-1, 3)[:, 0])) > 8)
+                for keysym in (CONTROL, LEFTWARDS):
+                    screen.press(keysym)
+            reward = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] != 0)
+            assert reward["body"]["reward"] < 0
+            done = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["done"])
+            assert done["body"]["info"]["reason"]
+
+
+def test_ready_says_at_what_rate_it_runs(player: Player) -> None:
+    player.daemon.send(Reset(1, "doom.Basic-v0", 1, 20.0))
+    assert player.daemon.expect(Ready).fps == 20.0
