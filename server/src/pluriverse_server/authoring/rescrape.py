@@ -23,6 +23,9 @@ from pluriverse_server.sources.settle import Settler
 
 from .compare import Mark
 
+# What was last on the screen can settle: more than sources are asked to agree.
+LAST_LOOKS: Final = 10
+
 # A VNC server shows a frame some milliseconds after X has it, and what was said of that frame must not come before.
 SCREEN_LAG_S: Final = 0.02
 
@@ -73,7 +76,7 @@ class Rescraper:
             SourceError: a source needs a file that isn't there, or was not recorded.
         """
         waiting: deque[tuple[float, Mapping[str, Any]]] = deque()
-        for moment in self._replay.cycles(self._replay.header.fps):
+        for moment in self._replay.cycles(self._replay.header.fps, last_looks=LAST_LOOKS):
             waiting += moment.said
             while waiting and waiting[0][0] + SCREEN_LAG_S <= moment.at:
                 self._hear(*waiting.popleft())

@@ -54,10 +54,11 @@ class Replay:
             self._add(moment, record)
             yield moment
 
-    def cycles(self, fps: float) -> Generator[Moment]:
+    def cycles(self, fps: float, *, last_looks: int = 0) -> Generator[Moment]:
         """The moments when a program of ``fps`` frames a second is read; ends as ``moments`` does.
 
-        That is half a frame after the last time if the picture has changed, or else a whole frame after it.
+        That is half a frame after the last time if the picture has changed, or else a whole frame after it. What was
+        last on the screen is looked at ``last_looks`` times more.
         """
         due, earliest, period = 0.0, 0.0, 1 / fps
         moment = Moment(due, self.frame)
@@ -70,8 +71,10 @@ class Replay:
             if isinstance(record, Update) and not moment.changed:
                 due = max(earliest, record.at)
             self._add(moment, record)
-        moment.at = due
-        yield moment
+        for look in range(1 + last_looks):
+            moment.at = due + look * period
+            yield moment
+            moment = Moment(due, self.frame)
 
     def _add(self, moment: Moment, record: Record) -> None:
         match record:
