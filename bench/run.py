@@ -23,7 +23,9 @@ import many
 import pacing
 import pages
 import ping
+import reading
 import reset
+import scraped
 import start
 from pluriverse.errors import PluriverseError
 from pluriverse.rfb.errors import RfbError as ClientRfbError
@@ -54,6 +56,8 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     live.MEASUREMENT,
     interfaces.MEASUREMENT,
     pages.MEASUREMENT,
+    reading.MEASUREMENT,
+    scraped.MEASUREMENT,
 )
 
 NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)

@@ -1,7 +1,6 @@
 """Makes glyphs from labelled crops: finds the ink and where glyphs end, and reads the crops to be sure. Pure.
 
-The glyphs are those that the pieces of well cut crops show (ways.py); they are good if they read every crop as its label
-says.
+The glyphs are those that the pieces of well cut crops show; they are good if they read every crop as it is labelled.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ DIGITS: Final = "0123456789"
 
 # A crop a second over a quarter of an hour; more teach nothing, and take seconds.
 MAX_CROPS: Final = 1000
+
+# Of each character so many pieces are averaged.
+MAX_SHOWN: Final = 60
 
 # What is read back with less confidence than a source asks for by default would not count.
 MIN_CONFIDENCE: Final = 0.8
@@ -119,6 +121,7 @@ def _glyphs_of(way: Way, shape: tuple[int, ...]) -> Glyphs:
     for crop, (label, pieces) in enumerate(zip(way.labels, way.pieces, strict=True)):
         for letter, piece in zip(label.replace(" ", ""), pieces or (), strict=pieces is not None):
             shown.setdefault(letter, []).append((crop, piece.ink))
+    shown = {letter: inks[:: 1 + len(inks) // MAX_SHOWN] for letter, inks in shown.items()}
     inked = [(ink >= STRONG).any(axis=1) for inks in shown.values() for _, ink in inks]
     rows = np.flatnonzero(np.any(inked, axis=0))
     top, bottom = int(rows[0]), int(rows[-1]) + 1

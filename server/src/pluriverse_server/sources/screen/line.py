@@ -160,7 +160,7 @@ class Line:
         ink[self._margin : -self._margin] = rows.T
         squares = ink * ink
         column = np.dot(squares, self._ones)
-        squares[ink < STRONG] = 0
+        squares *= ink >= STRONG
         strong = np.dot(squares, self._ones)
         inked = strong > 0
         starts = np.flatnonzero(inked[1:] & ~inked[:-1]) + 1
