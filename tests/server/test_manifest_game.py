@@ -178,6 +178,14 @@ def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -
         ({"episode": {"ready_timeout_s": 5}}, ": expected [sources] with [episode]"),
         ({"program": {"command": ["x"], "home": "home"}}, ": expected [sources] with these of [program]: "),
         ({"program": {"command": ["x"], "accessibility": True}}, ": expected [sources] with these of [program]: "),
+        (
+            {
+                "sources": SOURCES,
+                "reset": {"by": "restart", "spares": 1},
+                "program": {"command": ["x", "--seed={seed}"]},
+            },
+            ": expected no {seed} in program.command with reset.spares",
+        ),
         ({"sources": SOURCES}, ': expected reset.by = "restart" or "keys" with [sources]'),
         ({"sources": SOURCES, "reset": {"by": "page"}}, ': expected reset.by = "restart" or "keys" with [sources]'),
     ],

@@ -237,6 +237,8 @@ class GameTables(Table):
                 told = ", ".join(sorted(_OF_SCRAPED_PROGRAMS))
                 raise ValueError(f"expected [sources] with these of [program]: {told}")
             return self
+        if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
+            raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")
         if self.reset.by not in ("restart", "keys"):
             raise ValueError('expected reset.by = "restart" or "keys" with [sources]')
         episode, reset = self.episode, self.reset

@@ -96,6 +96,14 @@ def test_changes_of_readings_have_their_times(tmp_path: Path) -> None:
     film.close()
 
 
+def test_changes_of_a_region_are_found_without_anything_that_reads_it(tmp_path: Path) -> None:
+    film = Film(write_recording(tmp_path / "first.plrec"))
+    # The left half is drawn in every other frame.
+    assert film.moved([0, 0, 10, 10])[:3] == [0.0, 0.2, 0.4]
+    assert film.moved([0, 0, WIDTH, HEIGHT]) == film.times
+    film.close()
+
+
 def test_a_recording_that_was_cut_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "first.plrec")
     path.write_bytes(path.read_bytes()[:-40])
