@@ -1,4 +1,4 @@
-"""Every runtime in every interface: what agents rely on holds for games, pages and movies alike."""
+"""Every runtime in every interface: what agents rely on holds for games, pages, movies and other programs alike."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ ENVIRONMENTS = {
     "world-of-bits": ("wob.mini.ClickTest-v0", "wob.mini.EnterText-v0"),
     "flashgames": ("flashgames.Racer-v0", "flashgames.Puzzle-v0"),
     "internet": ("internet.2048-v0", "internet.Meteors-v0"),
+    "doom": ("doom.Basic-v0", "doom.FreePlay-v0"),
+    "desktop": ("desktop.FrozenBubble-v0", "desktop.Gnome2048-v0"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The images of the browser runtimes: hardened, without any network, each plays."""
+"""The images of the runtimes beside gym-core: hardened, without any network, each plays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pluriverse.testing import check_gymnasium
 from support.agent import connected
 from support.remotes import HARDENED, IMAGES, START_DEADLINE_S, engine_has_image, in_container
 
-# The environment that each begins with.
+# The environment that each begins with, and a program of which there is no doubt that it plays.
 BEGINS = {
-    "world-of-bits": "wob.mini.ClickTest-v0",
-    "flashgames": "flashgames.Racer-v0",
-    "internet": "internet.2048-v0",
+    "world-of-bits": ("wob.mini.ClickTest-v0", "chromium"),
+    "flashgames": ("flashgames.Racer-v0", "chromium"),
+    "internet": ("internet.2048-v0", "chromium"),
+    "doom": ("doom.Basic-v0", "vizdoom"),
+    "desktop": ("desktop.FrozenBubble-v0", "frozen-bubble"),
 }
 
 pytestmark = [
@@ -26,8 +28,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(("runtime", "env_id"), BEGINS.items())
-def test_image_keeps_gymnasiums_contract(runtime: str, env_id: str) -> None:
+@pytest.mark.parametrize("runtime", BEGINS)
+def test_image_keeps_gymnasiums_contract(runtime: str) -> None:
+    env_id, _ = BEGINS[runtime]
     with in_container(runtime=runtime) as remote:
         check_gymnasium(env_id, f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}")
 
@@ -39,7 +42,7 @@ async def test_nothing_in_the_image_runs_as_root(runtime: str) -> None:
             await agent.hear_method("v0.env.describe", env_state="running")
         listed = remote.container.top(ps_args="-eo pid,uid,args")
         assert {row[1] for row in listed["Processes"]} == {"1000"}
-        assert any("chromium" in row[2] for row in listed["Processes"])
+        assert any(BEGINS[runtime][1] in row[2] for row in listed["Processes"])
 
 
 def test_image_needs_no_network_at_all() -> None:
