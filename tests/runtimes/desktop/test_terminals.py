@@ -1,0 +1,51 @@
+"""The games in a terminal: each is played in a whole remote, to its end where that comes soon."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+from support.free_games import Played, playing
+from support.waiting import DEADLINE_S, eventually
+
+# Characters are 12x24 pixels. The buggy is from column 54 on, and its jump is as long as a crater with two to spare.
+GROUND = slice(506, 526)
+NEAR = range(51, 54)
+
+LANDING_S = 0.5
+
+
+async def test_dropped_pieces_pay_until_the_field_of_vitetris_is_full() -> None:
+    async with playing("Vitetris") as game:
+        bodies: list[dict[str, Any]] = []
+        while not (bodies and bodies[-1]["done"]):
+            await game.press("space")
+            with contextlib.suppress(TimeoutError):  # while a piece lands, no other can be dropped
+                async with asyncio.timeout(LANDING_S):
+                    bodies.append(await game.reward())
+        assert (bodies[-1]["terminated"], bodies[-1]["info"]["reason"]) == (True, "game over")
+        assert sum(body["reward"] for body in bodies) == game.remote.status()["last_episodes"][-1]["reward"] > 40
+        await game.running()
+        await eventually(lambda: game.reading("score") == 0)
+        await game.changes()
+
+
+def crater_is_near(game: Played) -> bool:
+    """Whether there is no ground in front of the buggy."""
+    lit = game.viewer.framebuffer[GROUND].max(axis=(0, 2)) > 100
+    return any(not lit[column * 12 : column * 12 + 12].any() for column in NEAR)
+
+
+async def test_each_crater_that_moon_buggy_jumps_over_pays() -> None:
+    async with playing("MoonBuggy") as game:
+        await eventually(lambda: game.reading("lives") == 3)
+        deadline, jumped = time.monotonic() + 2 * DEADLINE_S, 0.0
+        while game.remote.status()["episode_reward"] < 8 and time.monotonic() < deadline:
+            await game.changes()
+            if crater_is_near(game) and time.monotonic() - jumped > 0.4:
+                jumped = time.monotonic()
+                await game.press("space")
+        assert game.remote.status()["episode_reward"] % 4 == 0
+        assert (await game.reward())["reward"] == 4
