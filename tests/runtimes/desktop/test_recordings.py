@@ -21,8 +21,9 @@ MAX_LINES = 70
 
 
 def test_every_game_has_a_recording_and_is_one_small_file() -> None:
-    games = sorted(path.stem for path in (DESKTOP / "games").glob("*.toml"))
-    assert games == [path.stem for path in RECORDINGS]
+    games = {path.stem for path in (DESKTOP / "games").glob("*.toml")}
+    # Of a game whose end doesn't fit into one there are two, the second called GAME-over.
+    assert games == {path.stem.removesuffix("-over") for path in RECORDINGS}
     for game in games:
         assert len((DESKTOP / f"games/{game}.toml").read_text().splitlines()) <= MAX_LINES
 

@@ -67,6 +67,18 @@ def test_change_counts_from_the_first_value_of_the_episode() -> None:
     assert play.feed(3.0, score=120) == [Reward(7, -10, 3.0)]
 
 
+def test_change_counts_from_where_the_number_begins_if_it_is_not_shown_then() -> None:
+    play = Played(game([{"source": "score", "begins": 0}]))
+    assert play.feed(1.0, score=2) == [Reward(7, 2, 1.0)]
+    assert play.feed(2.0, score=3) == [Reward(7, 1, 2.0)]
+
+
+def test_what_was_shown_as_the_episode_began_is_counted_from_all_the_same() -> None:
+    play = Played(game([{"source": "score", "begins": 0}]), score=5)
+    assert play.first == []
+    assert play.feed(1.0, score=6) == [Reward(7, 1, 1.0)]
+
+
 def test_reward_is_of_the_time_when_what_earned_it_was_first_seen() -> None:
     play = Played(game(), score=0)
     assert play.feed(1.0, score=ok(5, 0.75)) == [Reward(7, 5, 0.75)]

@@ -34,6 +34,12 @@ def test_value_counts_once_enough_cycles_agree_and_since_the_first_of_them() -> 
     ]
 
 
+def test_between_episodes_any_value_counts_but_none_that_has_gone() -> None:
+    settler = Settler(Source(agree=1, max=10, monotonic="up"))
+    values: list[Value] = [10, 0, 99, 3, None, 5]
+    assert [settler.feed_between(Sample(value, 0.0)).value for value in values] == [10, 0, None, 3, None, 5]
+
+
 def test_what_is_between_agreeing_cycles_makes_them_count_anew() -> None:
     assert counted(Source(agree=2), [1, 1, 2, 1, 2, 1, 2, 2]) == [None, 1, 1, 1, 1, 1, 1, 2]
     assert counted(Source(agree=2), [1, 1, 2, None, 2, 2]) == [None, 1, 1, 1, 1, 2]

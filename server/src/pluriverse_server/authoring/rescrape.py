@@ -16,7 +16,7 @@ from pluriverse_server.manifest import Manifest
 from pluriverse_server.manifest_game import GameTables
 from pluriverse_server.manifest_sources import ChangeSource, ScreenSource
 from pluriverse_server.recording.replay import Moment, Replay
-from pluriverse_server.sources.reading import Reading, Sample, SourceError, State
+from pluriverse_server.sources.reading import Reading, Sample, SourceError
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.settle import Settler
@@ -204,12 +204,7 @@ class _Game:
         readings: dict[str, Reading] = {}
         for name, settler in self._settlers.items():
             sample = self._looks[name].read(moment) if name in self._looks else self._recall(name, moment.at)
-            reading = settler.feed(sample)
-            if reading.state is State.IMPLAUSIBLE and not self._playing:
-                # Between episodes there is nothing that it could be compared with.
-                settler.reset()
-                reading = settler.feed(sample)
-            readings[name] = reading
+            readings[name] = settler.feed(sample) if self._playing else settler.feed_between(sample)
         return readings
 
     def check_recorded(self) -> None:

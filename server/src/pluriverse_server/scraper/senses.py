@@ -103,12 +103,7 @@ class Senses:
 
     def _feed(self, name: str, sample: Sample) -> None:
         settler = self._settlers[name]
-        reading = settler.feed(sample)
-        if reading.state is State.IMPLAUSIBLE and not self._playing:
-            # Between episodes there is nothing that it could be compared with.
-            settler.reset()
-            reading = settler.feed(sample)
-        self._readings[name] = reading
+        self._readings[name] = settler.feed(sample) if self._playing else settler.feed_between(sample)
 
 
 class _Look:

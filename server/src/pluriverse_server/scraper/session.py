@@ -89,8 +89,7 @@ class Session:
 
     async def close(self) -> None:
         """End everything."""
-        if self._spares is not None:
-            await self._spares.close()
+        await self._close_spares()
         await self._stage.clear()
 
     # ── to an episode ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,6 +98,7 @@ class Session:
         """A play whose episode is ready and shown; the one before has ended, or will."""
         if plan.game.reset.spares:
             return await self._swapped(plan)
+        await self._close_spares()
         if plan.game.reset.by == "keys" and await self._led_again(plan):
             assert self._play is not None
             return self._play
@@ -118,8 +118,7 @@ class Session:
 
     async def _swapped(self, plan: Plan) -> Play:
         if self._spares is None or self._spared is None or not self._spared.suits(plan):
-            if self._spares is not None:
-                await self._spares.close()
+            await self._close_spares()
             self._spared = plan
             self._spares = Spares(plan.game.reset.spares, lambda gently: self._make(plan, gently=gently))
         play = await self._spares.take()
@@ -130,6 +129,11 @@ class Session:
             self._stopping.add(stopping)
             stopping.add_done_callback(self._stopping.discard)
         return play
+
+    async def _close_spares(self) -> None:
+        spares, self._spares = self._spares, None
+        if spares is not None:
+            await spares.close()
 
     async def _make(self, plan: Plan, *, gently: bool = False, current: bool = False) -> Play:
         play = await Play.start(plan, self._stage, self._led, gently=gently)

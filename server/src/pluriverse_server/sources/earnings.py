@@ -59,7 +59,7 @@ class Earnings:
         self._by_line = by_line
         self._begun = begun
         self._first = True
-        self._value: float | None = None
+        self._value = table.begins
         self._held = False
         self._seen_at = self._told_at = begun
         self._seconds = 0.0

@@ -42,6 +42,15 @@ class Settler:
             self._agreed = 0
         return Reading(self._value, self._at, state, sample, sample.events)
 
+    def feed_between(self, sample: Sample) -> Reading:
+        """What counts between episodes: any value, as long as it is there."""
+        reading = self.feed(sample)
+        # There is nothing to compare with; and a score that ended an episode would else end the next, unseen.
+        if reading.state in (State.IMPLAUSIBLE, State.NOTHING):
+            self.reset()
+            reading = self.feed(sample)
+        return reading
+
     def _judge(self, sample: Sample) -> State:
         """OK where the sample could count by itself."""
         if sample.value is None:
