@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,23 +52,3 @@ def player(display: Xvfb, tmp_path: Path) -> Iterator[Player]:
     player.process.terminate()
     player.process.wait(DEADLINE_S)
     player.close()
-
-
-# Set in a process that runs one test of the engine and nothing else.
-ALONE = "PLURIVERSE_TEST_ALONE"
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run each test of the engine in a process of its own, as the program does.
-
-    ViZDoom's library shares none well with whatever else a whole run of tests has loaded: it crashes as it starts.
-    """
-    if pyfuncitem.path.name != "test_engine.py" or os.environ.get(ALONE):
-        return None
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", pyfuncitem.nodeid]
-    done = subprocess.run(
-        command, cwd=pyfuncitem.config.rootpath, env={**os.environ, ALONE: "1"}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return True

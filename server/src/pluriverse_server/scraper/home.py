@@ -20,7 +20,13 @@ _BELOW_HOME: Final = {
 }
 
 # Of whoever started the daemon; a program would find its session's bus, or another desktop's settings, by them.
-_FOREIGN: Final = ("DBUS_SESSION_BUS_ADDRESS", "SESSION_MANAGER", "WAYLAND_DISPLAY", "XDG_SESSION_ID")
+_FOREIGN: Final = (
+    "DBUS_SESSION_BUS_ADDRESS",
+    "SESSION_MANAGER",
+    "WAYLAND_DISPLAY",
+    "XDG_SESSION_ID",
+    "SDL_VIDEODRIVER",
+)
 
 
 class HomeError(Exception):
