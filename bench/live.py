@@ -110,7 +110,8 @@ async def _press_asyncvnc(port: int, count: int) -> list[float]:
             began = time.perf_counter()
             client.keyboard.press(chr(KEY))
             while client.video.data[PIXEL[1], PIXEL[0], 0] != level:
-                await asyncio.wait_for(reading, LOST_S)
+                async with asyncio.timeout(LOST_S):
+                    await reading
                 client.video.refresh()
                 reading = asyncio.ensure_future(client.read())
             latencies_ms.append(1000 * (time.perf_counter() - began))

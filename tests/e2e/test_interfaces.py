@@ -17,8 +17,8 @@ ENVIRONMENTS = {
     "flashgames": ("flashgames.Racer-v0", "flashgames.Puzzle-v0"),
     "internet": ("internet.2048-v0", "internet.Meteors-v0"),
     "doom": ("doom.Basic-v0", "doom.FreePlay-v0"),
-    # It is started anew for each episode, on a spare screen.
-    "desktop": ("desktop.Gnome2048-v0",),
+    # Both are started anew for each episode; one waits for it on a spare screen, the other is a terminal's.
+    "desktop": ("desktop.Gnome2048-v0", "desktop.MoonBuggy-v0"),
 }
 
 

@@ -303,6 +303,13 @@ async def test_environment_of_a_child_lacks_our_settings(monkeypatch: pytest.Mon
         assert process.last_words == "[None, 'kept', 'here']"
 
 
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES", "DBUS_SESSION_BUS_ADDRESS", "SDL_VIDEODRIVER", "WAYLAND_DISPLAY"])
+def test_terminal_and_desktop_of_who_started_us_are_no_child_s(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "80")
+    assert name not in child_environment({})
+    assert child_environment({name: "66"})[name] == "66"
+
+
 async def test_it_has_no_input_and_keeps_the_descriptors_that_it_is_given() -> None:
     read_end, write_end = os.pipe()
     try:

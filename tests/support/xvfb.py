@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_server.process import child_environment
 
 WIDTH: Final = 1024
 HEIGHT: Final = 768
@@ -28,7 +29,7 @@ class Xvfb:
 
     def __init__(self, name: str, framebuffer: Path) -> None:
         self.name = name
-        self.environment = {**os.environ, "DISPLAY": name}
+        self.environment = child_environment({"DISPLAY": name})
         with framebuffer.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
         header, colours = struct.unpack_from(">I", self._map, 0)[0], struct.unpack_from(">I", self._map, COLOURS_AT)[0]

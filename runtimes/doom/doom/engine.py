@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
@@ -126,8 +125,6 @@ class Engine:
             game.set_item_reward(ITEM_REWARD)
             game.set_secret_reward(SECRET_REWARD)
             game.set_map_exit_reward(EXIT_REWARD)
-        # Whoever started all this may have told SDL to draw nowhere, and the engine would crash.
-        os.environ["SDL_VIDEODRIVER"] = "x11"
         game.init()
         self._game = game
         return game

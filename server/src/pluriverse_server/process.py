@@ -28,6 +28,20 @@ LAST_WORDS_CHARS: Final = 400
 OUTPUT_GRACE_S: Final = 0.05
 
 
+_FOREIGN: Final = frozenset(
+    {
+        "COLUMNS",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "LINES",
+        "SDL_VIDEODRIVER",
+        "SESSION_MANAGER",
+        "WAYLAND_DISPLAY",
+        "WINDOWID",
+        "XDG_SESSION_ID",
+    }
+)
+
+
 class StartError(Exception):
     """A program could not be started; the message says which, why, and the command that mends it."""
 
@@ -52,9 +66,13 @@ def _executable(name: str, *, package: str | None = None, path: str | None = Non
 
 
 def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """This process' environment with ``extra``, without our own settings: the password is no child's business."""
+    """This process' environment with ``extra``, without our own settings: the password is no child's business.
+
+    Nor is what only holds for whoever started us: their desktop's session, where their SDL draws, and the size of
+    their terminal, which curses believes rather than the terminal that it is in.
+    """
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLURIVERSE_")}
-    return {**inherited, **extra}
+    return {key: value for key, value in inherited.items() if key not in _FOREIGN} | dict(extra)
 
 
 @dataclass(frozen=True, slots=True)

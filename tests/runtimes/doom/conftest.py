@@ -38,6 +38,8 @@ def engine(display: Xvfb, folder: Path) -> Iterator[Engine]:
     """The engine, with no environment yet."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISPLAY", display.name)
+        # As in a program's environment; gym-core's modules set it for theirs, with which this engine crashes.
+        patch.delenv("SDL_VIDEODRIVER", raising=False)
         engine = Engine()
         yield engine
         engine.close()

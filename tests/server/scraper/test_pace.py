@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from itertools import pairwise
 
+import pytest
 from pluriverse_server.scraper.pace import Pace
 
 
@@ -19,10 +20,28 @@ async def test_cycles_are_a_frame_apart_while_nothing_is_drawn() -> None:
 
 async def test_what_is_drawn_is_looked_at_before_the_frame_is_over() -> None:
     drawn = asyncio.Event()
-    pace = Pace(0.5, drawn)
-    pace.begin()
+    pace = Pace(1, drawn)
+    await pace.next()
     asyncio.get_running_loop().call_later(0.01, drawn.set)
-    await asyncio.wait_for(pace.next(), 1.5)
+    async with asyncio.timeout(0.95):
+        await pace.next()
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_cancelling_is_never_lost_however_close_to_a_cycle(turns: int) -> None:
+    drawn = asyncio.Event()
+    pace = Pace(5, drawn)
+    await pace.next()
+    cycle = asyncio.create_task(pace.next())
+    # In the second half of its frame it waits for that.
+    await asyncio.sleep(0.15)
+    drawn.set()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    was_done = cycle.done()
+    cycle.cancel()
+    await asyncio.wait({cycle})
+    assert cycle.cancelled() != was_done
 
 
 async def test_cycles_are_never_closer_than_half_a_frame() -> None:

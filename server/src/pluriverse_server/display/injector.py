@@ -168,7 +168,8 @@ class AsyncInjector:
         executor = ThreadPoolExecutor(1, thread_name_prefix="injector")
         opening = asyncio.get_running_loop().run_in_executor(executor, Injector, display, xauthority)
         try:
-            injector = await asyncio.wait_for(asyncio.shield(opening), deadline_s)
+            async with asyncio.timeout(deadline_s):
+                injector = await asyncio.shield(opening)
         except BaseException as problem:
             # The thread ends with the frozen server; a connection that still comes about is closed again.
             opening.add_done_callback(_close_late)
@@ -207,7 +208,8 @@ class AsyncInjector:
         if self._closed:
             raise DisplayLost("the injector was closed")
         try:
-            await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(self._executor, work), self._deadline_s)
+            async with asyncio.timeout(self._deadline_s):
+                await asyncio.get_running_loop().run_in_executor(self._executor, work)
         except TimeoutError:
             self._injector.abort()
             raise DisplayLost(f"the X server has not answered for {self._deadline_s} s") from None

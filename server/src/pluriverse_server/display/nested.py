@@ -59,7 +59,8 @@ class NestedScreen:
         outer, cookie = environment["DISPLAY"], Path(environment["XAUTHORITY"])
         opening = asyncio.get_running_loop().run_in_executor(executor, NestedWindow, outer, cookie, width, height)
         try:
-            window = await asyncio.wait_for(asyncio.shield(opening), X_ANSWER_DEADLINE_S)
+            async with asyncio.timeout(X_ANSWER_DEADLINE_S):
+                window = await asyncio.shield(opening)
         except BaseException as problem:
             opening.add_done_callback(_close_late)
             executor.shutdown(wait=False)

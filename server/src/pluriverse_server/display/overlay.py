@@ -63,7 +63,8 @@ async def start_overlay(arguments: Sequence[str], environment: Mapping[str, str]
 
 async def _wait_until_ready(child: ChildProcess, ready: asyncio.StreamReader) -> None:
     try:
-        line = await asyncio.wait_for(ready.readline(), START_DEADLINE_S)
+        async with asyncio.timeout(START_DEADLINE_S):
+            line = await ready.readline()
     except TimeoutError:
         raise StartError(f"the overlay was not ready after {START_DEADLINE_S:.0f} s") from None
     if not line:

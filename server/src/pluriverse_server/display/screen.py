@@ -190,9 +190,9 @@ class Screen(ABC):
             self._password_file.unlink(missing_ok=True)
 
     async def _map_probes(self, x: XServer) -> None:
-        mapping = asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
         try:
-            await asyncio.wait_for(mapping, X_ANSWER_DEADLINE_S)
+            async with asyncio.timeout(X_ANSWER_DEADLINE_S):
+                await asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
         except (DisplayLost, TimeoutError) as error:
             raise StartError(f"the X server runs but takes no connection: {error}\n{x.child.last_words}") from error
 

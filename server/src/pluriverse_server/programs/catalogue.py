@@ -104,7 +104,8 @@ async def _run(directory: Path, command: list[str], timeout_s: float) -> bytes:
             os.killpg(process.pid, signal.SIGKILL)
         # Something that left its group may hold on to its output, which asyncio waits for too.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), REAP_S)
+            async with asyncio.timeout(REAP_S):
+                await process.wait()
     if status != 0:
         last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
         raise ManifestError(f"{what} ended with status {status}: {last_line}")

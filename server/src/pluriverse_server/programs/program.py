@@ -207,7 +207,8 @@ class Program:
             self._socket.send(reports.Stop())
             try:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(process.wait(), STOP_S if self._socket.connected else 0)
+                    async with asyncio.timeout(STOP_S if self._socket.connected else 0):
+                        await process.wait()
                 await process.stop()
             finally:
                 # Also where this is cancelled: nobody remembers the process any more.

@@ -19,15 +19,6 @@ _BELOW_HOME: Final = {
     "TMPDIR": ".tmp",
 }
 
-# Of whoever started the daemon; a program would find its session's bus, or another desktop's settings, by them.
-_FOREIGN: Final = (
-    "DBUS_SESSION_BUS_ADDRESS",
-    "SESSION_MANAGER",
-    "WAYLAND_DISPLAY",
-    "XDG_SESSION_ID",
-    "SDL_VIDEODRIVER",
-)
-
 
 class HomeError(Exception):
     """A home can't be made, or a file not be put into it; the message says why."""
@@ -50,9 +41,8 @@ def make_home(home: Path, template: Path | None) -> None:
 
 def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """What a program finds in its environment: its ``home``, its ``screen``, and what its manifest gives it."""
-    inherited = {name: value for name, value in child_environment({}).items() if name not in _FOREIGN}
     below = {name: str(home / folder) for name, folder in _BELOW_HOME.items()}
-    return {**inherited, "HOME": str(home), **below, **screen, **own}
+    return child_environment({"HOME": str(home), **below, **screen, **own})
 
 
 def restore(source: Path, home: Path, to: str) -> None:

@@ -36,7 +36,8 @@ class Pace:
         due = max(self._grid_after(self._last, period), self._last + period / 2)
         if not self._drawn.is_set() and (wait := due - loop.time()) > 0:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._drawn.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._drawn.wait()
         self._last = loop.time()
         self._count(self._frame(self._last) + 1)
 

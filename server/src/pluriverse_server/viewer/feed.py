@@ -60,7 +60,8 @@ async def _send(
             except ClientConnectionResetError:
                 break
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(changed.wait(), INTERVAL_S)
+            async with asyncio.timeout(INTERVAL_S):
+                await changed.wait()
     return WSCloseCode.OK, ""
 
 
