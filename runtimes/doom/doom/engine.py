@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 import vizdoom
+from pluriverse_server.kit import Outcome
 
 from .catalogue import OBSERVATION, Entry
 from .controls import action
@@ -32,16 +32,6 @@ _VARIABLES: Final = tuple(vizdoom.GameVariable.__members__[name] for name in OBS
 
 class EngineDied(Exception):
     """The engine has crashed, or wouldn't start; the message says what ViZDoom says of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a tic earned, and how the episode ended if it did."""
-
-    reward: float
-    terminated: bool = False
-    truncated: bool = False
-    reason: str = ""
 
 
 class Engine:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import select
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from pluriverse_protocol import metadata
-from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Report, Reset, Reward, Stop
-from pluriverse_server.kit import PROBE_KEYSYM, DaemonGone, Keyboard, KeyLatch, MetadataBlock, Pacer, Reporter, Window
+from pluriverse_protocol.reports import Frame, Observation, Ready, Report, Reset, Stop
+from pluriverse_server.kit import (
+    PROBE_KEYSYM,
+    DaemonGone,
+    Keyboard,
+    KeyEdge,
+    KeyLatch,
+    MetadataBlock,
+    Pacer,
+    Reporter,
+    Window,
+    news,
+)
 
 from .catalogue import entry_of
 from .engine import Engine
@@ -63,20 +74,16 @@ class Program:
             return
 
     def _turn(self) -> bool:
-        waiting = self._keyboard.waiting
-        timeout = 0.0 if waiting else self._idle_s()
-        readable, _, _ = select.select((self._keyboard, self._reporter), (), (), timeout)
-        if waiting or self._keyboard in readable:
-            self._take_keys()
-        if self._reporter in readable:
-            for request in self._reporter.requests():
-                match request:
-                    case Stop():
-                        return False
-                    case Reset():
-                        self._reset(request)
-                    case _:
-                        pass
+        edges, requests = news(self._keyboard, self._reporter, self._idle_s())
+        self._take_keys(edges)
+        for request in requests:
+            match request:
+                case Stop():
+                    return False
+                case Reset():
+                    self._reset(request)
+                case _:
+                    pass
         if self._episode is not None and self._episode.pacer.take(time.monotonic()):
             self._tic(self._episode)
         return True
@@ -85,8 +92,8 @@ class Program:
         """How long nothing is due; None: for ever."""
         return None if self._episode is None else max(0.0, self._episode.pacer.next_due - time.monotonic())
 
-    def _take_keys(self) -> None:
-        for edge in self._keyboard.events():
+    def _take_keys(self, edges: Iterable[KeyEdge]) -> None:
+        for edge in edges:
             self._latch.apply(edge.keysym, down=edge.down)
             if edge.down and edge.keysym == PROBE_KEYSYM:
                 self._block.saw_probe(edge.at)
@@ -95,7 +102,7 @@ class Program:
         self._engine.begin(entry_of(request.env), request.seed)
         self._stamp()
         self._window.sync()
-        self._take_keys()
+        self._take_keys(self._keyboard.events())
         self._latch.forget_presses()
         pacer = Pacer(request.fps, time.monotonic() + 1 / request.fps)
         self._episode = _Episode(request.episode, pacer)
@@ -110,12 +117,9 @@ class Program:
         at = self._stamp()
         reports: list[Report] = [Frame(episode.number, episode.pacer.frames, episode.pacer.late_frames, at)]
         reports += self._observation(episode)
-        if outcome.terminated or outcome.truncated:
-            episode.over = True
-            ending = (outcome.terminated, outcome.truncated, outcome.reason)
-            reports.append(Done(episode.number, outcome.reward, *ending, at=at))
-        elif outcome.reward:
-            reports.append(Reward(episode.number, outcome.reward, at))
+        if outcome.is_last or outcome.reward:
+            reports.append(outcome.report(episode.number, at))
+        episode.over = outcome.is_last
         self._reporter.report(*reports)
 
     def _stamp(self) -> float:

@@ -7,11 +7,11 @@ from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_server.kit import Outcome
 
 from .catalogue import Atari
 from .controls import joystick
 from .emulators import MAX_FRAMES, Emulators
-from .environment import Outcome
 
 LEAST_FRAMESKIP: Final = 2
 FRAMESKIPS: Final = 3

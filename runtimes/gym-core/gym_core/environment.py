@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from pluriverse_server.kit import Outcome
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a step earned, and whether and why it was the last."""
-
-    reward: float
-    terminated: bool = False
-    truncated: bool = False
-    reason: str = ""
 
 
 class Environment(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Report, Reset, Reward, Text
+from pluriverse_protocol.reports import Frame, Observation, Ready, Report, Reset, Reward, Text
 from pluriverse_server.kit import KeyLatch, Pacer, Reporter
 
 from .controls import STEP_KEY
@@ -89,12 +89,9 @@ class Episode:
         reports: list[Report] = [self._frame(at)] if self._step_keys is None else []
         reports += self._observation()
         lives = self._change_of_lives()
-        if outcome.terminated or outcome.truncated:
-            self._over = True
-            ending = (outcome.terminated, outcome.truncated, outcome.reason)
-            reports.append(Done(self._episode, outcome.reward, *ending, at=at, info=lives))
-        elif outcome.reward or lives or self._sync:
-            reports.append(Reward(self._episode, outcome.reward, at, lives))
+        if outcome.is_last or outcome.reward or lives or self._sync:
+            reports.append(outcome.report(self._episode, at, lives))
+        self._over = outcome.is_last
         if reports:
             self._reporter.report(*reports)
 

@@ -11,10 +11,11 @@ os.environ.update(PYGAME_HIDE_SUPPORT_PROMPT="1", SDL_VIDEODRIVER="dummy", SDL_A
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_server.kit import Outcome
 
 from . import catalogue
 from .controls import Held, Turns, controls_of
-from .environment import Outcome, copy_rgb
+from .environment import copy_rgb
 
 # Larger pictures are halved, or more: this leaves the metadata block plain ground around it.
 MAX_WIDTH: Final = 896

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import select
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from pluriverse_protocol.reports import Delivered, Reset, Stop
-from pluriverse_server.kit import PROBE_KEYSYM, DaemonGone, Keyboard, KeyEdge, KeyLatch, Reporter
+from pluriverse_protocol.reports import Delivered, Request, Reset, Stop
+from pluriverse_server.kit import PROBE_KEYSYM, DaemonGone, Keyboard, KeyEdge, KeyLatch, Reporter, news
 
 from .environments import Environments
 from .episode import Episode
@@ -41,26 +40,22 @@ class Program:
             return
 
     def _turn(self) -> bool:
-        waiting = self._keyboard.waiting
-        timeout = 0.0 if waiting else self._idle_s()
-        readable, _, _ = select.select((self._keyboard, self._reporter), (), (), timeout)
-        # Before the requests: a key that came before a reset is the old episode's.
-        if waiting or self._keyboard in readable:
-            self._take_keys()
-        if self._reporter in readable and not self._take_requests():
+        edges, requests = news(self._keyboard, self._reporter, self._idle_s())
+        self._take_keys(edges)
+        if not self._take_requests(requests):
             return False
         self._repaint()
         if self._episode is not None:
             self._episode.tick(time.monotonic())
         return True
 
-    def _take_keys(self) -> None:
-        for edge in self._edges():
+    def _take_keys(self, edges: Iterable[KeyEdge]) -> None:
+        for edge in self._noted(edges):
             if edge.down and self._episode is not None:
                 self._episode.press(edge.keysym)
 
-    def _take_requests(self) -> bool:
-        for request in self._reporter.requests():
+    def _take_requests(self, requests: Iterable[Request]) -> bool:
+        for request in requests:
             match request:
                 case Stop():
                     return False
@@ -81,9 +76,9 @@ class Program:
             idle = min(idle, _next_millisecond(self._awaited) - time.time())
         return max(0.0, idle)
 
-    def _edges(self) -> Iterator[KeyEdge]:
-        """The new key edges one by one, each noted by the latch and the block as it's handed out."""
-        for edge in self._keyboard.events():
+    def _noted(self, edges: Iterable[KeyEdge]) -> Iterator[KeyEdge]:
+        """Key edges one by one, each noted by the latch and the block as it's handed out."""
+        for edge in edges:
             self._latch.apply(edge.keysym, down=edge.down)
             if edge.down and edge.keysym == PROBE_KEYSYM:
                 self._screen.block.saw_probe(edge.at)
@@ -95,7 +90,7 @@ class Program:
         self._awaited = None
         self._episode = Episode(request, environment, self._screen, self._latch, self._reporter, sync=entry.sync)
         # Keys that went down while there was no picture to answer are held, but no steps.
-        for _ in self._edges():
+        for _ in self._noted(self._keyboard.events()):
             pass
         self._episode.begin()
 

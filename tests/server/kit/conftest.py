@@ -1,10 +1,14 @@
-"""A display for the kit's tests."""
+"""A display for the kit's tests, with a window and somebody who types; and both ends of the report socket."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from pluriverse_server.kit import Reporter, Window
+from support.daemon_end import DaemonEnd
+from support.typist import Typist
 from support.xvfb import Xvfb, xvfb
 
 
@@ -14,3 +18,30 @@ def display(monkeypatch: pytest.MonkeyPatch) -> Iterator[Xvfb]:
     with xvfb() as server:
         monkeypatch.setenv("DISPLAY", server.name)
         yield server
+
+
+@pytest.fixture
+def typist(display: Xvfb) -> Iterator[Typist]:
+    with Typist(display.name) as hands:
+        yield hands
+
+
+@pytest.fixture
+def window(display: Xvfb) -> Iterator[Window]:
+    with Window(1024, 768) as shown:
+        yield shown
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[DaemonEnd]:
+    with DaemonEnd(tmp_path) as end:
+        yield end
+
+
+@pytest.fixture
+def reporter(daemon: DaemonEnd, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reporter]:
+    monkeypatch.setenv("PLURIVERSE_SOCKET", str(daemon.path))
+    program = Reporter.from_environment()
+    daemon.accept()
+    yield program
+    program.close()

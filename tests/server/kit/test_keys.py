@@ -4,27 +4,12 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Iterator
 
-import pytest
 from pluriverse_server.kit import PROBE_KEYSYM, Keyboard, Window
 from support.typist import Typist
-from support.xvfb import Xvfb
 from Xlib import X
 
 LEFT, C, Z, SHIFT = 0xFF51, ord("c"), ord("z"), 0xFFE1
-
-
-@pytest.fixture
-def typist(display: Xvfb) -> Iterator[Typist]:
-    with Typist(display.name) as hands:
-        yield hands
-
-
-@pytest.fixture
-def window(display: Xvfb) -> Iterator[Window]:
-    with Window(1024, 768) as shown:
-        yield shown
 
 
 def edges(keyboard: Keyboard, count: int) -> list[tuple[int, bool]]:

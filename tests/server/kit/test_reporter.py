@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,6 @@ from pluriverse_server.kit import DaemonGone, NoDaemon, Reporter
 from support.daemon_end import DaemonEnd
 
 RESET = Reset(1, "gym-core.Pong-v3", 7, 60.0)
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[DaemonEnd]:
-    with DaemonEnd(tmp_path) as end:
-        yield end
-
-
-@pytest.fixture
-def reporter(daemon: DaemonEnd, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reporter]:
-    monkeypatch.setenv("PLURIVERSE_SOCKET", str(daemon.path))
-    program = Reporter.from_environment()
-    daemon.accept()
-    yield program
-    program.close()
 
 
 def wait_for_requests(reporter: Reporter) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import select
 import socket
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -18,6 +16,7 @@ from Xlib import X, error
 from .connection import CONNECTION_ERRORS, open_display
 from .errors import DisplayLost
 from .keymap import Keymap
+from .own_thread import OwnThread, open_in_thread
 
 log = logging.getLogger(__name__)
 
@@ -152,11 +151,8 @@ class Injector:
 class AsyncInjector:
     """An Injector for the event loop: a dead or frozen X server costs a call its deadline, never the loop."""
 
-    def __init__(self, injector: Injector, executor: ThreadPoolExecutor, deadline_s: float) -> None:
-        self._injector = injector
-        self._executor = executor
-        self._deadline_s = deadline_s
-        self._closed = False
+    def __init__(self, thread: OwnThread[Injector]) -> None:
+        self._thread = thread
 
     @classmethod
     async def open(cls, display: str, xauthority: Path, *, deadline_s: float = ANSWER_DEADLINE_S) -> Self:
@@ -165,19 +161,8 @@ class AsyncInjector:
         Raises:
             DisplayLost: there is no X server at ``display``, it refuses the cookie or doesn't answer.
         """
-        executor = ThreadPoolExecutor(1, thread_name_prefix="injector")
-        opening = asyncio.get_running_loop().run_in_executor(executor, Injector, display, xauthority)
-        try:
-            async with asyncio.timeout(deadline_s):
-                injector = await asyncio.shield(opening)
-        except BaseException as problem:
-            # The thread ends with the frozen server; a connection that still comes about is closed again.
-            opening.add_done_callback(_close_late)
-            executor.shutdown(wait=False)
-            if isinstance(problem, TimeoutError):
-                raise DisplayLost(f"the X server at {display} has not answered for {deadline_s} s") from None
-            raise
-        return cls(injector, executor, deadline_s)
+        thread = await open_in_thread("injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s)
+        return cls(thread)
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
         """As ``Injector.apply``; events of calls that overlap are done in the order of the calls.
@@ -185,7 +170,7 @@ class AsyncInjector:
         Raises:
             DisplayLost: the X server is gone, or doesn't answer.
         """
-        await self._run(lambda: self._injector.apply(events))
+        await self._thread.run(lambda injector: injector.apply(events))
 
     async def release_all(self) -> None:
         """As ``Injector.release_all``.
@@ -193,31 +178,11 @@ class AsyncInjector:
         Raises:
             DisplayLost: the X server is gone, or doesn't answer.
         """
-        await self._run(self._injector.release_all)
+        await self._thread.run(lambda injector: injector.release_all())
 
     async def close(self) -> None:
         """Let go of everything and hang up. May be called again, and when the X server is gone."""
-        if self._closed:
-            return
-        with contextlib.suppress(DisplayLost):
-            await self._run(self._injector.close)
-        self._closed = True
-        self._executor.shutdown(wait=False)
-
-    async def _run(self, work: Callable[[], None]) -> None:
-        if self._closed:
-            raise DisplayLost("the injector was closed")
-        try:
-            async with asyncio.timeout(self._deadline_s):
-                await asyncio.get_running_loop().run_in_executor(self._executor, work)
-        except TimeoutError:
-            self._injector.abort()
-            raise DisplayLost(f"the X server has not answered for {self._deadline_s} s") from None
-
-
-def _close_late(opening: asyncio.Future[Injector]) -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        opening.result().close()
+        await self._thread.close()
 
 
 def _log_error(problem: error.XError, request: object) -> None:

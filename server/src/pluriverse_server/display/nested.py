@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from pluriverse_server.process import ChildProcess, child_environment, executable
 
 from .connection import write_cookie
 from .errors import DisplayLost
 from .nested_window import NestedWindow
+from .own_thread import OwnThread, open_in_thread
 from .screen import X_ANSWER_DEADLINE_S, Death
 from .xserver import XServer
-
-_T = TypeVar("_T")
 
 NESTED_SCREEN: Final = "nested X server"
 
@@ -35,11 +33,10 @@ class NestedScreen:
     Keys and pointer of the outer screen are its own while it is shown; hidden, it gets none but through XTEST.
     """
 
-    def __init__(self, server: XServer, window: NestedWindow, executor: ThreadPoolExecutor, xauthority: Path) -> None:
+    def __init__(self, server: XServer, window: OwnThread[NestedWindow], xauthority: Path) -> None:
         self.xauthority = xauthority
         self._server = server
         self._window = window
-        self._executor = executor
         self._following: asyncio.Task[None] | None = None
         self._stopped = False
 
@@ -55,32 +52,26 @@ class NestedScreen:
             DisplayLost: the outer X server is gone, refuses, or doesn't answer.
         """
         program = executable("Xephyr", package="xserver-xephyr")
-        executor = ThreadPoolExecutor(1, thread_name_prefix="nested screen")
         outer, cookie = environment["DISPLAY"], Path(environment["XAUTHORITY"])
-        opening = asyncio.get_running_loop().run_in_executor(executor, NestedWindow, outer, cookie, width, height)
-        try:
-            async with asyncio.timeout(X_ANSWER_DEADLINE_S):
-                window = await asyncio.shield(opening)
-        except BaseException as problem:
-            opening.add_done_callback(_close_late)
-            executor.shutdown(wait=False)
-            if isinstance(problem, TimeoutError):
-                raise DisplayLost(f"the X server at {outer} has not answered for {X_ANSWER_DEADLINE_S} s") from None
-            raise
-        xauthority = folder / f"nested-{window.id:x}.Xauthority"
+        window = await open_in_thread(
+            "nested screen",
+            lambda: NestedWindow(outer, cookie, width, height),
+            outer,
+            deadline_s=X_ANSWER_DEADLINE_S,
+        )
+        xauthority = folder / f"nested-{window.client.id:x}.Xauthority"
         try:
             write_cookie(xauthority)
             # Its host grab would take the keyboard to itself at Ctrl+Shift.
-            command = [program, "-parent", str(window.id), "-screen", f"{width}x{height}", "-no-host-grab"]
+            command = [program, "-parent", str(window.client.id), "-screen", f"{width}x{height}", "-no-host-grab"]
             server = await XServer.start(command, xauthority=xauthority, env=child_environment(environment))
         except BaseException:
             xauthority.unlink(missing_ok=True)
-            window.close()
-            executor.shutdown(wait=False)
+            await window.close()
             raise
-        screen = cls(server, window, executor, xauthority)
+        screen = cls(server, window, xauthority)
         try:
-            await screen._run(lambda: window.connect_inside(server.display, xauthority))
+            await window.run(lambda client: client.connect_inside(server.display, xauthority))
             screen._following = asyncio.create_task(screen._follow(), name="nested screen: keyboard map")
         except BaseException:
             await screen.stop()
@@ -105,7 +96,7 @@ class NestedScreen:
         Raises:
             DisplayLost: one of the two X servers is gone, or doesn't answer.
         """
-        await self._run(self._window.show)
+        await self._window.run(lambda window: window.show())
 
     async def wait_for_death(self) -> Death:
         """Return when its X server has died; it does so too when the outer one dies."""
@@ -120,15 +111,14 @@ class NestedScreen:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait({self._following})
-        self._window.abort()
-        await asyncio.get_running_loop().run_in_executor(self._executor, self._window.close)
+        self._window.client.abort()
+        await self._window.close()
         await self._server.stop()
-        self._executor.shutdown(wait=False)
         self.xauthority.unlink(missing_ok=True)
 
     async def _follow(self) -> None:
         """Hand on what changes in the outer keyboard map: VNC servers and injectors add keysyms to it as they come."""
-        loop, window = asyncio.get_running_loop(), self._window
+        loop, window = asyncio.get_running_loop(), self._window.client
         with contextlib.suppress(DisplayLost):
             while True:
                 noticed = asyncio.Event()
@@ -140,19 +130,4 @@ class NestedScreen:
                     pass
                 finally:
                     loop.remove_reader(window)
-                await self._run(window.follow)
-
-    async def _run(self, work: Callable[[], _T]) -> _T:
-        if self._stopped:
-            raise DisplayLost("the nested screen was stopped")
-        try:
-            async with asyncio.timeout(X_ANSWER_DEADLINE_S):
-                return await asyncio.get_running_loop().run_in_executor(self._executor, work)
-        except TimeoutError:
-            self._window.abort()
-            raise DisplayLost(f"the X servers have not answered for {X_ANSWER_DEADLINE_S} s") from None
-
-
-def _close_late(opening: asyncio.Future[NestedWindow]) -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        opening.result().close()
+                await self._window.run(lambda window: window.follow())

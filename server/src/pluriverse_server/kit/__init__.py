@@ -2,8 +2,8 @@
 
 A program that a remote runs is started with ``DISPLAY``, ``XAUTHORITY`` and ``PLURIVERSE_SOCKET`` set. It opens a
 ``Window``, takes keys from a ``Keyboard``, paces its frames with a ``Pacer``, paints a ``MetadataBlock``, and speaks
-with the daemon through a ``Reporter``. Nothing here starts a thread or owns a loop: the program selects on the
-``fileno()`` of the keyboard and of the reporter.
+with the daemon through a ``Reporter``. Nothing here starts a thread or owns a loop: the program asks for ``news``, or
+selects on the ``fileno()`` of the keyboard and of the reporter itself.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 from .block import MetadataBlock
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge
 from .latch import KeyLatch
+from .news import news
+from .outcome import Outcome
 from .pacer import Pacer
 from .region import Band, Region
 from .reporter import DaemonGone, NoDaemon, Reporter
@@ -27,9 +29,11 @@ __all__ = [
     "MetadataBlock",
     "NoDaemon",
     "NoDisplay",
+    "Outcome",
     "Pacer",
     "Region",
     "Reporter",
     "Window",
     "XError",
+    "news",
 ]

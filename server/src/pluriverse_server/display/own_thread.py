@@ -1,0 +1,91 @@
+"""A thread of its own for what talks to X servers: a frozen server costs a call its deadline, never the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, Protocol, TypeVar
+
+from .errors import DisplayLost
+
+
+class Client(Protocol):
+    """What blocks for as long as its X server is frozen."""
+
+    def abort(self) -> None:
+        """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
+        ...
+
+    def close(self) -> None:
+        """Hang up. May be called again, and when the X server is gone."""
+        ...
+
+
+_C = TypeVar("_C", bound=Client)
+_T = TypeVar("_T")
+
+
+class OwnThread(Generic[_C]):
+    """A client and the thread that alone uses it; calls that overlap are done in their order.
+
+    Made by ``open_in_thread``.
+    """
+
+    def __init__(self, name: str, client: _C, executor: ThreadPoolExecutor, deadline_s: float) -> None:
+        self.client = client
+        self._name = name
+        self._executor = executor
+        self._deadline_s = deadline_s
+        self._closed = False
+
+    async def run(self, work: Callable[[_C], _T]) -> _T:
+        """What ``work`` returns, in the thread.
+
+        Raises:
+            DisplayLost: the X server is gone, or doesn't answer; or this is closed.
+        """
+        if self._closed:
+            raise DisplayLost(f"the {self._name} was closed")
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                return await asyncio.get_running_loop().run_in_executor(self._executor, work, self.client)
+        except TimeoutError:
+            self.client.abort()
+            raise DisplayLost(f"the X server has not answered the {self._name} for {self._deadline_s:g} s") from None
+
+    async def close(self) -> None:
+        """Close the client, and end the thread. May be called again, and when the X server is gone."""
+        if self._closed:
+            return
+        with contextlib.suppress(DisplayLost):
+            await self.run(lambda client: client.close())
+        self._closed = True
+        self._executor.shutdown(wait=False)
+
+
+async def open_in_thread(name: str, make: Callable[[], _C], display: str, *, deadline_s: float) -> OwnThread[_C]:
+    """``make`` a client of ``display`` within ``deadline_s`` seconds, which every later call has as well.
+
+    Raises:
+        DisplayLost: the X server is not there, refuses, or doesn't answer.
+    """
+    executor = ThreadPoolExecutor(1, thread_name_prefix=name)
+    making = asyncio.get_running_loop().run_in_executor(executor, make)
+    try:
+        async with asyncio.timeout(deadline_s):
+            client = await asyncio.shield(making)
+    except BaseException as problem:
+        # The thread ends with the frozen server; a connection that still comes about is closed again.
+        making.add_done_callback(_close_late)
+        executor.shutdown(wait=False)
+        if isinstance(problem, TimeoutError):
+            raise DisplayLost(f"the X server at {display} has not answered for {deadline_s:g} s") from None
+        raise
+    return OwnThread(name, client, executor, deadline_s)
+
+
+def _close_late(making: asyncio.Future[_C]) -> None:
+    if not making.cancelled() and making.exception() is None:
+        making.result().close()
