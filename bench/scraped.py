@@ -20,11 +20,11 @@ from support.remotes import ROOT, MachineRemote, on_machine
 COUNTING: Final = "counting.Counting-v0"
 
 # A game that is started anew for each episode and takes over a second for it; and one with several sources.
-SLOW_GAME: Final = "desktop.Gnome2048-v0"
+SLOW_GAME: Final = "desktop.KoboDeluxe-v0"
 READ_GAME: Final = "desktop.SlimeVolley-v0"
 
 # The next program is started gently beside the one that is played.
-SPARE_S: Final = 6.0
+SPARE_S: Final = 10.0
 
 
 def run(effort: Effort) -> Figures:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import subprocess
 import time
@@ -64,7 +63,7 @@ def read_alphabet() -> dict[bytes, str]:
     with xvfb() as screen:
         words = ["sh", "-c", f'printf "%s" "{ALPHABET}"; exec sleep 60']
         terminal = subprocess.Popen(
-            [*TERMINAL[:-1], "-fg", "white", "-bg", "black", "-e", *words], env={**os.environ, **screen.environment}
+            [*TERMINAL[:-1], "-fg", "white", "-bg", "black", "-e", *words], env=screen.environment
         )
         try:
             deadline = time.monotonic() + DEADLINE_S
@@ -80,18 +79,17 @@ def read_alphabet() -> dict[bytes, str]:
 
 @dataclass
 class Seen:
-    """What greed's last line said: the scores, each since when; when it was over; when it began."""
+    """What greed's last line said: the scores, each since when; from when to when it was over; when it began."""
 
     scores: list[tuple[float, int | None]] = field(default_factory=list[tuple[float, int | None]])
-    stuck: list[float] = field(default_factory=list[float])
+    stuck: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     ready: list[float] = field(default_factory=list[float])
 
 
 def see(recording: Path) -> Seen:
     """Read a recording of greed as a person does, moment by moment."""
-    alphabet, seen, last = read_alphabet(), Seen(), ""
-    replay = Replay(recording)
-    for moment in replay.moments():
+    alphabet, seen, last, changed_at = read_alphabet(), Seen(), "", 0.0
+    for moment in Replay(recording).moments():
         seen.ready += [at for at, said in moment.said if said.get("report") == "ready"]
         if not moment.changed:
             continue
@@ -99,13 +97,16 @@ def see(recording: Path) -> Seen:
         line = "".join(alphabet.get(cell.tobytes(), "~") for cell in cells)
         if line == last:
             continue
-        last = line
+        if "Hit any key" in last:
+            seen.stuck[-1] = (changed_at, moment.at)
+        last, changed_at = line, moment.at
         word = line.removeprefix("Score: ").split(" ")[0]
         score = int(word) if line.startswith("Score: ") and word.isdigit() else None
         if not seen.scores or seen.scores[-1][1] != score:
             seen.scores.append((moment.at, score))
+        # Replaced by what it changes to, if that still comes.
         if "Hit any key" in line:
-            seen.stuck.append(moment.at)
+            seen.stuck.append((moment.at, moment.at))
     return seen
 
 
@@ -115,7 +116,7 @@ def labels_of(recording: Path, seen: Seen) -> dict[str, Any]:
     episodes: list[dict[str, Any]] = []
     for number, begin in enumerate(begins):
         following = begins[number + 1] if number + 1 < len(begins) else float("inf")
-        stuck = next((at for at in seen.stuck if begin < at < following), None)
+        stuck = next((at for at, _ in seen.stuck if begin < at < following), None)
         how = {"end": stuck, "done": "terminated", "reason": "stuck"} if stuck is not None else {}
         episodes.append({"begin": begin, **how})
     rewards: list[tuple[float, float]] = []

@@ -85,6 +85,7 @@ def press(key):
     global score, state
     if key == "Return" and state != "playing":
         state, score = "playing", 0
+        (home / "played").touch()
         window.set_wm_name("playing")
     elif key == "Right" and state == "playing":
         score += 1

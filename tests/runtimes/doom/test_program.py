@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from typing import cast
 
 import psutil
+import pytest
 from doom.controls import CONTROL, KEYS
 from pluriverse_protocol import metadata
 from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop
 from support.agent import connected
+from support.daemon_end import DaemonEnd
 from support.gym_core import Player
 from support.remotes import on_machine
 from support.rfb import RfbClient
@@ -126,12 +129,22 @@ def test_next_episode_of_the_same_scenario_keeps_the_engine_and_of_another_repla
     assert engine() != first
 
 
-def test_stop_and_hanging_up_end_it_with_status_0_and_its_engine_with_it(player: Player) -> None:
+def say_stop(daemon: DaemonEnd) -> None:
+    daemon.send(Stop())
+
+
+@pytest.mark.parametrize("end", [say_stop, DaemonEnd.hang_up])
+def test_the_daemon_ends_it_with_status_0_and_its_engine_with_it(
+    player: Player, end: Callable[[DaemonEnd], None]
+) -> None:
     player.reset("doom.Basic-v0")
-    engines = psutil.Process(player.process.pid).children(recursive=True)
-    player.daemon.send(Stop())
+    children = psutil.Process(player.process.pid).children(recursive=True)
+    engines = [child for child in children if "vizdoom" in child.name()]
+    assert engines
+    end(player.daemon)
     assert player.process.wait(20) == 0
-    assert not any(engine.is_running() and "vizdoom" in engine.name() for engine in engines)
+    _, alive = psutil.wait_procs(engines, 20)
+    assert not alive
 
 
 def test_crash_of_the_engine_ends_it_with_a_reason(player: Player) -> None:

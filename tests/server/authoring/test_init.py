@@ -92,10 +92,10 @@ async def test_it_is_recorded_scored_and_learnt_from(tmp_path: Path) -> None:
     assert recorded.path == directory / "recordings" / "1.plrec"
     labelled = await asyncio.to_thread(label, recorded.path)
     # These labels are what was read while it was played: on a machine that is busy some of it was read late.
-    status = await asyncio.to_thread(score, directory)
+    await asyncio.to_thread(score, directory)
     report = json.loads(await asyncio.to_thread((directory / "recordings" / "1.report.json").read_text))
-    assert report["perfect"] == (status == 0)
     assert report["reward"]["true"] == len([1 for _, amount in labelled.rewards if amount])
+    assert report["reward"]["recall"] > 0.5
 
     glyphs = directory / "glyphs" / "digits.png"
     await asyncio.to_thread(glyphs.unlink)

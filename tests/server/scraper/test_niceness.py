@@ -6,6 +6,7 @@ import subprocess
 import psutil
 import pytest
 from pluriverse_server.scraper.niceness import can_hurry, hurry
+from support.probes import until
 
 
 def test_asking_whether_niceness_can_be_taken_back_changes_none() -> None:
@@ -19,6 +20,7 @@ def test_hurried_processes_are_as_important_as_any() -> None:
         pytest.skip("niceness can't be taken back here")
     with subprocess.Popen(["nice", "-n", "10", "sleep", "600"]) as process:
         try:
+            until(psutil.Process(process.pid).nice, lambda niceness: niceness >= 10)
             hurry([process.pid, 2**22 + 1])
             assert psutil.Process(process.pid).nice() == 0
         finally:

@@ -287,14 +287,16 @@ async def test_spare_that_is_ready_is_shown_at_once(tmp_path: Path) -> None:
     leftovers.assert_none()
 
 
-async def test_spare_that_ends_is_replaced(tmp_path: Path) -> None:
+async def test_spare_that_has_ended_is_never_shown(tmp_path: Path) -> None:
     async with scraping(tmp_path, reset={"spares": 1}) as scraped:
         await scraped.ready()
-        await eventually(lambda: len(children("game.py")) == 4)
-        shown = {home for home in scraped.homes() if (home / "starts").exists()}
-        newest = max((child for child in children("game.py")), key=psutil.Process.create_time)
+        [shown] = [home for home in scraped.homes() if (home / "played").exists()]
+        await eventually(lambda: len(scraped.homes()) == 2)
+        [spare] = set(scraped.homes()) - {shown}
+        await eventually((spare / "played").exists)
+        newest = max(children("game.py"), key=psutil.Process.create_time)
         newest.kill()
-        await eventually(lambda: set(scraped.homes()) - shown)
+        await eventually(lambda: not spare.exists())
         episode = await scraped.ready()
         await scraped.press("Right")
         await eventually(lambda: scraped.earned(episode) == 1)
