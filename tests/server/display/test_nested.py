@@ -254,7 +254,7 @@ async def test_stopped_screen_gives_way_to_the_next(
     await nested.show()
     await nested.stop()
     await nested.stop()
-    with pytest.raises(DisplayLost, match="stopped"):
+    with pytest.raises(DisplayLost, match="closed"):
         await nested.show()
     await spare.show()
     inside_spare.fill(0, 0, 320, 240, GREEN)
