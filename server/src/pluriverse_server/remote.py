@@ -106,7 +106,7 @@ class Remote:
         settings = self.settings
         env_id = _first_environment(settings, manifest, catalogue)
         conductor = self._conductor = Conductor(settings, manifest, catalogue, runtime_dir, self._changed)
-        views = Views(self.status, conductor.render_metrics, lambda: (_reachable(settings.host), settings.vnc_port))
+        views = Views(self.status, conductor.render_metrics, lambda: (settings.reachable_host, settings.vnc_port))
         app, self._viewers = make_app(conductor.hub, settings.password, views)
         stage = Stage(screen, manifest, conductor)
         runner: web.AppRunner | None = None

@@ -80,7 +80,9 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "") -> No
 
 def greet(settings: Settings, manifest: Manifest, query: str = "") -> None:
     """Print how to connect; ``query`` is added to the viewer's address."""
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
+    # What listens on all addresses of IPv6 listens on none of IPv4.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
+    host = f"[{host}]" if ":" in host else host
     password = quote(settings.password, safe="")
     lines = (
         f"{manifest.runtime.title} ({manifest.runtime.id} {manifest.runtime.version})",

@@ -50,3 +50,9 @@ class Settings:
         for name, seconds in (("idle", self.idle_timeout_s), ("session", self.session_timeout_s)):
             if not 0 <= seconds < float("inf"):
                 raise SettingsError(f"the {name} time limit is {seconds} s, expected 0 (none) or more")
+
+    @property
+    def reachable_host(self) -> str:
+        """An address of this machine at which what listens on ``host`` is found."""
+        # What listens on all addresses of IPv6 may listen on none of IPv4.
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)

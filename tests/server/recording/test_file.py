@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, TruncatedRecording, Update
-from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording
+from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording, partial_path
 from pluriverse_server.recording.replay import Replay
 
 WIDTH, HEIGHT = 64, 40
@@ -134,3 +135,28 @@ def test_until_it_is_closed_it_has_another_name(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == [f"a.plrec{PARTIAL}"]
     file.close()
     assert [one.name for one in tmp_path.iterdir()] == ["a.plrec"]
+
+
+def test_one_that_is_unfinished_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.plrec"
+    file = RecordingFile(path, HEADER)
+    file.write(records(1)[1])
+    file.flush()
+    file.abandon()
+    left = partial_path(path).read_bytes()
+    with pytest.raises(FileExistsError):
+        RecordingFile(path, HEADER)
+    assert partial_path(path).read_bytes() == left
+    _, found = open_recording(partial_path(path))
+    assert next(found) == records(1)[1]
+
+
+def test_nothing_is_left_of_one_for_whose_beginning_the_disk_has_no_room(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            RecordingFile(tmp_path / "a.plrec", HEADER)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,7 +157,7 @@ async def test_a_full_disk_ends_the_recording_and_keeps_what_was_written(desktop
         while not recorder.failed.done():
             recorder.reported(reports.Text(1, noise.bytes(50_000).hex()))
             await asyncio.sleep(0)
-        with pytest.raises(RecordingFailed, match="File too large"):
+        with pytest.raises(RecordingFailed, match=r"File too large; label and score .* after: mv .*a\.plrec\.partial"):
             await recorder.stop()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -163,6 +166,29 @@ async def test_a_full_disk_ends_the_recording_and_keeps_what_was_written(desktop
     assert said[0] == "first"
     assert 2 <= len(said) <= 10
     assert replay.ended is not None
+
+
+async def test_a_folder_that_is_gone_at_the_end_is_told_as_a_failure(desktop: Desktop, tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    recorder = await Recorder.start(folder / "a.plrec", header(), environment(desktop))
+    await pictures(recorder, 1)
+    shutil.rmtree(folder)
+    with pytest.raises(RecordingFailed, match="No such file or directory; nothing is left of it"):
+        await asyncio.wait_for(recorder.stop(), 30)
+
+
+async def test_a_report_that_is_too_long_in_ascii_is_left_out_and_told(
+    desktop: Desktop, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
+    line = json.dumps({"report": "text", "episode": 1, "text": "é" * 500_000}, ensure_ascii=False).encode()
+    with caplog.at_level(logging.WARNING):
+        recorder.reported(reports.decode_report(line))
+    assert "not recorded: text is " in caplog.text
+    recorder.reported(reports.Text(1, "é"))
+    recorded = await recorder.stop()
+    assert [said["text"] for moment in Replay(recorded.path).moments() for _, said in moment.said] == ["é"]
 
 
 async def test_a_screen_that_dies_ends_the_recording_with_the_reason(tmp_path: Path) -> None:

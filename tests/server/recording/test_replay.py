@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_protocol.raw_updates import raw_update
-from pluriverse_protocol.recordings import Header, Record, Said, Update
+from pluriverse_protocol.recordings import Header, Record, Said, TruncatedRecording, Update
 from pluriverse_server.recording.file import RecordingFile
 from pluriverse_server.recording.replay import Replay
 
@@ -50,3 +50,13 @@ def test_what_was_said_belongs_to_the_first_cycle_after_it(tmp_path: Path) -> No
 
 def test_an_empty_recording_is_one_moment(tmp_path: Path) -> None:
     assert [moment.at for moment in replay(tmp_path, []).cycles(10)] == [0.0]
+
+
+def test_of_one_that_was_never_closed_just_the_end_is_missing(tmp_path: Path) -> None:
+    file = RecordingFile(tmp_path / "a.plrec", HEADER)
+    file.write(dot(0.0, 1))
+    file.flush()
+    file.abandon()
+    cut = Replay(file.partial)
+    assert [moment.at for moment in cut.moments()] == [0.0]
+    assert isinstance(cut.ended, TruncatedRecording)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import shutil
 import warnings
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,48 +18,62 @@ from .demonstrations import Demonstration
 
 MISSING = 'datasets need Minari: pip install "pluriverse[minari]"'
 
+# HDF5 takes the whole process with it where the disk is full, so that it is never let run into that. The pictures are
+# nearly all that it writes.
+SPARE_BYTES: Final = 16 * 1024 * 1024
+
 
 def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
     """Write the dataset ``dataset_id`` to Minari's folder; returns how many episodes it has.
 
-    Observations are pixels, uint8 (height, width, channels); actions those of the environment's action space.
+    Observations are pixels, uint8 (height, width, channels); actions those of the environment's action space. Whatever
+    ends this early, there is no dataset then.
 
     Raises:
-        ConfigurationError: Minari isn't installed, there is such a dataset, the id is none, there are no episodes, or
-            they have different spaces.
+        ConfigurationError: Minari isn't installed, there is such a dataset, the id is none, there are no episodes, they
+            have different spaces, or there is no room for them.
     """
     try:
         minari: Any = importlib.import_module("minari")
-        gymnasium_spaces: Any = importlib.import_module("gymnasium.spaces")
         importlib.import_module("h5py")
     except ImportError as error:
         raise ConfigurationError(f"{MISSING} ({error})") from error
-    from pluriverse.adapters.gymnasium.spaces import action_space
 
+    with _told(dataset_id):
+        folder: Path = minari.storage.get_dataset_path(dataset_id)
+        if folder.exists():
+            raise ValueError("it is there already")
     remaining = iter(episodes)
     first = next(remaining, None)
     if first is None:
         raise ConfigurationError("there is no episode that ran in what was recorded; play until one begins")
-    observations = gymnasium_spaces.Box(0, 255, first.shape, np.uint8)
-    actions = action_space(first.actions_of)
     try:
-        with warnings.catch_warnings():
-            # That nobody says where its code and its author are found: datasets that people publish name theirs.
-            warnings.simplefilter("ignore", UserWarning)
-            dataset = minari.create_dataset_from_buffers(
-                dataset_id,
-                [_buffer(minari, first)],
-                observation_space=observations,
-                action_space=actions,
-                algorithm_name="human",
-                description=f"Recorded in {first.env_id}, played by hand in real time.",
-                jpeg_encoding=False,
-            )
-    except (ValueError, OSError) as error:
-        raise ConfigurationError(
-            f"the dataset {dataset_id!r} can't be written: {error}; expected an id such as greed/human-v0 that is new "
-            "(minari list local shows those that are there, minari delete removes one)"
-        ) from error
+        return _write(minari, dataset_id, first, remaining)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _write(minari: Any, dataset_id: str, first: Demonstration, remaining: Iterator[Demonstration]) -> int:
+    from gymnasium.spaces import Box
+
+    from pluriverse.adapters.gymnasium.spaces import action_space
+
+    root: Path = minari.storage.get_dataset_path()
+    actions = action_space(first.actions_of)
+    with _told(dataset_id), warnings.catch_warnings():
+        # That nobody says where its code and its author are found: datasets that people publish name theirs.
+        warnings.simplefilter("ignore", UserWarning)
+        _require_room(root, first)
+        dataset = minari.create_dataset_from_buffers(
+            dataset_id,
+            [_buffer(minari, first)],
+            observation_space=Box(0, 255, first.shape, np.uint8),
+            action_space=actions,
+            algorithm_name="human",
+            description=f"Recorded in {first.env_id}, played by hand in real time.",
+            jpeg_encoding=False,
+        )
     count = 1
     for episode in remaining:
         if episode.shape != first.shape or action_space(episode.actions_of) != actions:
@@ -64,9 +81,34 @@ def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
                 f"{episode.env_id} has other pictures or actions than {first.env_id}; "
                 "export them into datasets of their own"
             )
-        dataset.storage.update_episodes([_buffer(minari, episode)])
+        with _told(dataset_id):
+            _require_room(root, episode)
+            dataset.storage.update_episodes([_buffer(minari, episode)])
         count += 1
     return count
+
+
+@contextlib.contextmanager
+def _told(dataset_id: str) -> Generator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigurationError(
+            f"the dataset {dataset_id!r} can't be written: {error}; expected an id such as greed/human-v0 that is new "
+            "(minari list local shows those that are there, minari delete removes one)"
+        ) from error
+    except OSError as error:
+        raise ConfigurationError(f"the dataset {dataset_id!r} can't be written: {error}") from error
+
+
+def _require_room(folder: Path, episode: Demonstration) -> None:
+    needed = sum(picture.nbytes for picture in episode.observations) + SPARE_BYTES
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise OSError(
+            f"an episode takes {needed / 1e6:.0f} MB, and {folder} has room for {free / 1e6:.0f} MB; make room, "
+            "or make the pictures smaller with --size or fewer with --fps"
+        )
 
 
 def _buffer(minari: Any, episode: Demonstration) -> Any:

@@ -34,7 +34,7 @@ class Export:
         """``fps`` steps a second, ``size`` (height, width), ``kind`` of actions; None: as the recording has it.
 
         Raises:
-            ConfigurationError: there are no such actions, or a size is out of range.
+            ConfigurationError: there are no such actions, a size is out of range, or one of ``paths`` is no recording.
         """
         if kind is not None and kind not in KINDS:
             raise ConfigurationError(f"--actions {kind}: expected one of {', '.join(KINDS)}")
@@ -43,6 +43,9 @@ class Export:
         self._options = PictureOptions(size=size)
         self._kind: Kind | None = cast("Kind | None", kind)
         self._report = report
+        # Whatever can't be read is told before anything is written.
+        for path in paths:
+            Film(path)
 
     def to_minari(self, dataset_id: str) -> None:
         """Make a dataset of all episodes.
@@ -56,16 +59,21 @@ class Export:
     def to_video(self, path: Path) -> None:
         """Make a film of each recording; of several, each has its recording's name behind that of ``path``.
 
+        Where two recordings have the same name, it is their numbers.
+
         Raises:
             ConfigurationError: a recording can't be read.
             pluriverse.wrappers.video.VideoError: a film can't be written.
         """
         stem = path.with_suffix("") if path.suffix in (".mp4", ".png") else path
-        for recording in self._paths:
+        names = [recording.stem for recording in self._paths]
+        if len(set(names)) < len(names):
+            names = [str(number) for number in range(1, len(names) + 1)]
+        for recording, name in zip(self._paths, names, strict=True):
             film = Film(recording)
-            place = stem if len(self._paths) == 1 else stem.with_name(f"{stem.name}-{recording.stem}")
+            place = stem if len(names) == 1 else stem.with_name(f"{stem.name}-{name}")
             written, pictures = write_movie(film, place, fps=self._fps, options=self._options)
-            self._report(f"{written}: {pictures} pictures")
+            self._report(f"{written}: {pictures} pictures of {recording}")
             self._report_damage(film)
 
     def _episodes(self) -> Generator[Demonstration]:

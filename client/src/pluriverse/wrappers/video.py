@@ -5,10 +5,13 @@ The animated PNG needs nothing but zlib. It is lossless and larger: about 15 KB 
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import struct
 import subprocess
+import tempfile
 import zlib
+from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
@@ -38,11 +41,19 @@ class VideoWriter(Protocol):
     path: Path
 
     def write(self, picture: Picture) -> None:
-        """Add a picture: uint8 (height, width, 3) RGB."""
+        """Add a picture: uint8 (height, width, 3) RGB.
+
+        Raises:
+            VideoError: it can't be written.
+        """
         ...
 
     def close(self) -> None:
-        """Finish the file."""
+        """Finish the file. May be called repeatedly.
+
+        Raises:
+            VideoError: it can't be finished.
+        """
         ...
 
 
@@ -69,6 +80,8 @@ class FfmpegWriter:
 
     def __init__(self, path: Path, width: int, height: int, fps: float) -> None:
         self.path = path
+        # A file, since nobody reads a pipe before the end.
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this
         source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
         # H.264 in its usual format halves colours both ways, and so wants even sizes.
         result = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-y", str(path)]
@@ -76,7 +89,7 @@ class FfmpegWriter:
             ["ffmpeg", "-loglevel", "error", *source, *result],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=self._complaints,
         )
 
     def write(self, picture: Picture) -> None:
@@ -85,18 +98,27 @@ class FfmpegWriter:
         try:
             self._process.stdin.write(np.ascontiguousarray(picture).data)
         except BrokenPipeError as error:
-            raise VideoError(f"{self.path}: ffmpeg has ended; see why with: ffmpeg -version") from error
+            self.close()
+            raise VideoError(f"{self.path}: ffmpeg has ended before the film has") from error
 
     def close(self) -> None:
-        """Finish the file."""
+        """Finish the file. May be called repeatedly."""
+        if self._complaints.closed:
+            return
         assert self._process.stdin is not None
-        try:
-            self._process.stdin.close()
-            self._process.wait(FFMPEG_END_S)
-        except (BrokenPipeError, subprocess.TimeoutExpired) as error:
-            self._process.kill()
-            self._process.wait()
-            raise VideoError(f"{self.path}: ffmpeg did not finish: {error}") from error
+        with self._complaints:
+            with contextlib.suppress(BrokenPipeError):  # then it has failed, and says why
+                self._process.stdin.close()
+            try:
+                status = self._process.wait(FFMPEG_END_S)
+            except subprocess.TimeoutExpired as error:
+                self._process.kill()
+                self._process.wait()
+                raise VideoError(f"{self.path}: ffmpeg did not finish within {FFMPEG_END_S:g} s") from error
+            if status != 0:
+                self._complaints.seek(0)
+                why = self._complaints.read().decode(errors="replace").strip().rpartition("\n")[2]
+                raise VideoError(f"{self.path}: ffmpeg failed with status {status}: {why or 'it does not say why'}")
 
 
 class ApngWriter:
@@ -118,23 +140,36 @@ class ApngWriter:
         """Add a picture."""
         width, height = self._size
         delay = struct.pack(">HHBB", round(1000 / self._fps), 1000, 0, 0)
-        self._file.write(_chunk(b"fcTL", struct.pack(">IIIII", self._next(), width, height, 0, 0) + delay))
         # Each row begins with its filter, 0: none.
         rows = np.zeros((height, 1 + 3 * width), np.uint8)
         rows[:, 1:] = picture.reshape(height, 3 * width)
         data = zlib.compress(rows.tobytes(), ZLIB_LEVEL)
-        if self._frames == 0:
-            self._file.write(_chunk(b"IDAT", data))
-        else:
-            self._file.write(_chunk(b"fdAT", struct.pack(">I", self._next()) + data))
+        with self._closed_if_it_breaks():
+            self._file.write(_chunk(b"fcTL", struct.pack(">IIIII", self._next(), width, height, 0, 0) + delay))
+            if self._frames == 0:
+                self._file.write(_chunk(b"IDAT", data))
+            else:
+                self._file.write(_chunk(b"fdAT", struct.pack(">I", self._next()) + data))
         self._frames += 1
 
     def close(self) -> None:
-        """Finish the file."""
-        self._file.write(_chunk(b"IEND", b""))
-        self._file.seek(self._control_at)
-        self._file.write(_chunk(b"acTL", struct.pack(">II", self._frames, 0)))
-        self._file.close()
+        """Finish the file. May be called repeatedly."""
+        if self._file.closed:
+            return
+        with self._closed_if_it_breaks():
+            self._file.write(_chunk(b"IEND", b""))
+            self._file.seek(self._control_at)
+            self._file.write(_chunk(b"acTL", struct.pack(">II", self._frames, 0)))
+            self._file.close()
+
+    @contextlib.contextmanager
+    def _closed_if_it_breaks(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            raise VideoError(f"{self.path}: {error.strerror}") from error
 
     def _next(self) -> int:
         self._sequence += 1

@@ -15,6 +15,7 @@ from typing import Final
 
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.raw_updates import Box
 from pluriverse_protocol.recordings import Header
 from pluriverse_protocol.spaces import Choice, Spaces
 
@@ -23,7 +24,7 @@ from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.manifest import Manifest, ManifestError
 from pluriverse_server.manifest_sources import ScreenSource
-from pluriverse_server.recording.file import SUFFIX
+from pluriverse_server.recording.file import SUFFIX, partial_path
 from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
 from pluriverse_server.remote import Remote
 from pluriverse_server.serving import greet, stopped_by_signals
@@ -103,6 +104,8 @@ class RecordedRemote:
         return self._recording.result()
 
     def _begin(self, manifest: Manifest) -> None:
+        if self._enough.is_set():
+            return
         greet(self._settings, manifest, "&readings=1&control=1")
         self._recording = asyncio.create_task(self._record(manifest), name="recording")
         self._recording.add_done_callback(lambda _: self._remote.stop())
@@ -115,9 +118,9 @@ class RecordedRemote:
             raise ManifestError(
                 f"a random agent needs spaces.discrete, and {described.env_id} has none; add it, or play"
             )
+        header = _header(manifest, described, _regions(manifest, described.env_id) if plan.keep == "regions" else ())
         path = plan.output or _free_name(self._settings.runtime / "recordings")
         path.parent.mkdir(parents=True, exist_ok=True)
-        header = _header(manifest, described)
         recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=plan.keep)
         listener = _Listener(recorder, described.spaces)
         conductor.listeners.append(listener)
@@ -152,10 +155,26 @@ class RecordedRemote:
             print(CLEAR, end="", file=sys.stderr, flush=True)
 
 
-def _header(manifest: Manifest, described: messages.Describe) -> Header:
+def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:
+    """Where the sources of an environment read the screen."""
+    screen = manifest.runtime.screen
+    found: list[Box] = []
+    for name, source in manifest.game(env_id).sources.items():
+        if isinstance(source, ScreenSource):
+            x, y, width, height = source.region
+            if x + width > screen.width or y + height > screen.height:
+                raise ManifestError(
+                    f"{name}: region {source.region} isn't on the screen of {screen.width}x{screen.height} pixels; "
+                    "expected [x, y, width, height] within it"
+                )
+            found.append((x, y, width, height))
+    if not found:
+        raise ManifestError(f"no source of {env_id} reads the screen, so there are no regions to keep; use --keep all")
+    return tuple(found)
+
+
+def _header(manifest: Manifest, described: messages.Describe, regions: tuple[Box, ...]) -> Header:
     runtime = manifest.runtime
-    sources = manifest.game(described.env_id).sources.values()
-    regions = (source.region for source in sources if isinstance(source, ScreenSource))
     return Header(
         runtime=runtime.id,
         version=runtime.version,
@@ -164,7 +183,7 @@ def _header(manifest: Manifest, described: messages.Describe) -> Header:
         height=runtime.screen.height,
         fps=described.fps,
         began=time.time(),
-        regions=tuple((x, y, width, height) for x, y, width, height in regions),
+        regions=regions,
     )
 
 
@@ -176,7 +195,7 @@ def _described(conductor: Conductor) -> tuple[messages.Describe, int]:
 
 def _free_name(directory: Path) -> Path:
     number = 1
-    while (path := directory / f"{number}{SUFFIX}").exists():
+    while (path := directory / f"{number}{SUFFIX}").exists() or partial_path(path).exists():
         number += 1
     return path
 

@@ -43,14 +43,15 @@ class RecordingFile:
         """Begin the file.
 
         Raises:
-            OSError: it can't be.
+            OSError: it can't be; FileExistsError: there is one that another recording has left unfinished.
         """
         self.path = path
         self.header = header
-        self.partial = path.with_name(path.name + PARTIAL)
+        self.partial = partial_path(path)
         self._writer = RecordingWriter(header)
         begin = self._writer.begin()
-        self._file = self.partial.open("wb")
+        # What is left of a recorder that was killed is all that there is of its recording.
+        self._file = self.partial.open("xb")
         # It must not close the file by itself, which also the end of a program would do.
         compressor = zstandard.ZstdCompressor(compression_params=_parameters(level, window_log))
         self._stream = compressor.stream_writer(self._file, closefd=False)
@@ -59,6 +60,7 @@ class RecordingFile:
             self.flush()
         except BaseException:
             self.abandon()
+            self.partial.unlink(missing_ok=True)
             raise
 
     def write(self, record: Record) -> None:
@@ -100,6 +102,11 @@ class RecordingFile:
             self._file.close()
 
 
+def partial_path(path: Path) -> Path:
+    """What a recording is called until it is whole."""
+    return path.with_name(path.name + PARTIAL)
+
+
 def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
     """What was recorded, and its records from the first on, each read when it is asked for.
 
@@ -123,7 +130,7 @@ def compact(path: Path, regions: Sequence[Box] = ()) -> None:
     label it, gets small enough to be shipped. One of which regions alone were kept already has no others.
 
     Raises:
-        OSError: there is no such file, or no room for the new one; then the old one is still there.
+        OSError: there is no such file, no room for the new one, or another that is unfinished; it stays as it is.
         MalformedRecording: it is damaged, or no recording; it stays as it is.
     """
     header, records = open_recording(path)

@@ -115,8 +115,15 @@ class Recorder:
 
         Reports of frames are left out: they say nothing that the pictures don't, sixty times a second.
         """
-        if not isinstance(report, reports.Frame):
-            self._said(at, json.loads(reports.encode_line(report)))
+        if isinstance(report, reports.Frame):
+            return
+        try:
+            line = reports.encode_line(report)
+        except LocalProtocolError as error:
+            # The program's line may be in UTF-8, and a record is in ASCII: up to three times as long.
+            log.warning("not recorded: %s", error)
+        else:
+            self._said(at, json.loads(line))
 
     def began(self, begin: Begin, spaces: Spaces | None = None, at: float | None = None) -> None:
         """An episode is being begun, in which one can act as ``spaces`` says."""
@@ -138,9 +145,8 @@ class Recorder:
         await self._end_sources()
         await asyncio.to_thread(self._writer.stop)
         if self.failed.done():
-            file = self._writer.file
-            there = file.partial if file.partial.exists() else file.path
-            raise RecordingFailed(f"the recording ended early: {self.failed.result()}; what there is of it: {there}")
+            left = _what_is_left(self._writer.file)
+            raise RecordingFailed(f"the recording ended early: {self.failed.result()}; {left}")
         path = self._writer.file.path
         if self._keep == "regions":
             try:
@@ -200,6 +206,12 @@ class Recorder:
             self.failed.set_result(reason)
 
 
+def _what_is_left(file: RecordingFile) -> str:
+    if file.partial.exists():
+        return f"label and score what there is of it after: mv {file.partial} {file.path}"
+    return f"what there is of it: {file.path}" if file.path.exists() else "nothing is left of it"
+
+
 class _Writer:
     """A thread that keeps, compresses and writes, so that neither disk nor zstd ever stalls the remote.
 
@@ -234,13 +246,20 @@ class _Writer:
     def _run(self) -> None:
         try:
             self._write_all()
-            self.file.close()
         except OSError as error:
-            self.file.abandon()
-            self._broke(f"{self.file.path}: {error.strerror}")
+            self._give_up(error)
             # Whatever is put in still has to leave the queue.
             while self._next(None) is not None:
                 pass
+            return
+        try:
+            self.file.close()
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.file.abandon()
+        self._broke(f"{self.file.path}: {error.strerror}")
 
     def _write_all(self) -> None:
         flush_at = time.monotonic() + FLUSH_S

@@ -48,7 +48,10 @@ class Replay:
         self.ended: MalformedRecording | None = None
 
     def moments(self) -> Generator[Moment]:
-        """A moment for each record. Where the recording is damaged or cut this ends, and ``ended`` says how."""
+        """A moment for each record. Where the recording is damaged or cut this ends, and ``ended`` says how.
+
+        It is a TruncatedRecording if just the end is missing.
+        """
         for record in self._readable():
             moment = Moment(record.at, self.frame)
             self._add(moment, record)

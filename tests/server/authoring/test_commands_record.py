@@ -1,0 +1,94 @@
+"""Recording as the command does it: real remotes, whose recording begins, or is refused with the reason."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from pluriverse_server.authoring import commands
+from pluriverse_server.authoring.commands_record import Plan, RecordedRemote
+from pluriverse_server.cli import app
+from pluriverse_server.manifest import FILE_NAME, ManifestError
+from pluriverse_server.settings import Settings
+from support.ports import free_port
+from typer.testing import CliRunner
+
+PROGRAM = """
+[runtime]
+id = "still"
+version = "1.0.0"
+title = "Nothing moves"
+default_env = "still.Still-v0"
+screen = { width = 320, height = 200 }
+[program]
+command = ["sleep", "600"]
+[reset]
+by = "restart"
+[[envs]]
+id = "still.Still-v0"
+[[rewards]]
+"""
+REPORTING = PROGRAM + 'source = "reports"\n'
+SCRAPED = PROGRAM + 'source = "bar"\n[sources.bar]\nfrom = "screen"\nread = "bar"\ncolour = "#00ff00"\n'
+SCRAPED_ON_SCREEN = SCRAPED + "region = [220, 10, 100, 10]\n"
+SCRAPED_OFF_SCREEN = SCRAPED + "region = [221, 10, 100, 10]\n"
+
+
+def recorded_remote(directory: Path, manifest: str, plan: Plan) -> RecordedRemote:
+    (directory / FILE_NAME).write_text(manifest)
+    return RecordedRemote(Settings(directory, vnc_port=free_port(), rewarder_port=free_port()), plan)
+
+
+async def test_one_that_is_stopped_while_it_starts_records_nothing(tmp_path: Path) -> None:
+    remote = recorded_remote(tmp_path, REPORTING, Plan())
+    remote.stop()
+    assert await remote.run() is None
+    assert not (tmp_path / "recordings").exists()
+
+
+async def test_a_number_of_which_something_unfinished_is_there_is_not_taken(tmp_path: Path) -> None:
+    left = tmp_path / "recordings" / "1.plrec.partial"
+    left.parent.mkdir()
+    left.write_bytes(b"what is left")
+    recorded = await recorded_remote(tmp_path, SCRAPED_ON_SCREEN, Plan(seconds=0.1, keep="regions")).run()
+    assert recorded is not None
+    assert recorded.path.name == "2.plrec"
+    assert left.read_bytes() == b"what is left"
+
+
+async def test_regions_of_an_environment_that_reads_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match=r"no source of still\.Still-v0 reads the screen, .*; use --keep all"):
+        await recorded_remote(tmp_path, REPORTING, Plan(seconds=1, keep="regions")).run()
+    assert not (tmp_path / "recordings").exists()
+
+
+async def test_a_region_off_the_screen_is_refused_with_its_source(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match=r"bar: region \[221, 10, 100, 10\] isn't on the screen of 320x200 pixels"):
+        await recorded_remote(tmp_path, SCRAPED_OFF_SCREEN, Plan(seconds=1, keep="regions")).run()
+
+
+@pytest.mark.parametrize("name", ["a.plrec", "a.plrec.partial"])
+def test_output_that_is_there_already_finished_or_not_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    result = CliRunner().invoke(app, ["record", str(tmp_path), "--output", str(tmp_path / "a.plrec")])
+    assert result.exit_code == 2
+    assert f"{name} is there already; name another file with --output" in result.output
+
+
+def test_a_disk_without_room_is_told_with_what_was_to_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_room(_: RecordedRemote) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def nothing(*, verbose: bool) -> None:
+        """What is set up is set up for the whole process, and the other tests in it."""
+
+    monkeypatch.setattr(RecordedRemote, "run", no_room)
+    monkeypatch.setattr(commands, "set_up_logging", nothing)
+    output = tmp_path / "a.plrec"
+    result = CliRunner().invoke(app, ["record", str(tmp_path), "--output", str(output)])
+    assert result.exit_code == 2
+    assert f"{output} can't be written: No space left on device" in result.output
