@@ -175,8 +175,3 @@ def _first_environment(settings: Settings, manifest: Manifest, catalogue: Mappin
             f"it has {len(catalogue)}, such as {suggest(catalogue, env_id)}"
         )
     return env_id
-
-
-def _reachable(host: str) -> str:
-    """An address of this machine at which what listens on ``host`` is found."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

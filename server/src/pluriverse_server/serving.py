@@ -80,8 +80,7 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "") -> No
 
 def greet(settings: Settings, manifest: Manifest, query: str = "") -> None:
     """Print how to connect; ``query`` is added to the viewer's address."""
-    # What listens on all addresses of IPv6 listens on none of IPv4.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
+    host = settings.reachable_host
     host = f"[{host}]" if ":" in host else host
     password = quote(settings.password, safe="")
     lines = (
