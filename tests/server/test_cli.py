@@ -135,7 +135,7 @@ async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path:
         empty: dict[str, object] = {"recording": "1.plrec", "episodes": [], "sources": {}, "rewards": []}
         async with aiohttp.ClientSession() as session:
             async with session.get(f"{found[0]}recording") as answer:
-                assert (await answer.json())["earned"] == [{"source": "score", "scale": 1.0}]
+                assert (await answer.json())["earned"] == [{"source": "score", "scale": 1.0, "begins": None}]
             async with session.put(f"{found[0]}labels", json=empty) as answer:
                 assert answer.status == 204
         process.send_signal(signal.SIGINT)
@@ -151,6 +151,9 @@ async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path:
     [
         (["label", "{}/none.plrec"], "none.plrec: No such file or directory"),
         (["score", "{}"], "there are no recordings in"),
+        (["label", "{}/none.plrec", "--port", "70000"], "Invalid value for '--port'"),
+        (["crop", "{}/none.plrec", "{}/picture.png", "--at", "-1"], "Invalid value for '--at'"),
+        (["learn", "{}", "score", "other.Env-v0"], "no environment 'other.Env-v0'; it has 1, such as my-game.Catch-v0"),
         (["learn", "{}", "title"], "title reads no number or text; those that do are: score, lives"),
         (["learn", "{}", "score"], "says what score was; make one with pluriverse-server record"),
         (["record", "{}", "--output", "{}/game.py"], "game.py is there already"),

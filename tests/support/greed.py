@@ -28,6 +28,9 @@ PRESS_S = 0.12
 # Before the first key of a game the board is looked at; it takes the terminal some tenths of a second to draw it.
 LOOK_S = 1.0
 
+# What has not changed for so long is drawn.
+STILL_S = 0.05
+
 TERMINAL = ["xterm", "-geometry", "80x24+0+0", "-b", "0", "-bw", "0", "-fn", "fixed", "-e"]
 ALPHABET = "0123456789 %:.GScdeghorstvy'-?HiatnykBm"
 
@@ -67,11 +70,17 @@ def read_alphabet() -> dict[bytes, str]:
         )
         try:
             deadline = time.monotonic() + DEADLINE_S
+            before = b""
             while True:
-                cells = _cells(_ink(screen.pixels(0, 0, CELL_WIDTH * len(ALPHABET), CELL_HEIGHT)))
-                if all(cell.any() != (char == " ") for cell, char in zip(cells, ALPHABET, strict=True)):
+                ink = _ink(screen.pixels(0, 0, CELL_WIDTH * len(ALPHABET), CELL_HEIGHT))
+                cells = _cells(ink)
+                whole = all(cell.any() != (char == " ") for cell, char in zip(cells, ALPHABET, strict=True))
+                # A character may be half drawn at the first look.
+                if whole and ink.tobytes() == before:
                     return {cell.tobytes(): char for cell, char in zip(cells, ALPHABET, strict=True)}
                 assert time.monotonic() < deadline, "the terminal drew no text"
+                before = ink.tobytes()
+                time.sleep(STILL_S)
         finally:
             terminal.kill()
             terminal.wait()

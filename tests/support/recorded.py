@@ -16,6 +16,11 @@ FPS: Final = 10
 FRAMES: Final = 250
 BEGAN: Final = 1_700_000_000.0
 
+# How long after a picture what is read of it has settled, and is told; and before it, what is read was on the screen.
+SETTLED_S: Final = 0.03
+TOLD_S: Final = 0.04
+SHOWN_S: Final = 0.015
+
 # What is read from which frame on: the value that counts, what was read, the state.
 SCORES: Final[dict[int, tuple[float, float, str]]] = {
     0: (0.0, 0.0, "ok"),
@@ -39,13 +44,13 @@ def write_recording(path: Path) -> Path:
     file = RecordingFile(path, header)
     for frame in range(FRAMES):
         at = frame / FPS
-        for said in _said(frame, at):
-            file.write(Said(at, said))
         # The first is whole; of the others one half is, so that each needs those before it.
         red, green, blue = colour_of(frame)
         box = (0, 0, WIDTH, HEIGHT) if frame == 0 else ((frame % 2) * WIDTH // 2, 0, WIDTH // 2, HEIGHT)
         pixels = np.full((HEIGHT, box[2], 4), (blue, green, red, 0), np.uint8)
         file.write(Update(at, raw_update([(box, pixels.tobytes())])))
+        for said in _said(frame, at):
+            file.write(Said(at + TOLD_S, said))
     file.close()
     return path
 
@@ -62,7 +67,9 @@ def _said(frame: int, at: float) -> list[dict[str, Any]]:
     if frame in SCORES:
         value, raw, state = SCORES[frame]
         score = {"value": value, "raw": raw, "confidence": 1.0, "state": state, "events": 0, "lag_ms": 0.1}
-        said.append({"report": "readings", "episode": episode, "readings": {"score": score}, "at": BEGAN + at})
+        said.append(
+            {"report": "readings", "episode": episode, "readings": {"score": score}, "at": BEGAN + at + SETTLED_S}
+        )
     if frame in (10, 30):
-        said.append({"report": "reward", "episode": 1, "reward": 1.0 + (frame == 30), "at": BEGAN + at})
+        said.append({"report": "reward", "episode": 1, "reward": 1.0 + (frame == 30), "at": BEGAN + at - SHOWN_S})
     return said

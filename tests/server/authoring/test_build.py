@@ -31,6 +31,7 @@ def runtime(tmp_path: Path) -> Path:
         ".git/HEAD",
         "vendor/fetched.js",
         "data/recordings/kept",
+        "home/.config/game/settings",
     ):
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_text("x")
@@ -51,10 +52,19 @@ def test_docker_gets_the_sources_and_the_folder_without_what_is_made_elsewhere(r
     names = context_of(runtime)
     assert {name for name in names if name.startswith("runtimes/")} == {
         f"runtimes/my-game/{name}"
-        for name in ("README.md", "data/recordings/kept", "debian.txt", "game.py", "glyphs/digits.png", "runtime.toml")
+        for name in (
+            "README.md",
+            "data/recordings/kept",
+            "debian.txt",
+            "game.py",
+            "glyphs/digits.png",
+            "home/.config/game/settings",
+            "runtime.toml",
+        )
     }
     assert {"Dockerfile", "requirements.lock", "tools/vendor_assets.py", "protocol/pyproject.toml"} <= set(names)
     assert not any("__pycache__" in name or "static/vendor" in name or "node_modules" in name for name in names)
+    assert not any("/." in name for name in names if not name.startswith("runtimes/"))
 
 
 def test_tar_begins_with_a_file_since_that_is_how_docker_tells_it(runtime: Path) -> None:
@@ -69,7 +79,9 @@ def test_a_browser_is_beneath_what_asks_for_one_and_no_group_of_the_lock_is_aske
     assert plain[-1] == "-"
     assert {"RUNTIME=my-game", "VERSION=0.1.0", "GROUP="} <= set(plain)
     assert "LAYER=browser" not in plain
-    (runtime / "debian.txt").write_text("chromium:chromium\n")
+    (runtime / "debian.txt").write_text("/usr/games/chromium-bsu:chromium-bsu\n")
+    assert "LAYER=browser" not in build_command("docker", runtime, manifest, TAG)
+    (runtime / "debian.txt").write_text("hello:hello\nchromium:chromium\n")
     assert "LAYER=browser" in build_command("docker", runtime, manifest, TAG)
     shipped = ROOT / "runtimes" / "gym-core"
     assert "GROUP=" not in build_command("docker", shipped, load(shipped), TAG)

@@ -27,8 +27,12 @@ def left(matched: Matched[float]) -> tuple[list[tuple[float, float]], list[tuple
         ([], [(1, 5)], [], [(1, 5)]),
         # Twice over an edge.
         ([(1, 5)], [(1, 5), (1.1, 5)], [], [(1.1, 5)]),
-        # The nearest are the same ones.
+        # All that is read late is the same, although the next one's is nearer.
+        ([(1, 5), (1.3, 5)], [(1.2, 5), (1.5, 5)], [], []),
+        ([(1, 5), (1.3, 5), (1.6, 5)], [(1.4, 5), (1.7, 5), (2.0, 5)], [], []),
         ([(1, 5), (1.3, 5)], [(1.01, 5), (1.31, 5)], [], []),
+        # Whatever the order in which they are told.
+        ([(1.3, 5), (1, 5)], [(1.5, 5), (1.2, 5)], [], []),
         # A score that rolls up; and two hits that are read as one.
         ([(1, 30)], [(1.05, 10), (1.1, 10), (1.2, 10)], [], []),
         ([(1, 10), (1.03, 20)], [(1.05, 30)], [], []),
@@ -61,9 +65,11 @@ def test_what_is_left_over_is_all_that_differs_in_sum(
     assert sum(amount for _, amount in missed) - sum(amount for _, amount in false) == pytest.approx(difference)
 
 
-@given(REWARDS, st.floats(0, WINDOW_S / 2))
-def test_what_is_only_later_is_the_same(true: list[tuple[float, float]], later: float) -> None:
-    apart = [(index * 2.0, amount) for index, (_, amount) in enumerate(true)]
+@given(REWARDS, st.floats(0.01, 2), st.floats(0, WINDOW_S))
+def test_what_is_only_later_is_the_same_however_close_together(
+    true: list[tuple[float, float]], apart_s: float, later: float
+) -> None:
+    apart = [(index * apart_s, amount) for index, (_, amount) in enumerate(true)]
     matched = compare(apart, [(at + later, amount) for at, amount in apart])
     assert left(matched) == ([], [])
     assert (matched.precision, matched.recall) == (1.0, 1.0)

@@ -81,6 +81,13 @@ def test_what_is_not_there_is_told(
         crop(recording, tmp_path / "first.png", at=at, source=source, region=region)
 
 
+def test_a_runtime_that_is_broken_is_told_where_its_source_is_asked_for(recording: Path, tmp_path: Path) -> None:
+    (tmp_path / "runtime.toml").write_text(MANIFEST.replace("[10, 20, 30, 40]", "[10, 20]"))
+    with pytest.raises(CropError, match=r"runtime\.toml: sources\.health"):
+        crop(recording, tmp_path / "first.png", at=1, source="health", region=None)
+    assert crop(recording, tmp_path / "first.png", at=1, source=None, region=(0, 0, 5, 6)) == (5, 6)
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "no.plrec").write_bytes(b"nothing")
     with pytest.raises(CropError):

@@ -15,8 +15,6 @@ from pluriverse_server.authoring.label.film import Film, changes, events
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, Steps, labels_path, write_labels
 from pluriverse_server.authoring.score import score
 from pluriverse_server.authoring.validate import validate
-from pluriverse_server.manifest import load
-from pluriverse_server.manifest_sources import NumberSource
 from pluriverse_server.remote import Remote
 from pluriverse_server.settings import Settings
 from support.agent import Message, connected
@@ -99,9 +97,7 @@ async def test_it_is_recorded_scored_and_learnt_from(tmp_path: Path) -> None:
 
     glyphs = directory / "glyphs" / "digits.png"
     await asyncio.to_thread(glyphs.unlink)
-    source = load(directory).sources["lives"]
-    assert isinstance(source, NumberSource)
-    learnt = await asyncio.to_thread(learn_source, directory, "lives", source, "123")
+    learnt = await asyncio.to_thread(learn_source, directory, "lives", characters="123")
     assert learnt.path == glyphs
     assert glyphs.is_file()
     assert set(learnt.characters) <= set("0123")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,11 @@ from typing import Any
 import aiohttp
 import pytest
 from PIL import Image
-from pluriverse_server.authoring.label.film import WHOLE_EVERY, Film, changes
-from pluriverse_server.authoring.label.server import Earned, LabelServer
+from pluriverse_protocol.raw_updates import raw_update
+from pluriverse_protocol.recordings import Header, Record, Said, Update
+from pluriverse_server.authoring.label.film import WHOLE_EVERY, Film, changes, events
+from pluriverse_server.authoring.label.server import Earned, Kind, Known, LabelServer
+from pluriverse_server.recording.file import RecordingFile
 from support.chromium import Chromium
 from support.recorded import FRAMES, HEIGHT, WIDTH, colour_of, write_recording
 from support.waiting import eventually
@@ -36,7 +39,8 @@ class Served:
 async def served(tmp_path: Path) -> AsyncGenerator[Served]:
     path = write_recording(tmp_path / "first.plrec")
     film = Film(path)
-    async with LabelServer(path, film, {"score": [8, 8, 40, 12]}, [Earned("score", 0.5)]).serving() as address:
+    known = {"score": Known([8, 8, 40, 12])}
+    async with LabelServer(path, film, known, [Earned("score", 0.5)]).serving() as address:
         yield Served(address, tmp_path / "first.labels.json")
     film.close()
 
@@ -64,6 +68,29 @@ ROWS = "[...document.querySelectorAll('#labels tbody tr')].map(row => row.innerT
 READY = "document.querySelector('#tracks input:checked') !== null && document.getElementById('frame').naturalWidth > 0"
 
 
+def picture(at: float) -> Update:
+    """A picture unlike that before it."""
+    return Update(at, raw_update([((0, 0, WIDTH, HEIGHT), bytes([round(at * 10) % 256] * 4) * (WIDTH * HEIGHT))]))
+
+
+def read(at: float, value: float | None) -> Said:
+    reading = {"value": value, "raw": value, "confidence": 1.0, "state": "ok", "events": 0, "lag_ms": 0.1}
+    return Said(at, {"report": "readings", "episode": 1, "readings": {"score": reading}})
+
+
+def earn(at: float, amount: float) -> Said:
+    return Said(at, {"report": "reward", "episode": 1, "reward": amount})
+
+
+def recorded(path: Path, records: Sequence[Record]) -> Path:
+    """A recording of just these."""
+    file = RecordingFile(path, Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 10.0, 1000.0))
+    for record in sorted(records, key=lambda record: record.at):
+        file.write(record)
+    file.close()
+    return path
+
+
 def shows_frame(frame: int) -> str:
     return f"{MOMENT}.includes('frame {frame + 1} of {FRAMES}')"
 
@@ -84,7 +111,7 @@ def test_any_picture_is_as_it_was_recorded(tmp_path: Path, frame: int) -> None:
     film.close()
 
 
-def test_changes_of_readings_have_their_times(tmp_path: Path) -> None:
+def test_changes_of_readings_have_the_times_of_their_pictures(tmp_path: Path) -> None:
     film = Film(write_recording(tmp_path / "first.plrec"))
     assert changes(film)["score"] == [
         (0.0, 0.0, 0.0, "ok"),
@@ -93,6 +120,23 @@ def test_changes_of_readings_have_their_times(tmp_path: Path) -> None:
         (3.0, 3.0, 3.0, "ok"),
         (12.0, 0.0, 0.0, "ok"),
     ]
+    film.close()
+
+
+def test_what_was_told_is_of_the_picture_that_was_there_not_of_the_next_where_the_screen_stands_still(
+    tmp_path: Path,
+) -> None:
+    records = [picture(0.5), read(0.49, 1), picture(1.0), read(1.03, 2), earn(1.03, 5), read(2.9, 3), picture(3.0)]
+    film = Film(recorded(tmp_path / "still.plrec", records))
+    assert [(at, value) for at, value, _, _ in changes(film)["score"]] == [(0.5, 1), (1.0, 2), (1.0, 3)]
+    assert [event["at"] for event in events(film)] == [1.0]
+    film.close()
+    # What was told before the first picture is of that; without any picture the time is as it was told.
+    film = Film(recorded(tmp_path / "late.plrec", [earn(0.2, 5), picture(1.0)]))
+    assert [event["at"] for event in events(film)] == [1.0]
+    film.close()
+    film = Film(recorded(tmp_path / "blind.plrec", [earn(0.25, 5)]))
+    assert [event["at"] for event in events(film)] == [0.25]
     film.close()
 
 
@@ -197,6 +241,78 @@ async def test_rewards_are_worked_out_from_what_the_score_was_in_each_episode(
     await press(browser, "ArrowDown", "a")
     # The second episode began with what the first had ended with, and its change to nothing counts.
     await eventually(lambda: served.saved["rewards"] == [[1, 0.5], [3, 1], [12.1, -6.5], [12.2, 2]])
+    assert browser.errors == []
+
+
+async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is_there_to_be_read(
+    tmp_path: Path, browser: Chromium
+) -> None:
+    # The second episode ends with what the first had, and in between nothing was to be read.
+    records = [read(0, None), read(1, 1), read(2, 3), read(3, None), read(4, 3), read(5, 4)]
+    path = recorded(tmp_path / "first.plrec", [*records, *(picture(at) for at in range(6))])
+    labels = {"recording": "first.plrec", "episodes": [{"begin": 0, "end": 2, "done": "terminated"}, {"begin": 3}]}
+    (tmp_path / "first.labels.json").write_text(json.dumps(labels))
+    served = Served("", tmp_path / "first.labels.json")
+    film = Film(path)
+    known = {"score": Known([0, 0, 8, 8], "number")}
+    async with LabelServer(path, film, known, [Earned("score", -1, 0)]).serving() as address:
+        await browser.open(address)
+        await browser.wait_until(READY)
+        await press(browser, "a")
+        await eventually(lambda: served.saved.get("sources") == {"score": [[1, 1], [2, 3], [4, 3], [5, 4]]})
+        await press(browser, "ArrowDown", "a")
+        await eventually(lambda: served.saved["rewards"] == [[1, -1], [2, -2], [4, -3], [5, -1]])
+    film.close()
+    assert browser.errors == []
+
+
+async def test_rewards_that_cannot_be_worked_out_are_taken_as_they_were_told_in_a_sum_for_each_picture(
+    tmp_path: Path, browser: Chromium
+) -> None:
+    path = recorded(tmp_path / "first.plrec", [picture(0), picture(1), earn(1.1, 5), earn(1.4, 2), earn(2.1, 1)])
+    served = Served("", tmp_path / "first.labels.json")
+    film = Film(path)
+    async with LabelServer(path, film, {}).serving() as address:
+        await browser.open(address)
+        await browser.wait_until(READY)
+        await press(browser, "a")
+        await eventually(lambda: served.saved.get("rewards") == [[1, 8]])
+    film.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "truth", "complaint"),
+    [
+        ("string", ["1", "x", "Enter"], "1x", ""),
+        ("boolean", ["v", "y", "e", "s", "Enter"], True, ""),
+        ("boolean", ["v", "N", "o", "Enter"], False, ""),
+        ("boolean", ["1", "Enter"], None, "Yes or no is expected"),
+        ("number", ["1", "x", "Enter"], None, "A number is expected"),
+        (None, ["1", "Enter"], 1, ""),
+        (None, ["v", "o", "n", "Enter"], "on", ""),
+    ],
+)
+async def test_a_source_that_nothing_could_read_yet_is_labelled_with_values_of_its_kind(
+    tmp_path: Path,
+    browser: Chromium,
+    kind: Kind | None,
+    keys: list[str],
+    truth: bool | str | int | None,
+    complaint: str,
+) -> None:
+    path = recorded(tmp_path / "first.plrec", [picture(0), picture(1)])
+    served = Served("", tmp_path / "first.labels.json")
+    film = Film(path)
+    async with LabelServer(path, film, {"source": Known([0, 0, 8, 8], kind)}).serving() as address:
+        await browser.open(address)
+        await browser.wait_until(READY)
+        await press(browser, *keys)
+        if complaint:
+            await browser.wait_until(f"document.getElementById('entry-error').innerText.includes('{complaint}')")
+            assert served.saved == {}
+        else:
+            await eventually(lambda: served.saved.get("sources") == {"source": [[0, truth]]})
+    film.close()
     assert browser.errors == []
 
 

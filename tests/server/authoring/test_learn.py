@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pluriverse_server.authoring.learn import LearnError, learn, missing
+from pluriverse_server.sources.screen.glyphs import MAX_CELL
 from pluriverse_server.sources.screen.line import Line
 from support.glyphs import Pixels, Style, bgrx, draw
 
@@ -106,6 +107,33 @@ def test_crops_without_any_glyphs_say_what_was_looked_for() -> None:
 def test_a_crop_of_another_size_is_named() -> None:
     with pytest.raises(LearnError, match=r"crop 2 \('12'\) has 99x28 pixels"):
         learn([(pixels[:, :99] if text == "12" else pixels, text) for pixels, text in crops(STYLE)])
+
+
+def test_a_crop_is_called_what_whoever_took_it_calls_it() -> None:
+    wrong = [*crops(STYLE), *crops(STYLE), (draw("3717", STYLE), "3777")]
+    names = [f"a.plrec at 0:{number:02}" for number in range(len(wrong))]
+    with pytest.raises(LearnError, match=r"^a\.plrec at 0:16 is labelled '3777', but reads '3717'"):
+        learn(wrong, names=names)
+    with pytest.raises(LearnError, match=r"^a\.plrec at 0:01 \('12'\) has 99x28 pixels"):
+        learn([(pixels[:, :99] if text == "12" else pixels, text) for pixels, text in crops(STYLE)], names=names)
+
+
+def test_crops_that_are_all_empty_are_refused() -> None:
+    with pytest.raises(LearnError, match="all crops are labelled as empty; label moments at which something stands"):
+        learn([(draw("", STYLE), ""), (draw("", STYLE), " ")], "")
+
+
+def test_what_lies_behind_is_no_glyph_however_well_it_is_cut() -> None:
+    # Of single digits the background is one piece as well, and wider than any glyph.
+    style = Style("DejaVuSans", width=MAX_CELL + 50)
+    line = Line(learn(crops(style, tuple("0123456789"))))
+    assert line.read(draw("7", style)).text == "7"
+
+
+def test_glyphs_that_are_too_large_are_told() -> None:
+    style = Style("DejaVuSans", 500, width=MAX_CELL * 2, height=MAX_CELL * 2)
+    with pytest.raises(LearnError, match=r"no glyphs can be made .* expected up to 256x256; see that labels say just"):
+        learn(crops(style, ("0", "8")), "")
 
 
 def test_no_crops_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -279,10 +280,56 @@ def test_a_recording_that_does_not_fit_is_refused(
         score(tmp_path, console=quiet())
 
 
-def test_a_recording_that_is_cut_is_refused(tmp_path: Path) -> None:
+def test_a_recording_whose_writer_was_killed_is_scored_as_far_as_it_goes(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
-    path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(ScoreError, match="the recording ends"):
+    file = RecordingFile(tmp_path / "recordings" / "b.plrec", HEADER)
+    for record in RECORDS[:14]:
+        file.write(record)
+    file.flush()
+    file.abandon()
+    labels = LABELS.model_copy(update={"episodes": [LABELS.episodes[0], LabelledEpisode(begin=3.7)]})
+    write_labels(labels_path(file.partial), labels)
+    assert score(tmp_path, [file.partial], console=quiet()) == 0
+    assert (tmp_path / "recordings" / "b.plrec.partial.report.json").exists()
+    # What isn't named is what was finished.
+    assert score(tmp_path, console=quiet()) == 0
+    assert path.with_name("a.report.json").exists()
+
+
+def test_a_recording_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS)
+    data = bytearray(path.read_bytes())
+    data[-4] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(ScoreError, match="is no zstd file, or is damaged"):
+        score(tmp_path, console=quiet())
+
+
+def test_recordings_of_one_name_in_two_folders_are_both_told_of(tmp_path: Path) -> None:
+    wrong = LABELS.model_copy(update={"rewards": LABELS.rewards[:2]})
+    first = make(tmp_path, RECORDS, wrong)
+    second = tmp_path / "others" / "a.plrec"
+    second.parent.mkdir()
+    second.write_bytes(first.read_bytes())
+    write_labels(labels_path(second), LABELS)
+    console = Console(record=True, width=400, file=io.StringIO())
+    assert score(tmp_path, [first, second], console=console) == 1
+    text = console.export_text()
+    assert f"{first}: 1 disagreements; see {tmp_path}/recordings/a.disagreements/index.html" in text
+    assert all(f"│ {path} " in text for path in (first, second))
+
+
+def test_pictures_that_were_not_written_are_not_pointed_to(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS, LABELS.model_copy(update={"rewards": LABELS.rewards[:2]}))
+    console = Console(record=True, width=80, file=io.StringIO())
+    assert score(tmp_path, console=console, write=False) == 1
+    assert console.export_text().endswith(f"{path}: 1 disagreements\n")
+
+
+def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS)
+    path.with_name("a.report.json").mkdir()
+    with pytest.raises(ScoreError, match=r"a\.report\.json: the report can't be written: Is a directory; --no-write"):
         score(tmp_path, console=quiet())
 
 

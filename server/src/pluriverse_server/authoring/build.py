@@ -28,10 +28,11 @@ SOURCES: Final = (
 
 # Made where they are needed, or needed nowhere but here: recordings alone may be gigabytes.
 LEFT_OUT: Final = re.compile(r"(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info|node_modules|viewer/static/vendor)(/|$)")
-LEFT_OUT_OF_RUNTIME: Final = re.compile(r"^(recordings|vendor)(/|$)")
+# Below the top of a runtime's folder a name with a dot is a program's own, such as home/.config.
+LEFT_OUT_OF_RUNTIME: Final = re.compile(r"^(\.[^/]+|recordings|vendor)(/|$)|(^|/)(__pycache__|node_modules)(/|$)")
 
 # A runtime whose programs are pages has a browser beneath it.
-BROWSER: Final = re.compile(r"^[^#\n:]*:chromium\b", re.MULTILINE)
+BROWSER: Final = re.compile(r"^[^#\n:]*:chromium$", re.MULTILINE)
 
 
 class BuildError(Exception):
@@ -104,13 +105,17 @@ def write_context(stream: IO[bytes], root: Path, directory: Path, name: str) -> 
     # Docker tells a tar by its first block alone, which in Python's own choice of format may be no file's.
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT) as tar:
         for source in SOURCES:
-            tar.add(root / source, source, filter=lambda entry: _kept(entry, ""))
-        tar.add(directory.resolve(), f"runtimes/{name}", filter=lambda entry: _kept(entry, f"runtimes/{name}"))
+            tar.add(root / source, source, filter=lambda entry: _kept(entry, entry.name, LEFT_OUT))
+        folder = f"runtimes/{name}"
+        tar.add(
+            directory.resolve(),
+            folder,
+            filter=lambda entry: _kept(entry, entry.name.removeprefix(folder).removeprefix("/"), LEFT_OUT_OF_RUNTIME),
+        )
 
 
-def _kept(entry: tarfile.TarInfo, runtime: str) -> tarfile.TarInfo | None:
-    inside = entry.name.removeprefix(runtime).removeprefix("/")
-    if LEFT_OUT.search(inside) or (runtime and LEFT_OUT_OF_RUNTIME.search(inside)):
+def _kept(entry: tarfile.TarInfo, name: str, left_out: re.Pattern[str]) -> tarfile.TarInfo | None:
+    if left_out.search(name):
         return None
     # Owned by whoever builds, an image would differ from person to person.
     entry.uid = entry.gid = 0

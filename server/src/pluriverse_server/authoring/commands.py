@@ -140,12 +140,15 @@ def record(
 
     Open the address that it prints and play, or let an agent play. Ctrl-C ends it and finishes the file.
     """
+    from pluriverse_server.recording.file import partial_path
     from pluriverse_server.recording.recorder import RecordingFailed
 
     from .commands_record import Plan, RecordedRemote
 
-    if output is not None and output.exists():
-        fail(f"{output} is there already; name another file with --output", EXIT_USAGE)
+    if output is not None:
+        for path in (output, partial_path(output)):
+            if path.exists():
+                fail(f"{path} is there already; name another file with --output", EXIT_USAGE)
     plan = Plan(output, seconds, keep, random_agent=agent == "random")
     with told():
         settings = _settings(runtime, env, host, vnc_port, rewarder_port, password)
@@ -156,7 +159,9 @@ def record(
         except RecordingFailed as error:
             fail(str(error), EXIT_BROKEN)
         except OSError as error:
-            fail(f"{error.filename} can't be written: {error.strerror}", EXIT_USAGE)
+            # A disk that is full names no file.
+            path = error.filename or output or runtime
+            fail(f"{path} can't be written: {error.strerror}", EXIT_USAGE)
     if recorded is not None:
         size = f"{recorded.seconds:.1f} s, {recorded.bytes / 1e6:.1f} MB"
         typer.echo(f"recorded {recorded.path}: {size}; next: pluriverse-server label {recorded.path}")
@@ -164,7 +169,7 @@ def record(
 
 def label(
     recording: Annotated[Path, typer.Argument(help="A file that record has written.", show_default=False)],
-    port: Annotated[int, typer.Option(help="Where the page is served; 0 for any free port.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 for any free port.")] = 0,
 ) -> None:
     """Say, in the browser, what a recording's score really was, and when its episodes began and ended.
 
@@ -189,34 +194,25 @@ def learn(
     ] = None,
 ) -> None:
     """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file."""
-    from pluriverse_protocol.recordings import MalformedRecording
-
-    from pluriverse_server.manifest import ManifestError, load
-    from pluriverse_server.manifest_sources import NumberSource, TextSource
+    from pluriverse_server.manifest import ManifestError
 
     from .commands_learn import learn_source
     from .labels import LabelsError
     from .learn import LearnError
 
     try:
-        manifest = load(runtime)
-        sources = manifest.game(env or manifest.runtime.default_env).sources
-        table = sources.get(source)
-        if not isinstance(table, (NumberSource, TextSource)):
-            readable = [name for name, other in sources.items() if isinstance(other, (NumberSource, TextSource))]
-            fail(f"{source} reads no number or text; those that do are: {', '.join(readable) or 'none'}", EXIT_USAGE)
-        learnt = learn_source(runtime, source, table, characters)
-    except (ManifestError, LabelsError, LearnError, MalformedRecording) as error:
+        learnt = learn_source(runtime, source, env, characters)
+    except (ManifestError, LabelsError, LearnError) as error:
         fail(str(error), EXIT_USAGE)
     except OSError as error:
-        fail(f"{error.filename}: {error.strerror}", EXIT_USAGE)
+        fail(f"{error.filename or runtime}: {error.strerror or error}", EXIT_USAGE)
     typer.echo(f"wrote {learnt.path}: {learnt.characters}; it reads all {learnt.crops} labelled crops")
 
 
 def crop(
     recording: Annotated[Path, typer.Argument(help="A file that record has written.", show_default=False)],
     picture: Annotated[Path, typer.Argument(help="Where the picture goes, a PNG.", show_default=False)],
-    at: Annotated[float, typer.Option(help="The moment, in seconds since it began.", show_default=False)],
+    at: Annotated[float, typer.Option(min=0, help="The moment, in seconds since it began.", show_default=False)],
     source: Annotated[
         str | None, typer.Option(help="The region of this source of the runtime's.", show_default=False)
     ] = None,

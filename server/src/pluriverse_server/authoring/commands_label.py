@@ -10,12 +10,12 @@ from typing import Final
 from pluriverse_protocol.recordings import Header, MalformedRecording
 
 from pluriverse_server.manifest import ManifestError, load
-from pluriverse_server.manifest_game import GameTables
-from pluriverse_server.manifest_sources import ScreenSource
+from pluriverse_server.manifest_game import OWN_SOURCES, GameTables
+from pluriverse_server.manifest_sources import AnySource, MemorySource, ScreenSource, TemplateSource, TextSource
 from pluriverse_server.serving import stopped_by_signals
 
 from .label.film import Film
-from .label.server import Earned, LabelServer
+from .label.server import Earned, Kind, Known, LabelServer
 from .labels import LabelsError
 
 STOPPED: Final = "Ctrl-C ends it; every label is saved already."
@@ -36,8 +36,12 @@ async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> 
     async with stopped_by_signals(enough.set):
         try:
             film = await asyncio.to_thread(Film, path)
-            game = game_of(path, film.header)
-            server = LabelServer(path, film, *(what_is_read(game) if game is not None else ({}, [])))
+            try:
+                known, earned = what_is_read(game_of(path, film.header))
+            except ManifestError as error:
+                say(f"{error}\nso the page knows of the sources only what was read of them")
+                known, earned = {}, None
+            server = LabelServer(path, film, known, earned)
             async with server.serving(port) as address:
                 say(f"{path}\n  label     {address}\n{STOPPED}")
                 await enough.wait()
@@ -50,17 +54,45 @@ async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> 
                 film.close()
 
 
-def game_of(recording: Path, header: Header) -> GameTables | None:
-    """How the recorded program is read, if the recording lies in its runtime's folder."""
-    try:
-        manifest = load(recording.resolve().parents[1])
-    except (ManifestError, IndexError):
-        return None
-    return manifest.game(header.env_id) if manifest.runtime.id == header.runtime else None
+def game_of(recording: Path, header: Header) -> GameTables:
+    """How the recorded program is read, by the runtime in whose folder the recording lies.
+
+    Raises:
+        ManifestError: there is no such folder around it, or it can't be used.
+    """
+    directory = recording.resolve().parent.parent
+    manifest = load(directory)
+    if manifest.runtime.id != header.runtime:
+        raise ManifestError(f"{recording} is a recording of {header.runtime}, and {directory} is {manifest.runtime.id}")
+    return manifest.game(header.env_id)
 
 
-def what_is_read(game: GameTables) -> tuple[dict[str, list[int]], list[Earned]]:
-    """Where the sources on the screen are read, and which sources' changes are reward, if nothing else is."""
-    regions = {name: source.region for name, source in game.sources.items() if isinstance(source, ScreenSource)}
-    plain = all(reward.give == "change" and reward.when is None for reward in game.rewards)
-    return regions, [Earned(reward.source, reward.scale) for reward in game.rewards] if plain else []
+def what_is_read(game: GameTables) -> tuple[dict[str, Known], list[Earned] | None]:
+    """The sources, and which of them have changes that are reward; None if there is reward of another kind.
+
+    Reward for time is no such kind: it isn't scored, since it follows from the labels of its source.
+    """
+    known = {
+        name: Known(source.region if isinstance(source, ScreenSource) else None, _kind(source))
+        for name, source in game.sources.items()
+    }
+    rewards = [reward for reward in game.rewards if reward.give != "second"]
+    plain = all(
+        reward.give == "change" and reward.when is None and reward.source not in OWN_SOURCES for reward in rewards
+    )
+    if not game.rewards or not plain:
+        return known, None
+    return known, [Earned(reward.source, reward.scale, reward.begins) for reward in rewards]
+
+
+def _kind(source: AnySource) -> Kind | None:
+    match source:
+        case TextSource():
+            return "string"
+        case TemplateSource():
+            return "boolean"
+        case ScreenSource() | MemorySource():
+            return "number"
+        case _:
+            # Whatever a line, a file or a widget says.
+            return None

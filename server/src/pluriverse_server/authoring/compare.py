@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 # What a person marks and what a program shows may be so far apart, in seconds.
 WINDOW_S: Final = 0.5
@@ -52,22 +53,26 @@ class Matched(Generic[W]):
 
 
 def match(true: Sequence[Mark[W]], scraped: Sequence[Mark[W]], same: Callable[[W, W], bool]) -> Matched[W]:
-    """Each true mark with the nearest scraped one within WINDOW_S that is the ``same``; the nearest pairs first."""
-    near = [
-        (abs(one.at - other.at), index, other_index)
-        for index, one in enumerate(true)
-        for other_index, other in enumerate(scraped)
-        if abs(one.at - other.at) <= WINDOW_S and same(one.what, other.what)
-    ]
-    partner: dict[int, int] = {}
+    """Each true mark, in order of time, with the earliest scraped one within WINDOW_S that is the ``same`` and is left.
+
+    Of equal marks that are close together each is so one's own, however late all were read: what is nearest to one may
+    be what the one before it became.
+    """
+    true = sorted(true, key=_time)
+    scraped = sorted(scraped, key=_time)
+    times = [one.at for one in scraped]
+    pairs: list[tuple[int, int]] = []
     taken: set[int] = set()
-    for _, index, other_index in sorted(near):
-        if index not in partner and other_index not in taken:
-            partner[index] = other_index
-            taken.add(other_index)
+    for index, one in enumerate(true):
+        near = range(bisect_left(times, one.at - WINDOW_S), bisect_right(times, one.at + WINDOW_S))
+        found = next((other for other in near if other not in taken and same(one.what, scraped[other].what)), None)
+        if found is not None:
+            pairs.append((index, found))
+            taken.add(found)
+    matched = {index for index, _ in pairs}
     return Matched(
-        [(true[index], scraped[other]) for index, other in sorted(partner.items())],
-        [one for index, one in enumerate(true) if index not in partner],
+        [(true[index], scraped[other]) for index, other in pairs],
+        [one for index, one in enumerate(true) if index not in matched],
         [one for index, one in enumerate(scraped) if index not in taken],
     )
 
@@ -96,7 +101,7 @@ def match_rewards(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -
 def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
     """Rewards of one moment are one."""
     merged: list[Mark[float]] = []
-    for at, group in groupby(sorted(marks, key=lambda mark: mark.at), key=lambda mark: mark.at):
+    for at, group in groupby(sorted(marks, key=_time), key=_time):
         parts = list(group)
         merged.append(Mark(at, _sum(parts), max(part.told_at for part in parts)))
     return [mark for mark in merged if mark.what]
@@ -105,12 +110,16 @@ def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
 def _groups(marks: Sequence[Mark[float]]) -> list[list[Mark[float]]]:
     """Marks that are within the window of one another, by the first of each group."""
     groups: list[list[Mark[float]]] = []
-    for mark in sorted(marks, key=lambda mark: mark.at):
+    for mark in sorted(marks, key=_time):
         if groups and mark.at - groups[-1][0].at <= WINDOW_S:
             groups[-1].append(mark)
         else:
             groups.append([mark])
     return groups
+
+
+def _time(mark: Mark[Any]) -> float:
+    return mark.at
 
 
 def _sum(marks: Sequence[Mark[float]]) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 from pluriverse_protocol.recordings import MalformedRecording
 
+from pluriverse_server.manifest import ManifestError
 from pluriverse_server.manifest_sources import ScreenSource
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
@@ -38,6 +39,8 @@ def crop(
         Image.fromarray(np.ascontiguousarray(frame)).save(picture, "png")
     except MalformedRecording as error:
         raise CropError(f"{recording}: {error}") from error
+    except ManifestError as error:
+        raise CropError(str(error)) from error
     except OSError as error:
         raise CropError(f"{error.filename or picture}: {error.strerror or error}") from error
     return width, height
@@ -48,8 +51,7 @@ def _place(recording: Path, replay: Replay, source: str | None, region: Sequence
     if source is not None:
         if region is not None:
             raise CropError("expected --source or --region, not both")
-        game = game_of(recording, replay.header)
-        sources = game.sources if game is not None else {}
+        sources = game_of(recording, replay.header).sources
         table = sources.get(source)
         if not isinstance(table, ScreenSource):
             there = ", ".join(name for name, other in sources.items() if isinstance(other, ScreenSource))

@@ -31,6 +31,11 @@ MAX_SHOWN: Final = 60
 # What is read back with less confidence than a source asks for by default would not count.
 MIN_CONFIDENCE: Final = 0.8
 
+LABEL_WELL: Final = (
+    "see that labels say just what the region shows, that the region holds one line and nothing else, and that glyphs "
+    "don't touch"
+)
+
 # As sure as glyphs can be expected to be.
 CONTENT: Final = 0.97
 
@@ -49,25 +54,35 @@ class _Trial:
     misread: tuple[int, str, float] | None
 
 
-def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS) -> Glyphs:
+def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: Sequence[str] = ()) -> Glyphs:
     """Glyphs that read every crop as it is labelled.
 
     ``crops`` are pixels of one region, all of shape (height, width, 4), with what they show, as it is drawn: signs,
     separators and spaces included; leading zeros may be left out. ``characters`` are those that have to be among them.
+    ``names`` say in errors which crop is meant; without them they are numbered.
 
     Raises:
         LearnError: a character is missing, no ink was found, or a crop isn't read as it is labelled.
     """
-    _check(crops, characters)
+    names = names or [f"crop {number}" for number in range(1, len(crops) + 1)]
+    _check(crops, characters, names)
     labels = [label.strip() for _, label in crops]
     needed = {letter for label in labels for letter in label} - {" "}
     ways = best_ways([pixels for pixels, _ in crops], labels)
-    trials = [_tried(way, crops) for way in ways if way.characters >= needed]
+    trials: list[_Trial] = []
+    unusable = ""
+    for way in ways:
+        if way.characters >= needed:
+            try:
+                trials.append(_tried(way, crops))
+            except ValueError as error:
+                # What lies behind glyphs may be cut like them, and be far too large for one.
+                unusable = str(error)
     if not trials:
-        raise LearnError(_nothing_found(ways, needed))
+        raise LearnError(_nothing_usable(unusable) if unusable else _nothing_found(ways, needed))
     best = max(trials, key=_merit)
     if best.misread is not None:
-        raise LearnError(_misread(labels, best.misread))
+        raise LearnError(_misread(names, labels, best.misread))
     return best.glyphs
 
 
@@ -84,7 +99,7 @@ def missing(labels: Sequence[str], characters: str = DIGITS) -> str:
     return "".join(letter for letter in characters if not any(letter in label for label in labels))
 
 
-def _check(crops: Sequence[tuple[Pixels, str]], characters: str) -> None:
+def _check(crops: Sequence[tuple[Pixels, str]], characters: str, names: Sequence[str]) -> None:
     if not crops or len(crops) > MAX_CROPS:
         raise LearnError(f"expected 1 to {MAX_CROPS} labelled crops, not {len(crops)}")
     shapes = Counter(pixels.shape for pixels, _ in crops)
@@ -92,7 +107,7 @@ def _check(crops: Sequence[tuple[Pixels, str]], characters: str) -> None:
         odd = next(index for index, (pixels, _) in enumerate(crops) if pixels.shape != shapes.most_common(1)[0][0])
         height, width = crops[odd][0].shape[:2]
         raise LearnError(
-            f"crop {odd + 1} ({crops[odd][1]!r}) has {width}x{height} pixels, unlike most others; expected crops of "
+            f"{names[odd]} ({crops[odd][1]!r}) has {width}x{height} pixels, unlike most others; expected crops of "
             "the source's region"
         )
     if lacking := missing([label for _, label in crops], characters):
@@ -100,6 +115,8 @@ def _check(crops: Sequence[tuple[Pixels, str]], characters: str) -> None:
             f"no crop shows {', '.join(lacking)}; label moments that show each at least once, or name the characters "
             "that can appear"
         )
+    if not any(label.strip() for _, label in crops):
+        raise LearnError("all crops are labelled as empty; label moments at which something stands in the region")
 
 
 def _tried(way: Way, crops: Sequence[tuple[Pixels, str]]) -> _Trial:
@@ -157,19 +174,22 @@ def _space(way: Way, widths: Sequence[int]) -> int:
     return within + spread + 2 if within else max(widths, default=4) + 2
 
 
+def _nothing_usable(why: str) -> str:
+    return f"no glyphs can be made of these crops: {why}; {LABEL_WELL}"
+
+
 def _nothing_found(ways: Sequence[Way], needed: set[str]) -> str:
     nearest = max(ways, key=lambda way: (len(way.characters), way.cut_well))
     lost = "".join(sorted(needed - nearest.characters))
     return (
         f"no ink was found that parts the glyphs of enough crops: at best {nearest.cut_well} of {len(nearest.pieces)} "
-        f"have as many pieces as their labels have characters, none of them shows {', '.join(lost)}; see that labels "
-        "say just what the region shows, that the region holds one line and nothing else, and that glyphs don't touch"
+        f"have as many pieces as their labels have characters, none of them shows {', '.join(lost)}; {LABEL_WELL}"
     )
 
 
-def _misread(labels: Sequence[str], misread: tuple[int, str, float]) -> str:
+def _misread(names: Sequence[str], labels: Sequence[str], misread: tuple[int, str, float]) -> str:
     index, text, confidence = misread
     return (
-        f"crop {index + 1} is labelled {labels[index]!r}, but reads {text!r} with a confidence of {confidence:.2f}, "
+        f"{names[index]} is labelled {labels[index]!r}, but reads {text!r} with a confidence of {confidence:.2f}, "
         f"expected at least {MIN_CONFIDENCE}; mend its label, leave it out if it is half drawn, or label more like it"
     )

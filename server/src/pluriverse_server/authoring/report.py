@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from PIL import Image, ImageDraw
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 from pluriverse_server.manifest import Manifest
 from pluriverse_server.manifest_sources import ScreenSource
@@ -23,6 +25,7 @@ from .labels import beside
 
 REPORT_SUFFIX: Final = ".report.json"
 PICTURES_SUFFIX: Final = ".disagreements"
+PAGE: Final = "index.html"
 
 # Whoever has so many has one mistake many times over.
 MAX_PICTURES: Final = 100
@@ -86,18 +89,19 @@ def write_report(recording: Path, result: Result, manifest: Manifest) -> None:
         _write_pictures(recording, result, manifest, folder)
 
 
-def print_results(results: Mapping[str, Result], console: Console) -> None:
-    """A table with a line for each recording.
+def print_results(results: Mapping[Path, Result], console: Console, *, written: bool) -> None:
+    """A table with a line for each recording, and where its disagreements are, if they were ``written``.
 
     Reward and end: precision and recall. True and scraped: the sums of reward. Delay in frames: median and largest.
     """
-    table = Table("recording")
+    alike = Counter(path.name for path in results)
+    table = Table(Column("recording", overflow="fold"))
     for column in ("reward", "end", "true", "scraped", "delay", "wrong readings"):
         table.add_column(column, justify="right")
-    for name, result in results.items():
+    for path, result in results.items():
         median, largest = (seconds * result.fps for seconds in result.rewards.delays)
         table.add_row(
-            name,
+            Text(path.name if alike[path.name] == 1 else str(path)),
             _percent(result.rewards),
             _percent(result.dones),
             f"{sum(one.true for one in result.episodes):g}",
@@ -108,11 +112,11 @@ def print_results(results: Mapping[str, Result], console: Console) -> None:
         )
     console.print(table)
     console.print("reward, end: precision / recall in %; delay in frames: median / largest", style="dim")
-    for name, result in results.items():
+    for path, result in results.items():
         if not result.perfect:
-            console.print(
-                f"{name}: {len(result.disagreements)} disagreements; see {beside(Path(name), PICTURES_SUFFIX)}"
-            )
+            where = f"; see {beside(path, PICTURES_SUFFIX) / PAGE}" if written else ""
+            # On one line however narrow the terminal is, since it is there to be copied.
+            console.print(Text(f"{path}: {len(result.disagreements)} disagreements{where}"), soft_wrap=True)
 
 
 def _write_pictures(recording: Path, result: Result, manifest: Manifest, folder: Path) -> None:
@@ -129,7 +133,7 @@ def _write_pictures(recording: Path, result: Result, manifest: Manifest, folder:
     left_out = len(result.disagreements) - len(shown)
     rest = f"<p>{left_out} more are left out.</p>" if left_out else ""
     title = html.escape(f"{recording.name}: {len(result.disagreements)} disagreements")
-    (folder / "index.html").write_text(
+    (folder / PAGE).write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
         f"<h1>{title}</h1>{''.join(figures)}{rest}</html>\n",
         encoding="utf-8",

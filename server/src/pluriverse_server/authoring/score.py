@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pluriverse_protocol.recordings import MalformedRecording
+from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
@@ -40,7 +40,8 @@ def score(
     it writes nothing. Tells on ``console``.
 
     Raises:
-        ManifestError, LabelsError, ScoreError: the runtime, a recording or its labels can't be used.
+        ManifestError, LabelsError, ScoreError: the runtime, a recording or its labels can't be used, or there is no
+            writing a report.
     """
     console = console or Console()
     manifest = load(directory)
@@ -49,20 +50,20 @@ def score(
         raise ScoreError(
             f"there are no recordings in {directory / FOLDER}; make one with: pluriverse-server record {directory}"
         )
-    results: dict[str, Result] = {}
+    results: dict[Path, Result] = {}
     columns = (TextColumn("{task.description}"), TextColumn("{task.completed:.0f} s"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         for path in paths:
             labels = read_labels(labels_path(path))
             task = progress.add_task(path.name, total=None)
             update = partial(progress.update, task)
-            result = results[path.name] = score_recording(
+            result = results[path] = score_recording(
                 directory, manifest, path, labels, lambda seconds, update=update: update(completed=seconds)
             )
             if write:
-                write_report(path, result, manifest)
+                _write(path, result, manifest)
             progress.remove_task(task)
-    print_results(results, console)
+    print_results(results, console, written=write)
     return 0 if all(result.perfect for result in results.values()) else 1
 
 
@@ -74,6 +75,8 @@ def score_recording(
     on_progress: Callable[[float], None] = lambda seconds: None,
 ) -> Result:
     """Read a recording again and compare it with its labels. ``on_progress`` is told how many seconds were read.
+
+    One whose end is missing, as of a recorder that was killed, is read up to there.
 
     Raises:
         ScoreError: the recording can't be read, or is another runtime's.
@@ -95,8 +98,18 @@ def score_recording(
         raise ScoreError(f"{path}: no such file; expected a recording, NAME{SUFFIX}") from None
     except (OSError, MalformedRecording, SourceError) as error:
         raise ScoreError(f"{path} can't be scored: {error}") from error
-    if replay.ended is not None:
+    if replay.ended is not None and not isinstance(replay.ended, TruncatedRecording):
         raise ScoreError(f"{path} can't be scored: {replay.ended}")
     header = replay.header
     game = manifest.game(header.env_id)
     return judge(game, header.env_id, header.fps, seconds, labels, rescraper.episodes, readings)
+
+
+def _write(path: Path, result: Result, manifest: Manifest) -> None:
+    try:
+        write_report(path, result, manifest)
+    except OSError as error:
+        raise ScoreError(
+            f"{error.filename or path}: the report can't be written: {error.strerror or error}; --no-write scores "
+            "without one"
+        ) from error

@@ -47,6 +47,12 @@ def test_a_file_holds_what_was_saved(glyphs: Glyphs, tmp_path: Path) -> None:
     assert all(np.array_equal(one, other) for one, other in zip(loaded.pictures, glyphs.pictures, strict=True))
 
 
+def test_a_file_may_be_called_anything(glyphs: Glyphs, tmp_path: Path) -> None:
+    path = tmp_path / "score"
+    glyphs.save(path)
+    assert load(path).characters == glyphs.characters
+
+
 def test_the_strip_can_be_looked_at(glyphs: Glyphs, tmp_path: Path) -> None:
     glyphs.save(tmp_path / "score.png")
     with Image.open(tmp_path / "score.png") as image:

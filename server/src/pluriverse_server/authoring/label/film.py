@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
@@ -15,6 +16,7 @@ from PIL import Image
 from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 
+from pluriverse_server.authoring.rescrape import SCREEN_LAG_S
 from pluriverse_server.recording.file import open_recording
 from pluriverse_server.recording.keep import blit
 
@@ -95,6 +97,14 @@ class Film:
                 times.append(at)
         return times
 
+    def shown_at(self, at: float) -> float:
+        """The time of the picture that what was read or told at ``at`` is of: the last that was there by then.
+
+        A reading settles some frames after its picture, and where the screen stands still the next is seconds later.
+        """
+        index = bisect_right(self.times, at + SCREEN_LAG_S) - 1
+        return self.times[max(index, 0)] if self.times else at
+
     def _add(self, update: Update) -> None:
         if len(self.times) % WHOLE_EVERY == 0:
             box = (0, 0, self.header.width, self.header.height)
@@ -116,12 +126,12 @@ class Film:
 
 
 def changes(film: Film) -> dict[str, list[tuple[float, Any, Any, str]]]:
-    """Of each source, by name, when its reading changed: seconds, what counts, what was read, the state."""
+    """Of each source, by name, the changes read: the picture's time, what counts, what was read, the state."""
     found: dict[str, list[tuple[float, Any, Any, str]]] = {}
     for said in film.said:
         if said.said.get("report") != "readings":
             continue
-        at = _seconds(film.header, said)
+        at = film.shown_at(_seconds(film.header, said))
         for name, value in cast("dict[str, Any]", said.said.get("readings", {})).items():
             reading = cast("Mapping[str, Any]", value)
             entry = (at, reading.get("value"), reading.get("raw"), str(reading.get("state")))
@@ -132,10 +142,10 @@ def changes(film: Film) -> dict[str, list[tuple[float, Any, Any, str]]]:
 
 
 def events(film: Film) -> list[dict[str, Any]]:
-    """What was said of episodes and rewards, each with ``at``, seconds since the recording began."""
+    """What was said of episodes and rewards, each with ``at``, the seconds of the picture that was there by then."""
     wanted = ("begin", "end", "ready", "reward", "done")
     return [
-        {**said.said, "at": _seconds(film.header, said), "what": what}
+        {**said.said, "at": film.shown_at(_seconds(film.header, said)), "what": what}
         for said in film.said
         if (what := said.said.get("event") or said.said.get("report")) in wanted
     ]

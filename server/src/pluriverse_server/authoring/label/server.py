@@ -17,7 +17,7 @@ import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from aiohttp import web
 from pydantic import ValidationError
@@ -39,24 +39,36 @@ CONTENT_SECURITY_POLICY: Final = "default-src 'self'; object-src 'none'; base-ur
 # The state of a change that nothing has read.
 CHANGED: Final = "changed"
 
-Regions = Mapping[str, list[int]]
+# As JSON and the page call them.
+Kind = Literal["number", "string", "boolean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a source's table says: its ``region``, if it is on the screen, and its values' ``kind``, if it has one."""
+
+    region: list[int] | None = None
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Earned:
-    """Each change of ``source``, times ``scale``, is reward."""
+    """Each change of ``source``, times ``scale``, is reward; ``begins`` is what it counts from if nothing is there."""
 
     source: str
     scale: float
+    begins: float | None = None
 
 
 class LabelServer:
     """Serves one recording's page, and keeps its labels beside it."""
 
-    def __init__(self, path: Path, film: Film, regions: Regions, earned: Sequence[Earned] = ()) -> None:
-        """``film`` is the recording at ``path``; ``regions`` are where its sources on the screen are read.
+    def __init__(
+        self, path: Path, film: Film, known: Mapping[str, Known], earned: Sequence[Earned] | None = None
+    ) -> None:
+        """``film`` is the recording at ``path``; ``known`` are its sources, by name.
 
-        With ``earned`` the page can work out the rewards from what the sources truly were.
+        With ``earned`` the page can work out the rewards from what the sources truly were; None: it can't.
 
         Raises:
             LabelsError: there are labels, and they can't be used.
@@ -65,7 +77,7 @@ class LabelServer:
         self._path = path
         self._labels_path = labels_path(path)
         self._labels = read_labels(self._labels_path) if self._labels_path.exists() else Labels(recording=path.name)
-        self._regions = regions
+        self._known = known
         self._earned = earned
         self._saving = asyncio.Lock()
 
@@ -110,14 +122,15 @@ class LabelServer:
         del request
         film, header = self._film, self._film.header
         read = changes(film)
-        for name, region in self._regions.items():
+        regions = {name: known.region for name, known in self._known.items() if known.region is not None}
+        for name, region in regions.items():
             if name not in read:
                 # Nothing could read it yet: whoever labels goes from change to change of the picture there.
                 times = await asyncio.to_thread(film.moved, region)
                 read[name] = [(at, None, None, CHANGED) for at in times]
         sources = {
-            name: {"changes": read.get(name, []), "region": self._regions.get(name)}
-            for name in dict.fromkeys((*self._regions, *read, *self._labels.sources))
+            name: {"changes": read.get(name, []), **asdict(self._known.get(name, Known()))}
+            for name in dict.fromkeys((*regions, *read, *self._labels.sources))
         }
         return web.json_response(
             {
@@ -131,7 +144,7 @@ class LabelServer:
                 "damage": film.damage,
                 "sources": sources,
                 "events": events(film),
-                "earned": [asdict(earned) for earned in self._earned],
+                "earned": None if self._earned is None else [asdict(earned) for earned in self._earned],
                 "labels": self._labels.model_dump(),
             }
         )

@@ -96,7 +96,7 @@ class Glyphs:
         chunk = PngInfo()
         chunk.add_text(CHUNK, json.dumps(said))
         path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(strip).save(path, pnginfo=chunk)
+        Image.fromarray(strip).save(path, "png", pnginfo=chunk)
 
 
 def load_glyphs(path: Path, name: str, directory: Path) -> Glyphs:

@@ -63,11 +63,11 @@ export class Labels {
     });
   }
 
-  /** The rewards, anew, from the labels of the sources: `earned` is [{source, scale}], each change is reward. */
+  /** The rewards, anew, from the labels of sources: `earned` is [{source, scale, begins}], each change is reward. */
   work(earned) {
     this.#change((next) => {
       next.rewards = next.episodes.flatMap((episode) => {
-        return earned.flatMap(({ source, scale }) => changesWithin(next.sources[source] ?? [], episode, scale));
+        return earned.flatMap((table) => changesWithin(next.sources[table.source] ?? [], episode, table));
       });
       next.rewards.sort(byTime);
     });
@@ -123,9 +123,9 @@ export class Labels {
   }
 }
 
-/** The changes of a source within an episode as [[time, amount], …]; what it was at the beginning is none. */
-function changesWithin(steps, { begin, end }, scale) {
-  let last = steps.filter(([at, value]) => at <= begin && value !== null).at(-1)?.[1];
+/** The changes of a source within an episode as [[time, amount], …], from `begins`, or what it was at the beginning. */
+function changesWithin(steps, { begin, end }, { scale, begins }) {
+  let last = begins ?? steps.filter(([at]) => at <= begin).at(-1)?.[1] ?? undefined;
   const changes = [];
   for (const [at, value] of steps) {
     if (at <= begin || value === null || (end !== null && at > end)) continue;

@@ -34,8 +34,12 @@ function proposed(name) {
     });
   }
   if (name === REWARDS) {
-    const given = recording.events.filter(({ what, reward }) => ["reward", "done"].includes(what) && reward);
-    return given.map(({ at, reward }) => [at, reward, false]);
+    // What was told of one picture is one reward.
+    const sums = new Map();
+    for (const { what, at, reward } of recording.events) {
+      if (["reward", "done"].includes(what) && reward) sums.set(at, (sums.get(at) ?? 0) + reward);
+    }
+    return [...sums].map(([at, amount]) => [at, amount, false]);
   }
   let last;
   const changes = [];
@@ -60,10 +64,9 @@ function readText(name, time) {
   return doubtful ? `${shown(value)} (${state}: ${shown(raw)})` : shown(readAt(name, time));
 }
 
-/** The first frame at or after a time; the last, where there is none. */
+/** The last frame until a time; the first, where there is none. */
 function frameAt(time) {
-  const found = recording.frames.findIndex((at) => at >= time);
-  return found < 0 ? Math.max(0, recording.frames.length - 1) : found;
+  return Math.max(0, recording.frames.findLastIndex((at) => at <= time));
 }
 
 const now = () => recording.frames[frame] ?? 0;
@@ -175,16 +178,23 @@ $("tracks").append(
 
 // ── what a person says ─────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What was written, as the kind of value that the source has. Throws a text that says what was expected. */
+/** The kinds of values that a track may have: that of its table, else those that were read, else any. */
+function kindsOf(name) {
+  const kind = name === REWARDS ? "number" : recording.sources[name].kind;
+  const read = proposals[name].map(([, value]) => value).filter((value) => value != null);
+  const kinds = kind ? [kind] : [...new Set(read.map((value) => typeof value))];
+  return kinds.length ? kinds : ["number", "boolean", "string"];
+}
+
+/** What was written, as a value of a kind that the track has. Throws a text that says what was expected. */
 function parse(text) {
-  const read = proposals[track].map(([, value]) => value).filter((value) => value != null);
-  if (track !== REWARDS && read.some((value) => typeof value === "string")) return text;
-  if (track !== REWARDS && read.some((value) => typeof value === "boolean") && /^(yes|no)$/i.test(text)) {
-    return text.toLowerCase() === "yes";
-  }
-  const number = Number(text.replace("−", "-"));
-  if (text.trim() === "" || !Number.isFinite(number)) throw "A number is expected here, such as 120 or −3.5.";
-  return number;
+  const kinds = kindsOf(track);
+  const word = text.trim();
+  const number = Number(word.replace("−", "-"));
+  if (kinds.includes("number") && word !== "" && Number.isFinite(number)) return number;
+  if (kinds.includes("boolean") && /^(yes|no)$/i.test(word)) return word.toLowerCase() === "yes";
+  if (kinds.includes("string")) return text;
+  throw kinds.includes("number") ? "A number is expected here, such as 120 or −3.5." : "Yes or no is expected here.";
 }
 
 $("entry").addEventListener("submit", (event) => {
@@ -219,10 +229,11 @@ function accept() {
 
 function acceptAll() {
   if (track === EPISODES) return;
-  if (track === REWARDS && recording.earned.length) return labels.work(recording.earned);
-  const known = proposals[track].filter(([, value]) => value != null);
-  const changed = track === REWARDS ? known : known.filter(([, value], i) => value !== known[i - 1]?.[1]);
-  labels.setAll(track, changed.map(([at, value]) => [recording.frames[frameAt(at)], value]));
+  if (track === REWARDS && recording.earned) return labels.work(recording.earned);
+  // The same value again, where none was between, is no change.
+  const all = proposals[track];
+  const changed = all.filter(([, value], i) => value != null && (track === REWARDS || value !== all[i - 1]?.[1]));
+  labels.setAll(track, changed.map(([at, value]) => [at, value]));
 }
 
 /** To the proposed change that follows, or with -1 went before, wherever one is. */
