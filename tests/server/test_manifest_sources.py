@@ -65,6 +65,9 @@ def test_reading_needs_two_agreeing_frames_where_it_could_be_torn() -> None:
         for kind, table in {"number": NUMBER, "change": {**SCREEN, "read": "change"}, "file": FILE}.items()
     }
     assert agree == {"number": 2, "change": 1, "file": 1}
+    halves = [any_source.validate_python({**FILE, "format": form, "key": "0.a"}).agree for form in ("ini", "csv")]
+    assert halves == [2, 2]
+    assert any_source.validate_python({**FILE, "format": "ini", "agree": 1}).agree == 1
 
 
 def refusal(table: Any) -> str:

@@ -84,6 +84,8 @@ def draw():
 def press(key):
     global score, state
     if key == "Return" and state != "playing":
+        if "chatty" in sys.argv:
+            print("old\\n" * 100_000, end="", flush=True)
         state, score = "playing", 0
         (home / "played").touch()
         window.set_wm_name("playing")

@@ -35,6 +35,10 @@ log = logging.getLogger(__name__)
 # How often it is looked whether a heartbeat is due or the program has frozen.
 TICK_S: Final = 0.1
 
+# A program that is read is ended at its limit by who reads it, who knows what is still to be given; the daemon's own
+# limit comes so much later, should that hang.
+SCRAPED_LIMIT_GRACE_S: Final = 1.0
+
 # What agents may rely on beyond the protocol that old agents know; sent in v0.env.describe.
 CAPABILITIES: Final = ("fps", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
 
@@ -286,6 +290,7 @@ class Conductor:
             if self._resetting_since is not None:
                 self.metrics.reset_seconds.observe(loop.time() - self._resetting_since)
             if (limit := episode.environment.time_limit_s) is not None:
+                limit += SCRAPED_LIMIT_GRACE_S if self._manifest.plays_scraped else 0.0
                 self._time_limit = loop.call_later(limit, self._time_is_up, episode.episode_id)
         self._on_change()
 

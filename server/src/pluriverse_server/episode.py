@@ -22,6 +22,10 @@ HEARTBEAT_S: Final = 0.8
 SEED_BITS: Final = 31
 
 
+# Why an episode ended that ran for as long as it may.
+TIME_LIMIT: Final = "time limit"
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """What the machine needs to know of a catalogue entry. Times are seconds."""
@@ -173,7 +177,7 @@ class EpisodeMachine:
         """The time of episode ``episode_id`` is up; nothing if it has ended meanwhile."""
         if self.episode is None or self.episode.episode_id != episode_id or self.state is not State.RUNNING:
             return []
-        return self._run(Event.TIME_LIMIT, now, ending=Ending("time limit"))
+        return self._run(Event.TIME_LIMIT, now, ending=Ending(TIME_LIMIT))
 
     def program_lost(self, reason: str, now: float) -> list[Output]:
         """The program died, hung, or was not ready in time."""

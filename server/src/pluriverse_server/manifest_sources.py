@@ -156,7 +156,8 @@ class FileSource(Source):
     """A value in a small file: ``key`` is ``a.b.0`` in JSON, ``section.key`` in INI, ``row.column`` in CSV.
 
     An INI file without sections has just the ``key``. Rows of CSV count from 0, and from -1 at the end; a column is its
-    number, or its name in the first line, which then is no row.
+    number, or its name in the first line, which then is no row. Of these two a half is as good a text as the whole, and
+    so they ``agree`` by default in two readings.
     """
 
     from_: Annotated[Literal["file"], Field(alias="from")]
@@ -164,6 +165,13 @@ class FileSource(Source):
     format: Literal["json", "ini", "csv"]
     key: Name
     agree: Annotated[int, Field(ge=1, le=60)] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _halves_must_agree(cls, table: object) -> object:
+        if isinstance(table, dict) and cast("dict[str, Any]", table).get("format") in ("ini", "csv"):
+            return {"agree": 2, **cast("dict[str, Any]", table)}
+        return cast("object", table)
 
     @model_validator(mode="after")
     def _key_of_its_format(self) -> FileSource:

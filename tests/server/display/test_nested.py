@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -246,6 +247,46 @@ async def test_death_of_the_outer_server_ends_the_inner_one(screen: Screen, nest
     await asyncio.wait_for(nested.wait_for_death(), 10)
     with pytest.raises(DisplayLost):
         await nested.show()
+
+
+async def test_screen_whose_server_was_killed_gives_way_to_the_next(
+    nested: NestedScreen, spare: NestedScreen, inside_spare: Window, viewer: RfbClient
+) -> None:
+    await nested.show()
+    os.kill(nested.child.pid, signal.SIGKILL)
+    await asyncio.wait({asyncio.create_task(nested.wait_for_death())}, timeout=10)
+    await spare.show()
+    inside_spare.fill(0, 0, 320, 240, GREEN)
+    with viewer:
+        viewer.wait_for_pixel(5, 5, GREEN)
+        viewer.press(XK.XK_a)
+    assert await away(inside_spare.typed) == XK.XK_a
+
+
+async def test_windows_of_others_may_come_and_go_meanwhile(
+    screen: Screen, nested: NestedScreen, spare: NestedScreen
+) -> None:
+    stopped = threading.Event()
+
+    def come_and_go() -> None:
+        connection = open_display(screen.display, screen.xauthority)
+        root = connection.screen().root
+        while not stopped.is_set():
+            windows = [root.create_window(0, 0, 9, 9, 0, X.CopyFromParent) for _ in range(20)]
+            connection.sync()
+            for window in windows:
+                window.destroy()
+            connection.sync()
+        connection.close()
+
+    coming = asyncio.create_task(asyncio.to_thread(come_and_go))
+    try:
+        for _ in range(20):
+            await nested.show()
+            await spare.show()
+    finally:
+        stopped.set()
+        await coming
 
 
 async def test_stopped_screen_gives_way_to_the_next(

@@ -50,6 +50,24 @@ async def test_signal_that_ends_it_is_named(tmp_path: Path) -> None:
         assert child.describe_end() == "killed by SIGSEGV"
 
 
+async def test_keeper_that_is_killed_is_missed(tmp_path: Path) -> None:
+    child = await Child.start(
+        ["sleep", "600"], cwd=tmp_path, env=child_environment({}), folder=tmp_path / "private", output=Output()
+    )
+    os.kill(child.keeper.pid, signal.SIGKILL)
+    await child.ended.wait()
+    assert (child.has_lost_keeper, child.exit_code, child.describe_end()) == (True, None, "it killed its keeper")
+    await child.stop()
+    os.kill(child.pid, signal.SIGKILL)
+
+
+async def test_program_that_is_ended_has_not_killed_its_keeper(tmp_path: Path) -> None:
+    async with running(tmp_path, "sleep", "600") as child:
+        child.end()
+        await child.ended.wait()
+        assert (child.has_lost_keeper, child.describe_end()) == (False, "it was ended")
+
+
 async def test_program_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(StartError, match=r"no-such-program.*No such file"):
         async with running(tmp_path, "no-such-program"):

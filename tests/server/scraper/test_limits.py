@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -32,6 +36,24 @@ def test_processes_are_counted_with_all_that_they_start(tmp_path: Path) -> None:
                 child.kill()
 
 
+def test_memory_of_a_program_that_lets_nobody_look_into_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(process: psutil.Process) -> None:
+        raise psutil.AccessDenied(process.pid)
+
+    # Root may look into all of them.
+    monkeypatch.setattr(psutil.Process, "memory_full_info", denied)
+    code = "import os; held = os.urandom(64 * 1024**2); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        try:
+            assert look(tmp_path, memory_mib=32) == "the program took more than 32 MiB of memory"
+        finally:
+            program.kill()
+
+
 def test_output_counts_in_mib(tmp_path: Path) -> None:
     assert look(tmp_path, printed=1024**2, output_mib=1) is None
     assert look(tmp_path, printed=1024**2 + 1, output_mib=1) == "the program printed more than 1 MiB"
@@ -56,6 +78,25 @@ def test_many_small_files_are_too_much_too(tmp_path: Path, monkeypatch: pytest.M
 def test_links_out_of_the_home_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "root").symlink_to("/")
     assert look(tmp_path, home_mib=1) is None
+
+
+def test_file_that_vanishes_while_it_is_counted_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_bytes(os.urandom(1024**2))
+    scan: Callable[[Path], Any] = os.scandir
+
+    @contextlib.contextmanager
+    def scan_what_changes(folder: Path) -> Generator[list[os.DirEntry[str]]]:
+        with scan(folder) as entries:
+            found = list(entries)
+        Path(found[0].path).unlink()
+        yield found
+
+    def scan_home(folder: Path) -> Any:
+        return scan_what_changes(folder) if folder == tmp_path else scan(folder)
+
+    monkeypatch.setattr(os, "scandir", scan_home)
+    assert look(tmp_path, home_mib=1) == "the program wrote more than 1 MiB into its HOME"
 
 
 def test_home_that_is_gone_is_no_trouble(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ class Slow:
         self.go = threading.Semaphore(0)
         self.reads = 0
         self.closed = threading.Event()
-        self.error: SourceError | None = None
+        self.error: Exception | None = None
 
     def read(self) -> Sample:
         self.go.acquire()
@@ -98,6 +98,18 @@ async def test_error_is_raised_where_the_sample_would_be_taken() -> None:
     with pytest.raises(SourceError, match="no such file"):
         await taken(thread)
     thread.close()
+
+
+async def test_error_that_nobody_thought_of_ends_neither_the_thread_nor_goes_unseen() -> None:
+    probe = Slow()
+    probe.error = ZeroDivisionError("of all things")
+    thread = thread_of(probe)
+    thread.ask()
+    probe.go.release()
+    with pytest.raises(SourceError, match="source 'slow' could not be read: ZeroDivisionError: of all things"):
+        await taken(thread)
+    thread.close()
+    await eventually(probe.closed.is_set)
 
 
 async def test_one_that_hangs_is_an_error_and_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from pluriverse_server.remote import Remote
 from pluriverse_server.settings import DisplayBackend, Settings
 from pluriverse_server.spaces import keysym
-from support.agent import connected
+from support.agent import Agent, connected
 from support.leftovers import Leftovers
 from support.ports import free_port
 from support.scraped import ENV, write_runtime
@@ -18,33 +20,48 @@ from support.waiting import eventually
 PASSWORD = "secret12"
 
 
-@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
-async def test_agent_is_told_what_the_screen_says(tmp_path: Path, backend: DisplayBackend) -> None:
-    leftovers = Leftovers()
-    write_runtime(tmp_path)
+@contextlib.asynccontextmanager
+async def playing(runtime: Path, backend: DisplayBackend = "xvfb") -> AsyncGenerator[tuple[Remote, Agent]]:
     port = free_port()
     remote = Remote(
-        Settings(tmp_path, vnc_port=free_port(), rewarder_port=port, password=PASSWORD, display_backend=backend)
+        Settings(runtime, vnc_port=free_port(), rewarder_port=port, password=PASSWORD, display_backend=backend)
     )
     started = asyncio.Event()
     running = asyncio.create_task(remote.run(lambda _: started.set()))
     try:
-        await asyncio.wait_for(started.wait(), 20)
+        async with asyncio.timeout(20):
+            await started.wait()
         async with connected(port, PASSWORD) as agent:
-            await agent.hear_method("v0.env.describe", env_id=ENV, env_state="running")
-            await agent.press(keysym("Right"))
-            reward = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] != 0)
-            assert reward["body"]["reward"] == pytest.approx(1)
-            assert reward["headers"]["sent_at"] >= reward["body"]["frame_at"]
-            await eventually(lambda: remote.status()["readings"]["score"]["value"] == pytest.approx(0.05))
-            status = remote.status()
-            assert status["readings"]["score"]["region"] == [0, 40, 200, 10]
-            assert [given["at"] for given in status["rewards"]] == [reward["body"]["frame_at"]]
-            await agent.press(keysym("x"))
-            done = await agent.hear_method("v0.env.reward", done=True)
-            assert (done["body"]["terminated"], done["body"]["info"]["reason"]) == (True, "lost")
-            await agent.hear_method("v0.env.describe", env_id=ENV, env_state="running")
+            yield remote, agent
     finally:
         remote.stop()
         await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
+async def test_agent_is_told_what_the_screen_says(tmp_path: Path, backend: DisplayBackend) -> None:
+    leftovers = Leftovers()
+    write_runtime(tmp_path)
+    async with playing(tmp_path, backend) as (remote, agent):
+        await agent.hear_method("v0.env.describe", env_id=ENV, env_state="running")
+        await agent.press(keysym("Right"))
+        reward = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] != 0)
+        assert reward["body"]["reward"] == pytest.approx(1)
+        assert reward["headers"]["sent_at"] >= reward["body"]["frame_at"]
+        await eventually(lambda: remote.status()["readings"]["score"]["value"] == pytest.approx(0.05))
+        status = remote.status()
+        assert status["readings"]["score"]["region"] == [0, 40, 200, 10]
+        assert [given["at"] for given in status["rewards"]] == [reward["body"]["frame_at"]]
+        await agent.press(keysym("x"))
+        done = await agent.hear_method("v0.env.reward", done=True)
+        assert (done["body"]["terminated"], done["body"]["info"]["reason"]) == (True, "lost")
+        await agent.hear_method("v0.env.describe", env_id=ENV, env_state="running")
     leftovers.assert_none()
+
+
+async def test_agent_gets_what_the_end_gives_at_the_time_limit_too(tmp_path: Path) -> None:
+    write_runtime(tmp_path, rewards=[{"source": "playing", "give": "end"}], time_limit={"seconds": 0.2})
+    async with playing(tmp_path) as (_, agent):
+        done = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] == 1)
+        assert (done["body"]["terminated"], done["body"]["truncated"]) == (False, True)
+        assert done["body"]["info"]["reason"] == "time limit"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from itertools import pairwise
@@ -13,7 +14,7 @@ import pytest
 from pluriverse_protocol.reports import Done, Frame, Observation, Readings, Ready, Reward, Text
 from support.leftovers import Leftovers
 from support.scraped import MANIFEST, Scraped, scraping
-from support.waiting import eventually
+from support.waiting import LOOK_S, eventually
 
 COMMAND = MANIFEST["program"]["command"]
 
@@ -141,6 +142,53 @@ async def test_another_episode_may_be_wanted_while_one_is_being_prepared(tmp_pat
         assert len(children("game.py")) == 2
 
 
+async def test_program_that_takes_its_time_to_end_is_never_run_beside_the_next(tmp_path: Path) -> None:
+    async with scraping(tmp_path, program=mode("deaf")) as scraped:
+        await scraped.ready()
+        most = 0
+        # The second request comes while the program of before is being ended for the first.
+        scraped.begin()
+        episode = scraped.begin()
+        while not scraped.said(Ready, lambda ready: ready.episode == episode):
+            most = max(most, len(children("game.py")))
+            await asyncio.sleep(LOOK_S)
+        assert most == 2
+
+
+async def test_what_was_written_before_an_episode_is_not_read_in_it(tmp_path: Path) -> None:
+    sources = {
+        **MANIFEST["sources"],
+        "old": {"from": "log", "pattern": "^old"},
+        "scored": {"from": "log", "pattern": "^score"},
+    }
+    rewards = [{"source": "old", "give": "event"}, {"source": "scored", "give": "event", "scale": 0.5}]
+    async with scraping(tmp_path, sources=sources, rewards=rewards, program=mode("chatty")) as scraped:
+        episode = await scraped.ready()
+        await scraped.press("Right")
+        await eventually(lambda: scraped.earned(episode))
+        assert scraped.earned(episode) == 0.5
+
+
+async def test_what_is_no_number_takes_no_reward_with_it(tmp_path: Path) -> None:
+    sources = {**MANIFEST["sources"], "speed": {"from": "file", "file": "state", "format": "json", "key": "speed"}}
+    async with scraping(tmp_path, sources=sources) as scraped:
+        (tmp_path / "runtime" / "home" / "state").write_text('{"speed": NaN}')
+        episode = await scraped.ready()
+        await scraped.press("Right")
+        await eventually(lambda: scraped.earned(episode) == 1)
+        told = await scraped.until(Readings, lambda report: "speed" in report.readings)
+        assert (told.readings["speed"]["raw"], told.readings["speed"]["state"]) == (None, "implausible")
+
+
+async def test_time_limit_gives_what_the_end_gives(tmp_path: Path) -> None:
+    rewards = [{"source": "playing", "give": "end"}]
+    async with scraping(tmp_path, rewards=rewards, time_limit={"seconds": 0.2}) as scraped:
+        episode = await scraped.ready()
+        await assert_truncated(scraped, episode, "time limit")
+        assert scraped.earned(episode) == 1
+        assert await scraped.ready()
+
+
 # ── programs that end ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -179,7 +227,7 @@ async def test_program_that_is_not_there_is_why_the_scraper_ends(tmp_path: Path)
 async def test_window_that_never_comes_is_why_the_scraper_ends(tmp_path: Path) -> None:
     async with scraping(tmp_path, program={**mode("hide"), "ready": {"timeout_s": 0.5}}) as scraped:
         scraped.begin()
-        assert (await scraped.lost()).reason == "no window on the screen after 0.5 s"
+        assert (await scraped.lost()).reason.startswith("no window on the screen after 0.5 s")
 
 
 async def test_step_that_fails_is_named(tmp_path: Path) -> None:

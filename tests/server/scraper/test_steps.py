@@ -12,6 +12,7 @@ import pytest
 from pluriverse_server.conditions import Value
 from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest_game import Step
+from pluriverse_server.scraper import steps
 from pluriverse_server.scraper.senses import Cycle
 from pluriverse_server.scraper.steps import StepFailed, Steps
 from pluriverse_server.sources.reading import Reading
@@ -58,6 +59,17 @@ async def test_keys_are_held_together_and_let_go(stage: Stage) -> None:
     assert [event.detail for event in events[:2]] == [event.detail for event in events[:1:-1]]
     # A frame of a game at 30 fps lies in between, in X's milliseconds.
     assert events[2].time - events[1].time >= 40
+
+
+async def test_keys_of_a_step_that_is_given_up_are_let_go(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "HOLD_S", 600.0)
+    doing = asyncio.create_task(stage.do(keys=["Control_L", "a"]))
+    pressed = [(await stage.event(X.KeyPress)).detail for _ in range(2)]
+    doing.cancel()
+    released = [(await stage.event(X.KeyRelease)).detail for _ in range(2)]
+    assert released == pressed[::-1]
+    await asyncio.wait({doing})
+    assert doing.cancelled()
 
 
 async def test_text_is_typed_as_it_stands(stage: Stage) -> None:

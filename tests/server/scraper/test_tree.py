@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 from collections.abc import Generator
 
 import psutil
 import pytest
 from pluriverse_server.scraper.tree import descendants, kill_below
+from support.probes import until
 
 # A child, and a grandchild whose parent has gone; the first line tells both.
 FAMILY = """
@@ -74,6 +76,25 @@ def test_zombies_are_not_living() -> None:
     with subprocess.Popen(["true"]) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert process.pid not in descendants(os.getpid())
+
+
+def test_process_whose_main_thread_has_ended_lives_and_can_be_killed() -> None:
+    code = """
+        import ctypes, subprocess, threading, time
+        child = subprocess.Popen(["sleep", "600"])
+        threading.Thread(target=time.sleep, args=(600,)).start()
+        print(child.pid, flush=True)
+        ctypes.CDLL(None).pthread_exit(None)
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        try:
+            until(psutil.Process(process.pid).status, lambda status: status == psutil.STATUS_ZOMBIE)
+            assert {process.pid, child} <= set(descendants(os.getpid()))
+        finally:
+            process.kill()
+            os.kill(child, signal.SIGKILL)
 
 
 def test_all_below_is_killed_and_the_root_is_not(family: tuple[subprocess.Popen[str], list[int]]) -> None:

@@ -218,12 +218,32 @@ def test_end_does_not_wait_for_ever() -> None:
 
 def test_while_the_end_waits_only_what_was_settling_then_counts() -> None:
     tables = game(
-        [{"source": "score"}, {"source": "lives", "scale": 100}, {"source": "hits", "give": "end"}], done="over"
+        [{"source": "score"}, {"source": "lives", "scale": 100}, {"source": "menu", "give": "end"}], done="over"
     )
-    play = Played(tables, score=10, lives=3, hits=1, over=False)
+    play = Played(tables, score=10, lives=3, menu=1, over=False)
     assert play.feed(1.0, score=pending(10, -9.0), over=True) == []
-    assert play.feed(1.1, score=pending(10, -9.0), lives=9, hits=50, over=False) == []
+    assert play.feed(1.1, score=pending(10, -9.0), lives=9, menu=50, over=False) == []
     assert play.feed(1.2, score=ok(12, 1.0)) == [Done(7, 2 + 1, reason="over", at=1.0)]
+
+
+def test_end_waits_until_what_is_not_on_the_screen_has_been_read_once_more() -> None:
+    play = Played(game([{"source": "hits"}], done="over"), hits=0, over=False)
+    assert play.feed(1.0, hits=ok(0, 1.0), over=ok(True, 1.001)) == []
+    # It was asked for before the end was seen, and has come only now.
+    assert play.feed(1.1, hits=ok(0, 1.002)) == []
+    assert play.feed(1.2, hits=ok(100, 1.2)) == [Done(7, 100, reason="over", at=1.001)]
+
+
+def test_end_does_not_wait_for_ever_for_what_is_not_read_any_more() -> None:
+    play = Played(game([{"source": "hits"}], done="over"), hits=0, over=False)
+    assert play.feed(1.0, over=True) == []
+    assert play.feed(1.0 + MAX_HOLD_S - FRAME_S) == []
+    assert play.feed(1.0 + MAX_HOLD_S) == [Done(7, 0, reason="over", at=1.0)]
+
+
+def test_screen_that_is_not_read_any_more_delays_no_end() -> None:
+    play = Played(game(done="hits == 7"), score=3, hits=0)
+    assert play.feed(1.0, hits=ok(7, 1.001)) == [Done(7, 0, reason="hits == 7", at=1.001)]
 
 
 def test_score_that_the_game_sets_back_as_it_ends_does_not_fall_if_it_is_monotonic() -> None:

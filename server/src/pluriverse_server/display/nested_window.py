@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from Xlib import X
+from Xlib import X, error
 from Xlib.display import Display
 from Xlib.protocol import event
 
@@ -91,9 +92,9 @@ class NestedWindow:
             DisplayLost: one of the two X servers is gone.
         """
         with self._reporting_loss():
-            windows = [(window, window.get_wm_name()) for window in self._root.query_tree().children]
-            below = [window for window, title in windows if title != OVERLAY_TITLE and window.id != self.id]
-            shown = [window for window, title in windows if title == TITLE and _is_mapped(window)]
+            windows = [(window, look) for window in self._root.query_tree().children if (look := _look(window))]
+            below = [window for window, look in windows if look.title != OVERLAY_TITLE and window.id != self.id]
+            shown = [window for window, look in windows if look.title == TITLE and look.is_mapped]
             if any(window.id == self.id for window in shown):
                 return
             if below:
@@ -101,7 +102,9 @@ class NestedWindow:
             self._window.map()
             keys, pointer = self._held_keys(), self._root.query_pointer()
             for window in shown:
-                _Hands(window, pointer).let_go(keys)
+                # One whose server has died holds nothing, and is in the way all the same.
+                with contextlib.suppress(OSError, error.XError):
+                    _Hands(window, pointer).let_go(keys)
                 # This also ends a grab that a held button gives to the window which it was pressed in.
                 window.unmap()
             hands = _Hands(self._window, pointer)
@@ -209,8 +212,18 @@ class _Hands:
         window.send_event(message, event_mask=0)
 
 
-def _is_mapped(window: Any) -> bool:
-    return cast("int", window.get_attributes().map_state) != X.IsUnmapped
+@dataclass(frozen=True, slots=True)
+class _Look:
+    title: object
+    is_mapped: bool
+
+
+def _look(window: Any) -> _Look | None:
+    """What a window of anybody's is; None if it has been closed since it was listed."""
+    try:
+        return _Look(window.get_wm_name(), window.get_attributes().map_state != X.IsUnmapped)
+    except error.XError:
+        return None
 
 
 def _without_end(keysyms: Sequence[int]) -> list[int]:

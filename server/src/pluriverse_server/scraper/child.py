@@ -34,6 +34,7 @@ class Child:
         self.keeper = keeper
         self.pid = pid
         self.exit_code: int | None = None
+        self.has_lost_keeper = False
         self.ended = asyncio.Event()
         self.output = output.output
         self._drain = output
@@ -90,7 +91,8 @@ class Child:
     def describe_end(self) -> str:
         """How it ended, in words."""
         if self.exit_code is None:
-            return "it killed its keeper" if self.ended.is_set() else "still running"
+            ended = "it killed its keeper" if self.has_lost_keeper else "it was ended"
+            return ended if self.ended.is_set() else "still running"
         if self.exit_code < 0:
             known = -self.exit_code in signal.Signals.__members__.values()
             return f"killed by {signal.Signals(-self.exit_code).name if known else f'signal {-self.exit_code}'}"
@@ -99,7 +101,9 @@ class Child:
     def end(self) -> None:
         """SIGTERM to all of it, SIGKILL soon after, without waiting for that."""
         if self.keeper.returncode is None:
-            os.kill(self.keeper.pid, signal.SIGTERM)
+            # It may have ended without our having heard of it.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.keeper.pid, signal.SIGTERM)
 
     async def stop(self) -> None:
         """SIGTERM to all of it, SIGKILL soon after. May be called repeatedly."""
@@ -110,9 +114,11 @@ class Child:
 
     async def _listen(self, status: asyncio.StreamReader) -> None:
         line = (await status.readline()).decode().split()
-        # The pipe ends without a word if the keeper was killed.
+        # The pipe ends without a word if the keeper was killed, or has ended the program as it was told.
         if line:
             self.exit_code = int(line[1])
+        else:
+            self.has_lost_keeper = await self.keeper.wait() != 0
         self.ended.set()
 
 

@@ -58,7 +58,15 @@ def _takes_more_than(limit: int, pids: list[int]) -> bool:
     # Resident sizes count what is shared each time and are quick; only where they are over is a closer look needed.
     if sum(_memory(pid, lambda process: process.memory_info().rss) for pid in pids) <= limit:
         return False
-    return sum(_memory(pid, lambda process: process.memory_full_info().pss) for pid in pids) > limit
+    return sum(_memory(pid, _share) for pid in pids) > limit
+
+
+def _share(process: psutil.Process) -> int:
+    try:
+        return process.memory_full_info().pss
+    except psutil.AccessDenied:
+        # A program that lets nobody look into it has all that it shares counted as its own.
+        return process.memory_info().rss
 
 
 def _memory(pid: int, ask: Callable[[psutil.Process], int]) -> int:
@@ -75,7 +83,10 @@ def _sizes(folder: Path) -> Iterator[int]:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    status = entry.stat(follow_symlinks=False)
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue
                     yield status.st_blocks * 512
                     if stat.S_ISDIR(status.st_mode):
                         waiting.append(Path(entry.path))

@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.nested import NestedScreen
 from pluriverse_server.manifest import EnvTable, ManifestError, fill_command
 from pluriverse_server.manifest_game import GameTables, ProgramTable, Step
+from pluriverse_server.manifest_sources import LogSource
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.sources.probes import Output, Target
@@ -113,6 +115,9 @@ class Play:
             await play.stop()
             if isinstance(error, _TROUBLE):
                 raise Broken(str(error)) from error
+            if isinstance(error, Exception):
+                # No threads left, a cookie that can't be read: whatever it is, the next may go better.
+                raise Broken(f"the program could not be started: {type(error).__name__}: {error}") from error
             raise
         return play
 
@@ -173,7 +178,11 @@ class Play:
             Broken: it ended, showed no window, a step failed, or the episode did not get ready.
         """
         limit_s = self.plan.program.ready.timeout_s
-        await self._wait(self._has_window, limit_s, f"no window on the screen after {limit_s:g} s")
+        failure = f"no window on the screen after {limit_s:g} s; if it needs more, set timeout_s in program.ready"
+        try:
+            await self._wait(self._has_window, limit_s, failure)
+        except DisplayLost as error:
+            raise Broken(str(error)) from error
         await self.lead(*self.plan.game.reset.start, *self.plan.game.reset.steps)
 
     async def lead(self, *steps: Step) -> None:
@@ -193,10 +202,19 @@ class Play:
         failure = f"the episode was not ready after {limit_s:g} s"
         failure = f"{failure}: {condition!r} does not hold" if condition else failure
         await self._wait(self.is_ready, limit_s, failure)
+        # What was written before the episode must not be read as if it were of it.
+        ready_at = time.time()
+        backlog = f"the program's logs could not be read to their end within {limit_s:g} s; let it write less"
+        await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, backlog)
         # Read anew, since an agent may score in the very first frame: then it must be known what the score was before.
         self._senses.begin()
         settled_by = asyncio.get_running_loop().time() + SETTLE_S
-        await self._wait(lambda cycle: self.is_ready(cycle) and self._is_settled(cycle, settled_by), limit_s, failure)
+
+        def may_begin(cycle: Cycle) -> bool:
+            playable = self.is_ready(cycle) and self._is_settled(cycle, settled_by)
+            return playable and self._has_read_logs(cycle, ready_at)
+
+        await self._wait(may_begin, limit_s, failure)
 
     def is_ready(self, cycle: Cycle) -> bool:
         """Whether an episode's first frame is there."""
@@ -230,6 +248,12 @@ class Play:
         rewarded = {reward.source for reward in self.plan.game.rewards}
         late = asyncio.get_running_loop().time() > latest
         return late or not any(cycle.readings[name].state is State.UNSETTLED for name in rewarded)
+
+    def _has_read_logs(self, cycle: Cycle, until: float) -> bool:
+        """Whether all that was in them at that time (UNIX seconds) has been read."""
+        logs = [name for name, table in self.plan.game.sources.items() if isinstance(table, LogSource)]
+        samples = [cycle.readings[name].sample for name in logs]
+        return all(sample is not None and sample.at >= until and not sample.behind for sample in samples)
 
     def _has_window(self, _: Cycle) -> bool:
         return self._watch.has_window_of(descendants(self.child.keeper.pid))
@@ -283,6 +307,11 @@ class Play:
     def has_ended(self) -> bool:
         """Whether the program has."""
         return self.child.ended.is_set()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it has been stopped, or is being."""
+        return self._stopping is not None
 
     async def stop(self) -> None:
         """End the program with all that it started, and everything that read it. May be called repeatedly."""

@@ -77,6 +77,8 @@ class ProbeThread:
                 said: Sample | SourceError = self._probe.read()
             except SourceError as error:
                 said = error
+            except Exception as error:  # noqa: BLE001 - what a program makes of its files and answers has no bounds
+                said = SourceError(f"source {self._name!r} could not be read: {type(error).__name__}: {error}")
             took_s = time.monotonic() - started
             self.is_quick = took_s <= QUICK_S
             self._rests_until = 0.0 if self.is_quick else started + 2 * took_s

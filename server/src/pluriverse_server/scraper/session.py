@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Report, Reset
+from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reset
 
 from pluriverse_server.drafts import missing_pictures, without
+from pluriverse_server.episode import TIME_LIMIT
 from pluriverse_server.manifest import EnvTable, Manifest
 from pluriverse_server.manifest_game import GameTables
 
@@ -70,14 +72,15 @@ class Session:
         plan = Plan(self._directory, game, self._catalogue[reset.env], reset.seed, reset.fps)
         play = await self._prepared(plan)
         first = play.begin(reset.episode)
-        self._link.send(Ready(reset.episode, reset.fps, picture=_box(game.episode.picture)), *first)
+        self._link.send(Ready(reset.episode, reset.fps, picture=_box(game.episode.picture)))
         if self._spares is not None:
             self._spares.fill()
         try:
-            await self._follow(play)
+            self._link.send(*first)
+            await self._follow(play, self._manifest.environment(plan.entry).time_limit_s)
         except LocalProtocolError as error:
             self._cut(play, f"what was read can't be told: {error}")
-        if play.has_ended and play.child.exit_code is None:
+        if play.child.has_lost_keeper:
             raise Broken("the program has killed the process that keeps it")
 
     def _game(self, env_id: str) -> GameTables:
@@ -107,7 +110,7 @@ class Session:
 
     async def _led_again(self, plan: Plan) -> bool:
         play = self._play
-        if play is None or play.has_ended or not play.plan.suits(plan):
+        if play is None or play.is_stopping or play.has_ended or not play.plan.suits(plan):
             return False
         try:
             await play.lead(*plan.game.reset.steps)
@@ -123,17 +126,25 @@ class Session:
             self._spares = Spares(plan.game.reset.spares, lambda gently: self._make(plan, gently=gently))
         play = await self._spares.take()
         before, self._play = self._play, play
-        await play.show()
-        if before is not None:
-            stopping = asyncio.create_task(before.stop(), name="play's end")
-            self._stopping.add(stopping)
-            stopping.add_done_callback(self._stopping.discard)
+        try:
+            await play.show()
+        finally:
+            # Also where this is cancelled: nobody else remembers it.
+            if before is not None:
+                self._go_on(before.stop())
         return play
 
     async def _close_spares(self) -> None:
         spares, self._spares = self._spares, None
         if spares is not None:
-            await spares.close()
+            await asyncio.shield(self._go_on(spares.close()))
+
+    def _go_on(self, ending: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """End something, also if whoever wanted that is cancelled."""
+        task = asyncio.create_task(ending, name="play's end")
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+        return task
 
     async def _make(self, plan: Plan, *, gently: bool = False, current: bool = False) -> Play:
         play = await Play.start(plan, self._stage, self._led, gently=gently)
@@ -141,29 +152,33 @@ class Session:
             self._play = play
         try:
             await play.prepare()
-        except Broken:
-            self._log_last_words(play)
-            await play.stop()
-            raise
-        except asyncio.CancelledError:
+        except BaseException as error:
+            if isinstance(error, Broken):
+                self._log_last_words(play)
             await play.stop()
             raise
         return play
 
     async def _end_play(self) -> None:
-        play, self._play = self._play, None
-        if play is not None:
-            await play.stop()
+        if self._play is not None:
+            # Remembered till then: whoever is asked next, if this is cancelled, waits for its end too.
+            await self._play.stop()
+            self._play = None
 
     def _led(self, play: Play, cycle: Cycle) -> None:
         """People see what is read on the way to an episode too."""
         if play is self._play:
-            self._link.send(*self._readings(cycle))
+            self._show(cycle)
 
     # ── an episode ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _follow(self, play: Play) -> None:
-        """Report an episode until it is over."""
+    async def _follow(self, play: Play, limit_s: float | None) -> None:
+        """Report an episode until it is over, at the latest after ``limit_s`` seconds.
+
+        The daemon looks to that limit too, but can't know what an episode that is cut there has yet to give.
+        """
+        loop = asyncio.get_running_loop()
+        over_at = loop.time() + limit_s if limit_s is not None else math.inf
         ended_at: float | None = None
         while True:
             try:
@@ -176,8 +191,11 @@ class Session:
                 ended_at = ended_at or cycle.at
                 if cycle.at - ended_at > LAST_LOOK_S:
                     reports += play.rules.cut(cycle.at, f"the program ended: {play.child.describe_end()}")
+            if loop.time() >= over_at:
+                reports += play.rules.cut(cycle.at, TIME_LIMIT)
             frame = Frame(self._episode, play.pace.frames, play.pace.late_frames, cycle.at)
-            self._link.send(*self._readings(cycle), *reports, frame)
+            self._show(cycle)
+            self._link.send(*reports, frame)
             if any(isinstance(report, Done) for report in reports):
                 if play.has_ended:
                     self._log_last_words(play)
@@ -188,13 +206,18 @@ class Session:
         self._link.send(*play.rules.cut(time.time(), reason))
         play.break_off(reason)
 
-    def _readings(self, cycle: Cycle) -> list[Report]:
-        everything = cycle.at - self._all_told_at >= TELL_ALL_S
-        if everything:
+    def _show(self, cycle: Cycle) -> None:
+        """Tell what is new among the readings. They are for people: one that can't be told takes no reward with it."""
+        if cycle.at - self._all_told_at >= TELL_ALL_S:
             self._told.clear()
             self._all_told_at = cycle.at
         news = changed(cycle, self._told)
-        return [Readings(self._episode, news, cycle.at, round(cycle.seconds * 1000, 3))] if news else []
+        if not news:
+            return
+        try:
+            self._link.send(Readings(self._episode, news, cycle.at, round(cycle.seconds * 1000, 3)))
+        except LocalProtocolError as error:
+            log.debug("what was read can't be told: %s", error)
 
     @staticmethod
     def _log_last_words(play: Play) -> None:

@@ -50,7 +50,9 @@ class Spares:
             self._making = asyncio.create_task(self._make_one(), name=_NAME)
 
     async def close(self) -> None:
-        """Make no more; those that are ready are their stage's to end."""
+        """Make no more, and end those that are ready."""
+        # One that has just ceased to be ready would have another take its place.
+        self._count = 0
         tasks = [spare.resting for spare in self._ready] + ([self._making] if self._making else [])
         plays = [spare.play for spare in self._ready]
         self._ready.clear()
@@ -65,10 +67,10 @@ class Spares:
         except Broken as error:
             # Whoever needs it makes another, and is told of that one's failure.
             log.warning("%s: %s", _NAME, error)
-            self._making = None
             return
+        finally:
+            self._making = None
         self._ready.append(_Spare(play, asyncio.create_task(self._rest(play), name=_NAME)))
-        self._making = None
         self.fill()
 
     async def _rest(self, play: Play) -> None:

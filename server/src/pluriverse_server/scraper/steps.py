@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 from pluriverse_server.conditions import holds, names_in
-from pluriverse_server.display import AsyncInjector
+from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.manifest_game import Step
 from pluriverse_server.spaces import keysym
 
@@ -51,7 +52,7 @@ class Steps:
         """
         loop = asyncio.get_running_loop()
         begun = done_at = loop.time()
-        await self._act(step)
+        await self._act_or_let_go(step)
         if step.until is None:
             return
         while True:
@@ -67,7 +68,16 @@ class Steps:
                 )
             if step.every_s is not None and loop.time() - done_at >= step.every_s:
                 done_at = loop.time()
-                await self._act(step)
+                await self._act_or_let_go(step)
+
+    async def _act_or_let_go(self, step: Step) -> None:
+        try:
+            await self._act(step)
+        except BaseException:
+            # What stayed down would be down in the next episode, and could not be pressed there.
+            with contextlib.suppress(DisplayLost):
+                await self._hands.release_all()
+            raise
 
     async def _act(self, step: Step) -> None:
         if step.keys is not None:

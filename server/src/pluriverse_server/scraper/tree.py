@@ -18,6 +18,9 @@ PROC: Final = Path("/proc")
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 
+# Where /proc/PID/stat has the number of threads, counted from the state.
+_THREADS: Final = 17
+
 # Between two looks at processes that die; the kernel needs about as long for each.
 _LOOK_S: Final = 0.002
 
@@ -48,9 +51,10 @@ def descendants(root: int) -> list[int]:
         except OSError:
             continue
         # The name stands in parentheses and may have any in it; after the last one come state and parent.
-        state, parent = stat[stat.rindex(b")") + 2 :].split(None, 2)[:2]
-        if state not in b"ZX":
-            children.setdefault(int(parent), []).append(int(entry.name))
+        fields = stat[stat.rindex(b")") + 2 :].split()
+        # One whose main thread has ended is a zombie by its state, and lives on in its other threads.
+        if fields[0] != b"X" and (fields[0] != b"Z" or int(fields[_THREADS]) > 1):
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
     found: list[int] = []
     wanted = [root]
     while wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
@@ -22,7 +23,8 @@ MAX_TEXT_CHARS: Final = 1000
 class Sample:
     """One source as it was read. ``at`` is UNIX seconds: when what was read was so. ``value`` None: nothing is there.
 
-    ``events`` is how many have come since the sample before, where a source counts any (lines of a log).
+    ``events`` is how many have come since the sample before, where a source counts any (lines of a log). ``behind``:
+    there was more than could be read at once.
     """
 
     value: Value
@@ -30,6 +32,7 @@ class Sample:
     confidence: float = 1.0
     events: int = 0
     lag_s: float = 0.0
+    behind: bool = False
 
 
 class State(StrEnum):
@@ -57,11 +60,12 @@ class Reading:
     events: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """For ``reports.Readings``."""
+        """For ``reports.Readings``; what JSON can't carry, NaN and infinity, is as good as nothing."""
         sample = self.sample
+        raw = sample.value if sample else None
         return {
             "value": self.value,
-            "raw": sample.value if sample else None,
+            "raw": None if isinstance(raw, float) and not math.isfinite(raw) else raw,
             "confidence": round(sample.confidence, 3) if sample else 0.0,
             "state": str(self.state),
             "events": self.events,

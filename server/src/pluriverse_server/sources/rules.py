@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -10,13 +11,13 @@ from pluriverse_protocol import reports
 
 from pluriverse_server.conditions import Value, holds, names_in
 from pluriverse_server.manifest_game import GameTables
-from pluriverse_server.manifest_sources import LogSource
+from pluriverse_server.manifest_sources import LogSource, ScreenSource
 
 from .earnings import Earned, Earnings, Readings, Watch
 from .reading import MAX_TEXT_CHARS, Reading, State
 
-# An end waits for what is still settling, or the points of the last frame would be lost. Scores that roll up to their
-# value settle within half a second, or are not worth the wait.
+# An end waits for what is still settling or hasn't been read since, or the last points would be lost. Scores that roll
+# up to their value settle within half a second, or are not worth the wait.
 MAX_HOLD_S: Final = 0.5
 
 _UNREAD: Final = Reading()
@@ -24,13 +25,17 @@ _UNREAD: Final = Reading()
 
 @dataclass(slots=True)
 class _End:
-    """An end that was seen in the cycle of ``seen_at`` and waits for ``waiting``, with what has been earned since."""
+    """An end that was seen in the cycle of ``seen_at`` and waits for ``waiting``, with what has been earned since.
+
+    ``next_at`` is the cycle after that: what was read before it may have been read before the program's last words.
+    """
 
     at: float
     terminated: bool
     reason: str
     seen_at: float
     waiting: set[str]
+    next_at: float = math.inf
     earned: float = 0.0
 
 
@@ -38,14 +43,16 @@ class Rules:
     """What a game's tables make of the readings of its sources, one episode after another.
 
     Times are UNIX seconds. A source's first value in an episode is where ``change`` counts from. Once a condition of
-    ``done`` or ``truncated`` holds, only sources of rewards that were not settled then still count, once each; the end
-    is told when they are, or after ``MAX_HOLD_S``. A score that the game itself sets back to 0 as it ends needs
-    ``monotonic``, or the fall counts like any other.
+    ``done`` or ``truncated`` holds, only sources of rewards that were not settled then still count, and those beside
+    the screen, each read at times of its own, until they have been read once more; the end is told when all are done
+    with, or after ``MAX_HOLD_S``. A score that the game itself sets back to 0 as it ends needs ``monotonic``, or the
+    fall counts like any other.
     """
 
     def __init__(self, game: GameTables) -> None:
         self._game = game
         self._lines = {name for name, source in game.sources.items() if isinstance(source, LogSource)}
+        self._on_screen = {name for name, source in game.sources.items() if isinstance(source, ScreenSource)}
         self._ends = [(text, True, reason or text) for reason, text in game.episode.done.items()]
         self._ends += [(text, False, reason or text) for reason, text in game.episode.truncated.items()]
         self._ending_sources = frozenset[str]().union(*(names_in(text) for text, _, _ in self._ends))
@@ -81,15 +88,18 @@ class Rules:
         values = _values(readings)
         told = self._tell(values)
         earned = self._earn(at, readings, values)
-        if self._end is None:
-            self._end = self._ended(at, readings, values)
-        if self._end is None:
+        end = self._end
+        if end is None:
+            end = self._end = self._ended(at, readings, values)
+        else:
+            end.next_at = min(end.next_at, at)
+        if end is None:
             return told + self._rewards(earned)
-        self._end.earned += sum(part.amount for part in earned)
-        self._end.waiting = {name for name in self._end.waiting if readings[name].state is State.UNSETTLED}
-        if self._end.waiting and at - self._end.seen_at < MAX_HOLD_S:
+        end.earned += sum(part.amount for part in earned)
+        end.waiting = {name for name in end.waiting if self._is_pending(end, name, readings[name])}
+        if end.waiting and at - end.seen_at < MAX_HOLD_S:
             return told
-        return [*told, self._done(self._end)]
+        return [*told, self._done(end)]
 
     def cut(self, at: float, reason: str) -> list[reports.Report]:
         """The end of an episode that something outside it ended, truncated, with what had been earned and not told."""
@@ -117,6 +127,11 @@ class Rules:
                 sources = {earnings.source for earnings in self._earnings if earnings.give != "second"}
                 return _End(watch.since, terminated, reason, at, sources & readings.keys())
         return None
+
+    def _is_pending(self, end: _End, name: str, reading: Reading) -> bool:
+        if reading.state is State.UNSETTLED:
+            return True
+        return name not in self._on_screen and (reading.sample is None or reading.sample.at < end.next_at)
 
     def _rewards(self, earned: Iterable[Earned]) -> list[reports.Report]:
         sums: dict[float, float] = {}

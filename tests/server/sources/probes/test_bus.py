@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import psutil
@@ -45,6 +48,26 @@ async def test_everything_that_the_bus_has_started_ends_with_it(tmp_path: Path) 
         await eventually(lambda p=process: not p.is_running() or p.status() == psutil.STATUS_ZOMBIE)
 
 
+def test_nothing_that_a_bus_has_started_is_left_with_whoever_adopts_it(tmp_path: Path) -> None:
+    code = """
+        import asyncio, os, sys, psutil
+        from pathlib import Path
+        from pluriverse_server.scraper.tree import adopt_orphans
+        from pluriverse_server.sources.probes.bus import AccessibilityBus
+
+        async def main():
+            adopt_orphans()
+            bus = await AccessibilityBus.start(Path(sys.argv[1]), os.environ)
+            assert len(psutil.Process().children(recursive=True)) > 1
+            await bus.stop()
+            print(len(psutil.Process().children(recursive=True)))
+
+        asyncio.run(main())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    assert subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout == "0\n"
+
+
 async def test_two_buses_know_nothing_of_each_other(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "a b~%ü<&"]
     buses: list[AccessibilityBus] = []
@@ -73,7 +96,9 @@ async def test_answers_of_another_type_and_errors_are_none(tmp_path: Path) -> No
         assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "s")
         assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "u") is None
         assert connection.ask(DRIVER, "org.freedesktop.DBus.NoSuchThing", "s") is None
-        assert connection.get(Place("no.such.owner", "/"), "org.a11y.atspi.Accessible.Name") is None
+        for nobody in (Place("no.such.owner", "/"), Place("", "/"), Place("no.such.owner", "no path")):
+            assert connection.get(nobody, "org.a11y.atspi.Accessible.Name") is None
+        assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "s")
         assert not connection.switch_on(DRIVER, "org.a11y.Status.IsEnabled")
     finally:
         await bus.stop()

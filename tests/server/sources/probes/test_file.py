@@ -55,6 +55,9 @@ CSV = "name,score\nAnn,10\nBob,2.5\n\n"
         ("csv", CSV, "9.1", None),
         ("csv", CSV, "1.9", None),
         ("csv", CSV, "-9.1", None),
+        ("csv", "Ann,10\nBob,2", "-1.1", 10),
+        ("csv", "Ann,10\nBob,2", "1.1", 2),
+        ("ini", "score\n  12", "score", None),
         ("csv", "\ufeffscore\n5\n", "0.score", 5),
     ],
 )

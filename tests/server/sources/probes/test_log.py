@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pluriverse_server.conditions import Value
 from pluriverse_server.manifest_sources import LogSource
 from pluriverse_server.sources.probes import Output, make_probe
+from pluriverse_server.sources.probes import log as log_module
 from pluriverse_server.sources.probes.log import MAX_BEHIND_BYTES, MAX_LINE_BYTES, MAX_READ_BYTES, LogProbe
 from pluriverse_server.sources.probes.target import MAX_KEPT_BYTES
 from pluriverse_server.sources.reading import SourceError
@@ -125,6 +126,59 @@ def test_log_that_is_deleted_and_made_again_is_read_from_its_beginning(log: Log)
     assert log.read() == (1, 0)
     log.write("score 2\n")
     assert log.read() == (2, 1)
+
+
+def test_line_that_was_not_ended_when_its_log_was_replaced_is_no_line(log: Log) -> None:
+    log.write("score 1")
+    assert log.read() == (None, 0)
+    log.path.unlink()
+    log.write("score 0\n")
+    assert until(log.read, lambda read: read[1]) == (0, 1)
+    log.write("score 5")
+    assert log.read() == (0, 0)
+    os.truncate(log.path, 0)
+    log.write("score 2\n")
+    assert log.read() == (2, 1)
+
+
+def test_what_is_written_just_before_the_log_is_replaced_is_read(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    log.write("score 1\n")
+    assert log.read() == (1, 1)
+    read = os.pread
+
+    def read_and_rotate(descriptor: int, size: int, offset: int) -> bytes:
+        data = read(descriptor, size, offset)
+        if not data:
+            monkeypatch.undo()
+            log.write("score 2\n")
+            log.path.rename(log.path.with_suffix(".1"))
+            log.write("score 3\n")
+        return data
+
+    monkeypatch.setattr(os, "pread", read_and_rotate)
+    assert log.read() == (2, 1)
+    assert until(log.read, lambda read: read[1]) == (3, 1)
+
+
+def test_sample_says_whether_there_was_more_than_could_be_read(log: Log) -> None:
+    assert not log.probe.read().behind
+    line = f"{'':120}score 1\n"
+    log.write(line * (2 * MAX_READ_BYTES // len(line)))
+    assert log.probe.read().behind
+    assert log.probe.read().behind
+    assert not log.probe.read().behind
+
+
+def test_slow_pattern_does_not_hide_that_there_is_more(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "MAX_READ_S", 0.0)
+    log.write("x" * (MAX_READ_BYTES - 1) + "\nscore 1\n")
+    assert log.probe.read().behind
+    monkeypatch.undo()
+    # The one line that had been read; what comes after it has not.
+    sample = log.probe.read()
+    assert (sample.value, sample.behind) == (None, True)
+    sample = log.probe.read()
+    assert (sample.value, sample.behind) == (1, False)
 
 
 def test_bytes_that_are_no_text_spoil_nothing(log: Log) -> None:

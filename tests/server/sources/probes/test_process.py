@@ -11,7 +11,7 @@ from pluriverse_server.sources.probes import make_probe
 from pluriverse_server.sources.reading import Probe, SourceError
 from support.probes import running, target
 from support.xvfb import Xvfb, xvfb
-from Xlib import X
+from Xlib import XK, X
 from Xlib.display import Display
 
 
@@ -107,6 +107,20 @@ def test_uppermost_window_that_matches_is_read(server: Xvfb, screen: Any) -> Non
     low.configure(stack_mode=X.Above)
     screen.sync()
     assert probe.read().value == 1
+    probe.close()
+
+
+def test_changes_of_the_keyboard_map_do_not_pile_up(server: Xvfb, screen: Any) -> None:
+    window(screen, b"game")
+    probe = title_probe(server)
+    assert probe.read().value == "game"
+    for keysym in (XK.XK_a, XK.XK_b) * 50:
+        screen.change_keyboard_mapping(255, [(keysym, keysym)])
+    screen.sync()
+    # What comes together with the answers of a read waits for the next.
+    probe.read()
+    assert probe.read().value == "game"
+    assert vars(probe)["_display"].pending_events() == 0
     probe.close()
 
 

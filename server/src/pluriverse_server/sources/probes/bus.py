@@ -80,6 +80,15 @@ class AccessibilityBus:
     async def stop(self) -> None:
         """End it, with what it has started. May be called again."""
         await self.child.stop()
+        # What it started, in its process group, is left to whoever adopts orphans.
+        await asyncio.to_thread(_reap, self.child.pid)
+
+
+def _reap(group: int) -> None:
+    """Wait for the end of those children that are of a process group, and of no others."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-group, 0)
 
 
 def _environment(address: str) -> dict[str, str]:

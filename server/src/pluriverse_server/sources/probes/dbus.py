@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
@@ -49,27 +50,30 @@ class Bus:
             BusLost: the bus has ended.
         """
         interface, _, name = method.rpartition(".")
-        address = DBusAddress(place.path, place.owner, interface)
-        return self._reply(new_method_call(address, name, signature, arguments), answer)
+        return self._reply(lambda: new_method_call(_address(place, interface), name, signature, arguments), answer)
 
     def get(self, place: Place, name: str) -> str | None:
         """The property ``name`` (with its interface), if it is a string; raises as ``ask`` does."""
         interface, _, name = name.rpartition(".")
-        found = self._reply(Properties(DBusAddress(place.path, place.owner, interface)).get(name), "v")
+        found = self._reply(lambda: Properties(_address(place, interface)).get(name), "v")
         return found[1] if found is not None and found[0] == "s" else None
 
     def switch_on(self, place: Place, name: str) -> bool:
         """Make the property ``name`` true; whether that was done. Raises as ``ask`` does."""
         interface, _, name = name.rpartition(".")
-        question = Properties(DBusAddress(place.path, place.owner, interface)).set(name, "b", True)
+        question = Properties(_address(place, interface)).set(name, "b", True)
         return self._send(question).header.message_type is MessageType.method_return
 
     def close(self) -> None:
         """Leave the bus."""
         self._connection.close()
 
-    def _reply(self, question: Message, answer: str) -> Any:
-        reply = self._send(question)
+    def _reply(self, make: Callable[[], Message], answer: str) -> Any:
+        try:
+            reply = self._send(make())
+        except ValueError:
+            # A name or a path that can't be one: programs say which their widgets have.
+            return None
         signature = reply.header.fields.get(HeaderFields.signature)
         if reply.header.message_type is not MessageType.method_return or signature != answer:
             return None
@@ -82,3 +86,7 @@ class Bus:
             raise
         except OSError as error:
             raise BusLost(f"the bus has ended: {error}") from error
+
+
+def _address(place: Place, interface: str) -> DBusAddress:
+    return DBusAddress(place.path, place.owner, interface)

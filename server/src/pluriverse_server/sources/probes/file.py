@@ -64,7 +64,8 @@ class FileProbe:
             raise SourceError(f"source {self._name!r}: {self._path} is no file; expected one with scores")
         try:
             self._value = _find(_read(self._name, self._path), self._table.format, self._table.key)
-        except (ValueError, RecursionError, configparser.Error, csv.Error):
+        # A line of INI that goes on one without a value is an AttributeError.
+        except (ValueError, AttributeError, RecursionError, configparser.Error, csv.Error):
             self._seen = None
             return
         self._seen = found if now - status.st_mtime > FRESH_S else None
@@ -117,6 +118,9 @@ def _in_ini(text: str, section: str, key: str) -> Value:
 
 def _in_csv(text: str, row: int, column: str) -> Value:
     rows = list(csv.reader(io.StringIO(text)))
+    if row < 0 and rows and not text.endswith("\n"):
+        # The line that is being written.
+        rows.pop()
     if not column.isdecimal():
         header, rows = (rows[0], rows[1:]) if rows else ([], [])
         if column not in header:

@@ -30,6 +30,9 @@ MAX_READ_S: Final = 0.05
 
 
 class _Bytes(Protocol):
+    # Whether what was read last is the beginning of another file.
+    begins_anew: bool
+
     def read(self) -> bytes: ...
     def close(self) -> None: ...
 
@@ -42,6 +45,7 @@ class LogProbe:
         self._matcher = Matcher(name, table.pattern)
         self._lines = _Lines()
         self._waiting: deque[bytes] = deque()
+        self._may_have_more = False
         self._matches = 0
         self._value: Value = None if self._matcher.has_value else 0
 
@@ -53,11 +57,16 @@ class LogProbe:
         """
         at, started = time.time(), time.monotonic()
         if not self._waiting:
-            self._waiting.extend(self._lines.feed(self._bytes.read()))
+            data = self._bytes.read()
+            if self._bytes.begins_anew:
+                self._lines.forget()
+            self._waiting.extend(self._lines.feed(data))
+            self._may_have_more = len(data) == MAX_READ_BYTES
         events = 0
         while self._waiting and time.monotonic() - started < MAX_READ_S:
             events += self._look_at(self._waiting.popleft())
-        return Sample(self._value, at, events=events, lag_s=time.monotonic() - started)
+        behind = self._may_have_more or bool(self._waiting)
+        return Sample(self._value, at, events=events, lag_s=time.monotonic() - started, behind=behind)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -88,12 +97,18 @@ class _Lines:
         self._keep(rest)
         return lines
 
+    def forget(self) -> None:
+        """The line that waits will have no end."""
+        self._rest.clear()
+
     def _keep(self, part: bytes) -> None:
         self._rest += part[: MAX_LINE_BYTES - len(self._rest)]
 
 
 class _Said:
     """The program's output, from now on."""
+
+    begins_anew = False
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -112,6 +127,7 @@ class _File:
     """A file that grows, from its present end on. One that was replaced or cut short is read from its beginning."""
 
     def __init__(self, name: str, path: Path) -> None:
+        self.begins_anew = False
         self._name = name
         self._path = path
         self._descriptor: int | None = None
@@ -122,6 +138,7 @@ class _File:
 
     def read(self) -> bytes:
         """The next bytes; what an old file still had before those of the one that took its place."""
+        self.begins_anew = False
         try:
             return self._next()
         except (FileNotFoundError, NotADirectoryError):
@@ -133,20 +150,27 @@ class _File:
 
     def _next(self) -> bytes:
         if self._descriptor is None:
-            self._descriptor, self._offset = _open(self._path), 0
+            self._descriptor, self._offset, self.begins_anew = _open(self._path), 0, True
         status = os.fstat(self._descriptor)
         if status.st_size < self._offset:
-            self._offset = 0
+            self._offset, self.begins_anew = 0, True
         behind = status.st_size - self._offset
         if behind > MAX_BEHIND_BYTES:
             raise SourceError(
                 f"source {self._name!r}: {self._path} grew by {behind} bytes that aren't read yet, over "
                 f"{MAX_BEHIND_BYTES}; let the program write less"
             )
-        data = os.pread(self._descriptor, MAX_READ_BYTES, self._offset)
-        self._offset += len(data)
+        data = self._read_on(self._descriptor)
         if not data and self._replaced(status):
-            self.close()
+            # What came before it was replaced, and after it was read.
+            data = self._read_on(self._descriptor)
+            if not data:
+                self.close()
+        return data
+
+    def _read_on(self, descriptor: int) -> bytes:
+        data = os.pread(descriptor, MAX_READ_BYTES, self._offset)
+        self._offset += len(data)
         return data
 
     def close(self) -> None:

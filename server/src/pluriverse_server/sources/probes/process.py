@@ -72,6 +72,9 @@ class TitleProbe:
     def _look(self) -> Value:
         if self._display is None:
             self._display = display.Display(self._display_name)
+        # Changes of the keyboard map are told to everybody; what isn't read piles up.
+        for _ in range(self._display.pending_events()):
+            self._display.next_event()
         value: Value = None
         for title in _titles(self._display):
             value = self._matcher.value(title)
