@@ -65,7 +65,7 @@ bench: setup-dev  ## Measure every speed that the README claims; writes bench/re
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }
 	$(DOCKER_BUILD) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) \
-	  $$(grep -qs ':chromium' runtimes/$(RUNTIME)/debian.txt && echo --build-arg LAYER=browser) .
+	  $$(grep -qs '^[^#:]*:chromium$$' runtimes/$(RUNTIME)/debian.txt && echo --build-arg LAYER=browser) .
 
 images:  ## Build the images of all runtimes
 	@for runtime in $(RUNTIMES); do $(MAKE) --no-print-directory image RUNTIME=$$runtime || exit 1; done

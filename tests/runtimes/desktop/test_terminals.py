@@ -7,8 +7,12 @@ import contextlib
 import time
 from typing import Any
 
+import pytest
 from support.free_games import Played, playing
 from support.waiting import DEADLINE_S, eventually
+
+# What is waited for below, and for the start, may take longer together than a test may otherwise.
+pytestmark = pytest.mark.timeout(360)
 
 # Characters are 12x24 pixels. The buggy is from column 54 on, and its jump is as long as a crater with two to spare.
 GROUND = slice(506, 526)
