@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import random
 import shutil
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import messages, reports
-from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.raw_updates import Box
 from pluriverse_protocol.recordings import Header
-from pluriverse_protocol.spaces import Choice, Spaces
+from pluriverse_protocol.spaces import Spaces
 
-from pluriverse_server.conductor import Conductor
-from pluriverse_server.daemon.requests import RequestError
+from pluriverse_server.conductor import Conductor, Listener
 from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.manifest import Manifest, ManifestError
 from pluriverse_server.manifest_sources import ScreenSource
@@ -31,11 +26,10 @@ from pluriverse_server.serving import greet, stopped_by_signals
 from pluriverse_server.settings import Settings
 from pluriverse_server.statusline import CLEAR, compose
 
+from .random_agent import RandomAgent
+
 # As often as a person reads numbers that change.
 PROGRESS_S: Final = 0.5
-
-# A random agent holds each choice so long: a game is moved by that, and people can follow.
-CHOICE_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +116,21 @@ class RecordedRemote:
         path = plan.output or _free_name(self._settings.runtime / "recordings")
         path.parent.mkdir(parents=True, exist_ok=True)
         recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=plan.keep)
-        listener = _Listener(recorder, described.spaces)
-        conductor.listeners.append(listener)
+        listeners: list[Listener] = [_Listener(recorder, described.spaces)]
         helpers = [asyncio.create_task(self._show_progress(recorder), name="progress")]
         if plan.random_agent:
-            helpers.append(asyncio.create_task(_play(conductor, choices), name="random agent"))
+            agent = RandomAgent(conductor.act, choices)
+            listeners.append(agent)
+            helpers.append(asyncio.create_task(agent.play(), name="random agent"))
+        conductor.listeners += listeners
         ended = asyncio.create_task(self._enough.wait(), name="end of the recording")
         try:
             # The first episode is recorded from its beginning.
             conductor.reset(messages.Reset(described.env_id), leaving=episode_id)
             await asyncio.wait({ended, recorder.failed}, timeout=plan.seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            conductor.listeners.remove(listener)
+            for listener in listeners:
+                conductor.listeners.remove(listener)
             for helper in (ended, *helpers):
                 helper.cancel()
             await asyncio.wait([ended, *helpers])
@@ -198,16 +195,3 @@ def _free_name(directory: Path) -> Path:
     while (path := directory / f"{number}{SUFFIX}").exists() or partial_path(path).exists():
         number += 1
     return path
-
-
-async def _play(conductor: Conductor, choices: Sequence[Choice]) -> None:
-    """Hold one random choice after the other."""
-    held: set[int] = set()
-    while True:
-        wanted = set(random.choice(choices).keys)  # noqa: S311
-        released = [KeyEvent(key, down=False) for key in held - wanted]
-        # While the screen is being started again nobody can press anything.
-        with contextlib.suppress(RequestError):
-            await conductor.act([*released, *(KeyEvent(key, down=True) for key in wanted - held)])
-        held = wanted
-        await asyncio.sleep(CHOICE_S)
