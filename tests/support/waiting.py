@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 DEADLINE_S = 20.0
 LOOK_S = 0.005
@@ -18,3 +19,13 @@ async def eventually(condition: Callable[[], object], deadline_s: float = DEADLI
     async with asyncio.timeout(deadline_s):
         while not condition():  # noqa: ASYNC110 - what is looked at belongs to another process or library
             await asyncio.sleep(LOOK_S)
+
+
+async def assert_cancelled_after(turns: int, task: asyncio.Task[Any]) -> None:
+    """Cancel ``task`` so many turns of the loop from now: then it is cancelled, unless it was done before."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    was_done = task.done()
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled() != was_done

@@ -17,9 +17,9 @@ from .conductor import Conductor
 from .daemon.http import Views, listen, make_app
 from .display import Healed, Screen, ScreenOptions, make_screen
 from .display.screen import X_SERVER
-from .manifest import EnvTable, Manifest, ManifestError, load
+from .manifest import EnvTable, Manifest, load
 from .ports import require_free
-from .programs.catalogue import load_catalogue, suggest
+from .programs.catalogue import load_catalogue, require_environment
 from .settings import Settings
 from .stage import Stage
 from .viewer.hub import ViewerHub
@@ -104,7 +104,7 @@ class Remote:
         on_start: Callable[[Manifest], None],
     ) -> None:
         settings = self.settings
-        env_id = _first_environment(settings, manifest, catalogue)
+        env_id = require_environment(manifest, catalogue, settings.env_id)
         conductor = self._conductor = Conductor(settings, manifest, catalogue, runtime_dir, self._changed)
         views = Views(self.status, conductor.render_metrics, lambda: (settings.reachable_host, settings.vnc_port))
         app, self._viewers = make_app(conductor.hub, settings.password, views)
@@ -165,13 +165,3 @@ def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path) -
         runtime_dir=runtime_dir,
         name=f"pluriverse {manifest.runtime.id}",
     )
-
-
-def _first_environment(settings: Settings, manifest: Manifest, catalogue: Mapping[str, EnvTable]) -> str:
-    env_id = settings.env_id or manifest.runtime.default_env
-    if env_id not in catalogue:
-        raise ManifestError(
-            f"runtime {manifest.runtime.id} has no environment {env_id!r}; "
-            f"it has {len(catalogue)}, such as {suggest(catalogue, env_id)}"
-        )
-    return env_id

@@ -249,6 +249,15 @@ async def test_death_of_the_outer_server_ends_the_inner_one(screen: Screen, nest
         await nested.show()
 
 
+async def assert_shown(inside: Window, viewer: RfbClient) -> None:
+    """What is drawn in this window is seen, and what is typed goes to it."""
+    inside.fill(0, 0, 320, 240, GREEN)
+    with viewer:
+        viewer.wait_for_pixel(5, 5, GREEN)
+        viewer.press(XK.XK_a)
+    assert await away(inside.typed) == XK.XK_a
+
+
 async def test_screen_whose_server_was_killed_gives_way_to_the_next(
     nested: NestedScreen, spare: NestedScreen, inside_spare: Window, viewer: RfbClient
 ) -> None:
@@ -256,11 +265,7 @@ async def test_screen_whose_server_was_killed_gives_way_to_the_next(
     os.kill(nested.child.pid, signal.SIGKILL)
     await asyncio.wait({asyncio.create_task(nested.wait_for_death())}, timeout=10)
     await spare.show()
-    inside_spare.fill(0, 0, 320, 240, GREEN)
-    with viewer:
-        viewer.wait_for_pixel(5, 5, GREEN)
-        viewer.press(XK.XK_a)
-    assert await away(inside_spare.typed) == XK.XK_a
+    await assert_shown(inside_spare, viewer)
 
 
 async def test_windows_of_others_may_come_and_go_meanwhile(
@@ -298,11 +303,7 @@ async def test_stopped_screen_gives_way_to_the_next(
     with pytest.raises(DisplayLost, match="closed"):
         await nested.show()
     await spare.show()
-    inside_spare.fill(0, 0, 320, 240, GREEN)
-    with viewer:
-        viewer.wait_for_pixel(5, 5, GREEN)
-        viewer.press(XK.XK_a)
-    assert await away(inside_spare.typed) == XK.XK_a
+    await assert_shown(inside_spare, viewer)
 
 
 async def test_missing_outer_screen_is_told(tmp_path: Path) -> None:

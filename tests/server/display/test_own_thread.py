@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pluriverse_server.display.errors import DisplayLost
 from pluriverse_server.display.own_thread import OwnThread, open_in_thread
-from support.waiting import eventually
+from support.waiting import assert_cancelled_after, eventually
 
 # As for what never answers; what does, has all the time that it could need.
 SHORT_S = 0.3
@@ -88,9 +88,4 @@ async def test_cancelling_is_never_lost_however_close_to_the_answer(turns: int, 
     await asyncio.sleep(0)
     # The loop hears of the answer in one of its next turns.
     answered.wait()
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    was_done = running.done()
-    running.cancel()
-    await asyncio.wait({running})
-    assert running.cancelled() != was_done
+    await assert_cancelled_after(turns, running)

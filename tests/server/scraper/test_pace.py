@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 from pluriverse_server.scraper.pace import Pace
+from support.waiting import assert_cancelled_after
 
 
 async def test_cycles_are_a_frame_apart_while_nothing_is_drawn() -> None:
@@ -36,12 +37,7 @@ async def test_cancelling_is_never_lost_however_close_to_a_cycle(turns: int) -> 
     # In the second half of its frame it waits for that.
     await asyncio.sleep(0.15)
     drawn.set()
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    was_done = cycle.done()
-    cycle.cancel()
-    await asyncio.wait({cycle})
-    assert cycle.cancelled() != was_done
+    await assert_cancelled_after(turns, cycle)
 
 
 async def test_cycles_are_never_closer_than_half_a_frame() -> None:

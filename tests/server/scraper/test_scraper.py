@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from itertools import pairwise
@@ -14,7 +13,7 @@ import pytest
 from pluriverse_protocol.reports import Done, Frame, Observation, Readings, Ready, Reward, Text
 from support.leftovers import Leftovers
 from support.scraped import MANIFEST, Scraped, scraping
-from support.waiting import LOOK_S, eventually
+from support.waiting import eventually
 
 COMMAND = MANIFEST["program"]["command"]
 
@@ -145,14 +144,17 @@ async def test_another_episode_may_be_wanted_while_one_is_being_prepared(tmp_pat
 async def test_program_that_takes_its_time_to_end_is_never_run_beside_the_next(tmp_path: Path) -> None:
     async with scraping(tmp_path, program=mode("deaf")) as scraped:
         await scraped.ready()
-        most = 0
+        counts: list[int] = []
+
+        def is_ready() -> bool:
+            counts.append(len(children("game.py")))
+            return bool(scraped.said(Ready, lambda ready: ready.episode == episode))
+
         # The second request comes while the program of before is being ended for the first.
         scraped.begin()
         episode = scraped.begin()
-        while not scraped.said(Ready, lambda ready: ready.episode == episode):
-            most = max(most, len(children("game.py")))
-            await asyncio.sleep(LOOK_S)
-        assert most == 2
+        await eventually(is_ready)
+        assert max(counts) == 2
 
 
 async def test_what_was_written_before_an_episode_is_not_read_in_it(tmp_path: Path) -> None:

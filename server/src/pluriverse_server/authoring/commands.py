@@ -140,15 +140,13 @@ def record(
 
     Open the address that it prints and play, or let an agent play. Ctrl-C ends it and finishes the file.
     """
-    from pluriverse_server.recording.file import partial_path
+    from pluriverse_server.recording.file import already_there
     from pluriverse_server.recording.recorder import RecordingFailed
 
     from .commands_record import Plan, RecordedRemote
 
-    if output is not None:
-        for path in (output, partial_path(output)):
-            if path.exists():
-                fail(f"{path} is there already; name another file with --output", EXIT_USAGE)
+    if output is not None and (there := already_there(output)) is not None:
+        fail(f"{there} is there already; name another file with --output", EXIT_USAGE)
     plan = Plan(output, seconds, keep, random_agent=agent == "random")
     with told():
         settings = _settings(runtime, env, host, vnc_port, rewarder_port, password)

@@ -13,10 +13,9 @@ import numpy as np
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 
 from pluriverse_server.conditions import Value
-from pluriverse_server.manifest import Manifest, ManifestError, load
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest import load
 from pluriverse_server.manifest_sources import ANYTHING, PLAIN, NumberSource, TextSource
-from pluriverse_server.programs.catalogue import load_catalogue, suggest
+from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
@@ -63,8 +62,8 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
         OSError: a recording can't be read, or the file can't be written.
     """
     manifest = load(directory)
-    env_id = env_id or manifest.runtime.default_env
-    game = _game_of(directory, manifest, env_id)
+    env_id = require_environment(manifest, asyncio.run(load_catalogue(directory, manifest)), env_id)
+    game = manifest.game(env_id)
     source = game.sources.get(name)
     if not isinstance(source, (NumberSource, TextSource)):
         readable = [name for name, other in game.sources.items() if isinstance(other, (NumberSource, TextSource))]
@@ -126,16 +125,6 @@ def crops_of(replay: Replay, steps: Steps, region: Sequence[int]) -> list[Crop]:
     if replay.ended is not None and not isinstance(replay.ended, TruncatedRecording):
         raise replay.ended
     return [*crops, *(Crop(at, pixels, text) for _, at, text in reversed(pending) if at <= last)]
-
-
-def _game_of(directory: Path, manifest: Manifest, env_id: str) -> GameTables:
-    catalogue = asyncio.run(load_catalogue(directory, manifest))
-    if env_id not in catalogue:
-        raise ManifestError(
-            f"runtime {manifest.runtime.id} has no environment {env_id!r}; it has {len(catalogue)}, such as "
-            f"{suggest(catalogue, env_id)}"
-        )
-    return manifest.game(env_id)
 
 
 def _moments(steps: Steps) -> list[tuple[float, float, str]]:

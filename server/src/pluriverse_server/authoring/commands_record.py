@@ -19,11 +19,13 @@ from pluriverse_server.conductor import Conductor, Listener
 from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.manifest import Manifest, ManifestError
 from pluriverse_server.manifest_sources import ScreenSource
-from pluriverse_server.recording.file import SUFFIX, partial_path
+from pluriverse_server.recording.file import SUFFIX, already_there
 from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
 from pluriverse_server.remote import Remote
 from pluriverse_server.serving import greet, stopped_by_signals
 from pluriverse_server.settings import Settings
+from pluriverse_server.sources.reading import SourceError
+from pluriverse_server.sources.screen.grab import require_on_screen
 from pluriverse_server.statusline import CLEAR, compose
 
 from .random_agent import RandomAgent
@@ -158,12 +160,11 @@ def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:
     found: list[Box] = []
     for name, source in manifest.game(env_id).sources.items():
         if isinstance(source, ScreenSource):
+            try:
+                require_on_screen(name, source.region, screen.width, screen.height)
+            except SourceError as error:
+                raise ManifestError(str(error)) from error
             x, y, width, height = source.region
-            if x + width > screen.width or y + height > screen.height:
-                raise ManifestError(
-                    f"{name}: region {source.region} isn't on the screen of {screen.width}x{screen.height} pixels; "
-                    "expected [x, y, width, height] within it"
-                )
             found.append((x, y, width, height))
     if not found:
         raise ManifestError(f"no source of {env_id} reads the screen, so there are no regions to keep; use --keep all")
@@ -192,6 +193,6 @@ def _described(conductor: Conductor) -> tuple[messages.Describe, int]:
 
 def _free_name(directory: Path) -> Path:
     number = 1
-    while (path := directory / f"{number}{SUFFIX}").exists() or partial_path(path).exists():
+    while already_there(path := directory / f"{number}{SUFFIX}") is not None:
         number += 1
     return path

@@ -63,6 +63,21 @@ async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, En
     return catalogue
 
 
+def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], env_id: str | None) -> str:
+    """``env_id``, or if that is None the runtime's default.
+
+    Raises:
+        ManifestError: the catalogue hasn't got it; names some that are like it.
+    """
+    env_id = env_id or manifest.runtime.default_env
+    if env_id not in catalogue:
+        raise ManifestError(
+            f"runtime {manifest.runtime.id} has no environment {env_id!r}; "
+            f"it has {len(catalogue)}, such as {suggest(catalogue, env_id)}"
+        )
+    return env_id
+
+
 def suggest(catalogue: Mapping[str, EnvTable], wanted: str) -> str:
     """A few ids that begin as ``wanted`` does, for the error about one that isn't there."""
     # A search by edit distance over a thousand ids would hold up the event loop for as long as a frame lasts.

@@ -108,6 +108,11 @@ def partial_path(path: Path) -> Path:
     return path.with_name(path.name + PARTIAL)
 
 
+def already_there(path: Path) -> Path | None:
+    """What there is of a recording that is to be called ``path``: that, or what another has left unfinished."""
+    return next((there for there in (path, partial_path(path)) if there.exists()), None)
+
+
 def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
     """What was recorded, and its records from the first on, each read when it is asked for.
 

@@ -45,6 +45,20 @@ class _Screen(Protocol):
     def close(self) -> None: ...
 
 
+def require_on_screen(name: str, region: Sequence[int], width: int, height: int) -> None:
+    """Make sure that a region is on a screen of that many pixels.
+
+    Raises:
+        SourceError: it isn't, or is empty.
+    """
+    x, y, wide, high = region
+    if min(region) < 0 or not (wide and high) or x + wide > width or y + high > height:
+        raise SourceError(
+            f"{name}: region {list(region)} isn't on the screen of {width}x{height} pixels; "
+            "expected [x, y, width, height] within it"
+        )
+
+
 class Grabber:
     """Grabs the same regions again and again, over a connection of its own; its cookie is that of ``XAUTHORITY``.
 
@@ -65,7 +79,7 @@ class Grabber:
         self._screen = _connect(display)
         try:
             for index, region in enumerate(self._regions):
-                self._check(names[index] if names else f"region {index + 1}", region)
+                require_on_screen(names[index] if names else f"region {index + 1}", region, *self.size)
         except SourceError:
             self.close()
             raise
@@ -101,14 +115,6 @@ class Grabber:
         if not self._closed:
             self._closed = True
             self._screen.close()
-
-    def _check(self, name: str, region: tuple[int, int, int, int]) -> None:
-        x, y, width, height = region
-        if min(region) < 0 or not (width and height) or x + width > self.size[0] or y + height > self.size[1]:
-            raise SourceError(
-                f"{name}: region {list(region)} isn't on the screen of {self._screen.width}x{self._screen.height} "
-                "pixels; expected [x, y, width, height] within it"
-            )
 
 
 class _Shared:
