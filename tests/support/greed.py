@@ -88,17 +88,19 @@ def read_alphabet() -> dict[bytes, str]:
 
 @dataclass
 class Seen:
-    """What greed's last line said: the scores, each since when; from when to when it was over; when it began."""
+    """What greed said: the scores, each since when; from when to when it was over; when it began; the last moment."""
 
     scores: list[tuple[float, int | None]] = field(default_factory=list[tuple[float, int | None]])
     stuck: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     ready: list[float] = field(default_factory=list[float])
+    last: float = 0.0
 
 
 def see(recording: Path) -> Seen:
     """Read a recording of greed as a person does, moment by moment."""
     alphabet, seen, last, changed_at = read_alphabet(), Seen(), "", 0.0
     for moment in Replay(recording).moments():
+        seen.last = moment.at
         seen.ready += [at for at, said in moment.said if said.get("report") == "ready"]
         if not moment.changed:
             continue
