@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pluriverse_server.authoring.learn import learn
 from pluriverse_server.display.connection import open_display
-from pluriverse_server.manifest_sources import PLAIN
+from pluriverse_server.manifest.sources import PLAIN
 from pluriverse_server.sources.reading import ScreenReader, SourceError
 from pluriverse_server.sources.screen import Grabber
 from pluriverse_server.sources.screen.colour import BarReader, ColourReader

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol.docs import fill
-from pluriverse_server.manifest import Manifest, load
+from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.programs.catalogue import load_catalogue
 
 ROOT: Final = Path(__file__).parent.parent

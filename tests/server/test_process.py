@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,16 @@ from typing import Any
 import psutil
 import pytest
 from pluriverse_server.process import (
-    LAST_WORDS_CHARS,
-    LAST_WORDS_LINES,
+    OUTPUT_TAIL_CHARS,
+    OUTPUT_TAIL_LINES,
     ChildProcess,
     StartError,
     child_environment,
     executable,
+    holder,
+    require_free,
 )
+from support.ports import free_port
 from support.waiting import DEADLINE_S, eventually
 
 # Says its children's ids, then waits for ever; each child waits too.
@@ -60,8 +64,8 @@ async def ended(process: ChildProcess) -> int:
 
 
 async def first_words(process: ChildProcess) -> str:
-    await eventually(lambda: process.last_words)
-    return process.last_words
+    await eventually(lambda: process.output_tail)
+    return process.output_tail
 
 
 # ── how it ends ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -120,7 +124,7 @@ async def test_last_words_are_complete_when_its_end_is_told() -> None:
             told = asyncio.Event()
 
             def note(process: ChildProcess = process, heard: list[str] = heard, told: asyncio.Event = told) -> None:
-                heard.append(process.last_words)
+                heard.append(process.output_tail)
                 told.set()
 
             process.on_end(note)
@@ -131,25 +135,27 @@ async def test_last_words_are_complete_when_its_end_is_told() -> None:
 async def test_traceback_without_a_newline_at_its_end_is_kept() -> None:
     async with child("import sys; sys.stdout.write('no newline')") as process:
         await ended(process)
-        assert process.last_words == "no newline"
+        assert process.output_tail == "no newline"
 
 
 async def test_flood_of_lines_keeps_the_last_ones_alone() -> None:
     async with child("for n in range(200_000): print(n)") as process:
         await ended(process)
-        assert process.last_words.splitlines() == [str(200_000 - LAST_WORDS_LINES + n) for n in range(LAST_WORDS_LINES)]
+        assert process.output_tail.splitlines() == [
+            str(200_000 - OUTPUT_TAIL_LINES + n) for n in range(OUTPUT_TAIL_LINES)
+        ]
 
 
 async def test_flood_without_newlines_keeps_a_few_characters() -> None:
     async with child("import sys; sys.stdout.write('x' * 20_000_000)") as process:
         await ended(process)
-        assert process.last_words == "x" * LAST_WORDS_CHARS
+        assert process.output_tail == "x" * OUTPUT_TAIL_CHARS
 
 
 async def test_bytes_that_are_no_text_are_kept_as_far_as_they_are() -> None:
     async with child("import sys; sys.stdout.buffer.write(b'\\xff\\x00 text\\n')") as process:
         await ended(process)
-        assert process.last_words.endswith(" text")
+        assert process.output_tail.endswith(" text")
 
 
 async def test_grandchild_that_left_its_group_with_the_pipe_delays_nothing() -> None:
@@ -234,7 +240,7 @@ async def test_it_dies_with_a_parent_that_is_killed() -> None:
         "from pluriverse_server.process import ChildProcess\n"
         "async def main():\n"
         f"    process = await ChildProcess.start('toy', [sys.executable, '-c', {STUBBORN!r}])\n"
-        "    while not process.last_words:\n"
+        "    while not process.output_tail:\n"
         "        await asyncio.sleep(0.01)\n"
         "    print(process.pid, flush=True)\n"
         "    await asyncio.sleep(600)\n"
@@ -272,7 +278,7 @@ async def test_program_is_looked_for_from_its_own_folder_and_on_its_own_path(tmp
     ):
         process = await ChildProcess.start("toy", [command], **options)  # pyright: ignore[reportArgumentType]
         assert await ended(process) == 0
-        assert process.last_words == f"hello from {tmp_path}"
+        assert process.output_tail == f"hello from {tmp_path}"
         await process.stop()
     with pytest.raises(StartError):
         await ChildProcess.start("toy", ["hello"])
@@ -300,7 +306,7 @@ async def test_environment_of_a_child_lacks_our_settings(monkeypatch: pytest.Mon
     script = "import os; print([os.environ.get(key) for key in ('PLURIVERSE_PASSWORD', 'OTHER', 'PLURIVERSE_SOCKET')])"
     async with child(script, env=child_environment({"PLURIVERSE_SOCKET": "here"})) as process:
         await ended(process)
-        assert process.last_words == "[None, 'kept', 'here']"
+        assert process.output_tail == "[None, 'kept', 'here']"
 
 
 @pytest.mark.parametrize("name", ["COLUMNS", "LINES", "DBUS_SESSION_BUS_ADDRESS", "SDL_VIDEODRIVER", "WAYLAND_DISPLAY"])
@@ -320,3 +326,51 @@ async def test_it_has_no_input_and_keeps_the_descriptors_that_it_is_given() -> N
     finally:
         os.close(read_end)
         os.close(write_end)
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+def test_free_port_is_free_and_stays_so() -> None:
+    port = free_port()
+    for _ in range(2):
+        require_free("rewarder", "127.0.0.1", port, "--rewarder-port")
+
+
+def test_taken_port_names_its_holder_and_the_option_that_chooses_another(listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    name = psutil.Process().name()
+    with pytest.raises(StartError) as refused:
+        require_free("rewarder", "127.0.0.1", port, "--rewarder-port")
+    assert str(refused.value) == (
+        f"the rewarder port 127.0.0.1:{port} is taken by {name} (process {os.getpid()}); "
+        "choose another with --rewarder-port"
+    )
+
+
+def test_port_that_is_taken_on_one_address_is_not_free_on_all(listener: socket.socket) -> None:
+    with pytest.raises(StartError, match="is taken by"):
+        require_free("VNC", "0.0.0.0", listener.getsockname()[1], "--vnc-port")
+
+
+def test_port_whose_last_connections_linger_is_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        client = socket.create_connection(("127.0.0.1", port))
+        served, _ = listening.accept()
+        served.close()
+        client.close()
+    require_free("VNC", "127.0.0.1", port, "--vnc-port")
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "no such host"])
+def test_address_that_this_machine_lacks_is_told_to_be_the_reason(host: str) -> None:
+    with pytest.raises(StartError, match=r"can't be had: .+; choose another with --host"):
+        require_free("VNC", host, free_port(), "--host")
+
+
+def test_nobody_in_particular_holds_a_free_port() -> None:
+    assert holder(free_port()) == "another program"

@@ -162,7 +162,7 @@ class Chromium:
             async with asyncio.timeout(CALL_TIMEOUT_S):
                 answer = await future
         except (TimeoutError, websockets.ConnectionClosed) as error:
-            raise ChromiumError(f"no answer to {method}: {error!r}\n{self._process.last_words}") from error
+            raise ChromiumError(f"no answer to {method}: {error!r}\n{self._process.output_tail}") from error
         finally:
             del self._calls[number]
         if "error" in answer:
@@ -219,7 +219,7 @@ async def _devtools_address(process: ChildProcess, port_file: Path) -> str:
         if (address := _read_address(port_file)) is not None:
             return address
         await asyncio.sleep(POLL_S)
-    raise ChromiumError(f"chromium opened no DevTools port ({process.describe_end()}):\n{process.last_words}")
+    raise ChromiumError(f"chromium opened no DevTools port ({process.describe_end()}):\n{process.output_tail}")
 
 
 def _read_address(port_file: Path) -> str | None:

@@ -57,7 +57,7 @@ class Desktop:
             os.close(read_end)
         if not number.strip():
             await xvfb.stop()
-            raise RuntimeError(f"Xvfb did not start: {xvfb.last_words}")
+            raise RuntimeError(f"Xvfb did not start: {xvfb.output_tail}")
         desktop = cls(xvfb, f":{int(number)}", width, height)
         await desktop.start_vnc()
         return desktop
@@ -87,7 +87,7 @@ class Desktop:
                 _, writer = await asyncio.open_connection("127.0.0.1", self.vnc_port)
             except OSError:
                 if time.monotonic() > deadline or self._vnc.returncode is not None:
-                    raise RuntimeError(f"X0tigervnc did not start: {self._vnc.last_words}") from None
+                    raise RuntimeError(f"X0tigervnc did not start: {self._vnc.output_tail}") from None
                 await asyncio.sleep(POLL_S)
             else:
                 writer.close()

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pluriverse_server.remote import Remote
+from pluriverse_server.manifest.spaces import keysym
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
-from pluriverse_server.spaces import keysym
 from support.agent import Agent, Message, connected
 from support.leftovers import Leftovers
 from support.ports import free_port

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pluriverse_server.combinations import parse_combination
 from pluriverse_server.display import Injector
+from pluriverse_server.manifest.key_combinations import parse_combination
 
 SHIFT, CONTROL, ALT, SUPER = 0xFFE1, 0xFFE3, 0xFFE9, 0xFFEB
 MODIFIERS: Final = {1: SHIFT, 4: CONTROL, 8: ALT, 64: SUPER}

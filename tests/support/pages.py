@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pluriverse_server.manifest import Manifest
-from pluriverse_server.remote import Remote
+from pluriverse_server.manifest.runtime import Manifest
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.page.files import ORIGIN
 from pluriverse_server.sources.page.page import Outline

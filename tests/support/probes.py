@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pluriverse_server.conditions import Value
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.probes import Output, Target
 from pluriverse_server.sources.reading import Probe
 

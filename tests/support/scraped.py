@@ -17,12 +17,11 @@ from pluriverse_server.display import AsyncInjector
 from pluriverse_server.display.connection import write_cookie
 from pluriverse_server.display.xserver import XServer
 from pluriverse_server.episode import Begin
-from pluriverse_server.manifest import load
+from pluriverse_server.manifest.runtime import load
+from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.process import child_environment
 from pluriverse_server.programs.catalogue import load_catalogue
-from pluriverse_server.programs.lost import Lost
-from pluriverse_server.programs.program import Program
-from pluriverse_server.spaces import keysym
+from pluriverse_server.programs.program import Lost, Program
 from support.waiting import DEADLINE_S, eventually
 
 WIDTH, HEIGHT = 320, 200

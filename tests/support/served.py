@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pluriverse_server.conductor import Conductor
 from pluriverse_server.daemon.http import Views, listen, make_app
-from pluriverse_server.manifest import load
+from pluriverse_server.manifest.runtime import load
 from pluriverse_server.programs.catalogue import load_catalogue
+from pluriverse_server.remote.environment import EnvironmentService
 from pluriverse_server.settings import Settings
 from support.agent import Agent, connected
 from support.ports import free_port
@@ -26,7 +26,7 @@ class Served:
     """A daemon that listens, and the program behind it."""
 
     toy: Toy
-    conductor: Conductor
+    service: EnvironmentService
     port: int
 
     def agent(self, **options: Any) -> contextlib.AbstractAsyncContextManager[Agent]:
@@ -37,7 +37,7 @@ class Served:
         """The program, its first episode running."""
         process = await self.toy.process()
         await process.begin()
-        await eventually(lambda: self.conductor.status()["env_state"] == "running")
+        await eventually(lambda: self.service.status()["env_state"] == "running")
         return process
 
 
@@ -49,18 +49,18 @@ async def serving(
     toy = await Toy.make(directory, **(toy_options or {}))
     manifest = load(directory)
     catalogue = await load_catalogue(directory, manifest)
-    conductor = Conductor(
+    service = EnvironmentService(
         Settings(directory, password=PASSWORD, **settings), manifest, catalogue, directory, lambda: None
     )
-    views = Views(conductor.status, conductor.render_metrics, lambda: ("127.0.0.1", 1))
-    app, _ = make_app(conductor.hub, PASSWORD, views)
+    views = Views(service.status, service.render_metrics, lambda: ("127.0.0.1", 1))
+    app, _ = make_app(service.hub, PASSWORD, views)
     port = free_port()
-    await conductor.start(manifest.runtime.default_env)
-    conductor.program.put_on({})
+    await service.start(manifest.runtime.default_env)
+    service.program.put_on({})
     runner = await listen(app, "127.0.0.1", port)
     try:
-        yield Served(toy, conductor, port)
+        yield Served(toy, service, port)
     finally:
-        await conductor.stop("the test is over")
+        await service.stop("the test is over")
         await runner.cleanup()
         await toy.close()

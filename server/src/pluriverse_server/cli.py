@@ -12,8 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from .authoring.commands import add_commands
-from .manifest import ManifestError, load
-from .options import (
+from .console.options import (
     ENV_HELP,
     RUNTIME_HELP,
     HostOption,
@@ -23,7 +22,8 @@ from .options import (
     VerboseOption,
     VncPortOption,
 )
-from .serving import EXIT_USAGE, fail, serve, set_up_logging, told
+from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
+from .manifest.runtime import ManifestError, load
 from .settings import DisplayBackend, Settings, generate_password
 
 # Each connection is a descriptor, however short it lives, and the soft limit of many systems is a thousand.
@@ -80,7 +80,7 @@ def run(
 
     Prints how to connect, then keeps one line up to date: state, episode, reward, frame rate, lag, agents.
     """
-    with told():
+    with exit_on_error():
         settings = Settings(
             runtime=runtime,
             env_id=env or None,

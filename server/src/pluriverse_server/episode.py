@@ -166,7 +166,7 @@ class EpisodeMachine:
             case reports.Observation(observation=observation):
                 return [Send(messages.Observation(observation), episode.episode_id)]
             case reports.Readings():
-                # For people; the conductor has passed them on.
+                # For people; the service has passed them on.
                 return []
             case reports.Frame(frames=frames, late_frames=late_frames, at=at):
                 episode.frames, episode.late_frames = frames, late_frames

@@ -1,13 +1,15 @@
-"""A child process that is always reaped: its own process group, its last words kept, its death noticed at once."""
+"""Child processes that are always reaped, and the TCP ports that they and the daemon listen on."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import shutil
 import signal
+import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +23,8 @@ log = logging.getLogger(__name__)
 STOP_GRACE_S: Final = 0.7
 
 # Enough for a traceback; a program that floods its output costs no more memory than this.
-LAST_WORDS_LINES: Final = 40
-LAST_WORDS_CHARS: Final = 400
+OUTPUT_TAIL_LINES: Final = 40
+OUTPUT_TAIL_CHARS: Final = 400
 
 # Its output ends with it, unless something that left its group holds on to the pipe; its death is told all the same.
 OUTPUT_GRACE_S: Final = 0.05
@@ -110,7 +112,7 @@ class ChildProcess:
         self._process = process
         self._output = output
         self._log_level = log_level
-        self._last_words: deque[str] = deque(maxlen=LAST_WORDS_LINES)
+        self._output_tail: deque[str] = deque(maxlen=OUTPUT_TAIL_LINES)
         self._reader = asyncio.create_task(self._read_output(), name=f"{name}: output")
         self._reaper = asyncio.create_task(self._reap(), name=f"{name}: end")
 
@@ -169,9 +171,9 @@ class ChildProcess:
         return self._process.returncode
 
     @property
-    def last_words(self) -> str:
+    def output_tail(self) -> str:
         """The last lines of its output, for an error message."""
-        return "\n".join(self._last_words)
+        return "\n".join(self._output_tail)
 
     async def wait(self) -> int:
         """Its return code, once it has ended."""
@@ -226,12 +228,52 @@ class ChildProcess:
         try:
             while chunk := await self._output.stream.read(65536):
                 *lines, rest = (rest + chunk).split(b"\n")
-                rest = rest[-LAST_WORDS_CHARS:]
-                for line in lines[-LAST_WORDS_LINES:]:
-                    text = line[:LAST_WORDS_CHARS].decode(errors="replace").rstrip()
-                    self._last_words.append(text)
+                rest = rest[-OUTPUT_TAIL_CHARS:]
+                for line in lines[-OUTPUT_TAIL_LINES:]:
+                    text = line[:OUTPUT_TAIL_CHARS].decode(errors="replace").rstrip()
+                    self._output_tail.append(text)
                     log.log(self._log_level, "%s: %s", self.name, text)
         finally:
             self._output.close()
         if rest:
-            self._last_words.append(rest.decode(errors="replace"))
+            self._output_tail.append(rest.decode(errors="replace"))
+
+
+def require_free(what: str, host: str, port: int, option: str) -> None:
+    """Make sure that ``port`` can be listened on.
+
+    Raises:
+        StartError: it can't; says who has it, and with which ``option`` to choose another.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As the servers do: a port whose last connections linger is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen(1)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                reason = f"is taken by {holder(port)}"
+            else:
+                reason = f"can't be had: {error.strerror}"
+            raise StartError(f"the {what} port {host}:{port} {reason}; choose another with {option}") from None
+
+
+def holder(port: int) -> str:
+    """Who listens on ``port``, as far as this user may know."""
+    import psutil
+
+    try:
+        connections = psutil.net_connections("tcp")
+    except psutil.AccessDenied:
+        return "another program"
+    for connection in connections:
+        # The address of a socket that is bound to none is an empty tuple.
+        address = connection.laddr
+        if connection.status == psutil.CONN_LISTEN and connection.pid and address and address.port == port:
+            try:
+                return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
+            except psutil.NoSuchProcess:
+                break
+    return "another program"

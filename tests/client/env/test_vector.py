@@ -275,9 +275,9 @@ async def test_remote_that_breaks_is_one_index_and_comes_back(tmp_path: Path) ->
         await b.reset()
         b.report(of_reward(4.0))
         link = b.link(0)
-        await eventually(lambda: b.served[0].conductor.status()["episode_reward"] == 4.0)
+        await eventually(lambda: b.served[0].service.status()["episode_reward"] == 4.0)
         # The daemon hangs up on its agent, but goes on: the agent comes back to it.
-        agent = b.served[0].conductor.hub.agent
+        agent = b.served[0].service.hub.agent
         assert agent is not None
         await agent.close("the test cuts the line")
         await eventually(lambda: link.error)
@@ -297,7 +297,7 @@ async def test_remote_that_breaks_is_one_index_and_comes_back(tmp_path: Path) ->
 async def test_remote_that_is_gone_stays_away_and_the_others_go_on(tmp_path: Path) -> None:
     async with bench(tmp_path, 2) as b:
         await b.reset()
-        await b.served[0].conductor.stop("the test has had enough")
+        await b.served[0].service.stop("the test has had enough")
         await b.step_until(lambda step: step[2][0])
         _, _, _, info_n = b.step()
         assert info_n[0]["env_status.disconnected"] is True
@@ -308,7 +308,7 @@ async def test_remote_that_is_gone_stays_away_and_the_others_go_on(tmp_path: Pat
 async def test_broken_remote_raises_where_it_is_not_to_be_replaced(tmp_path: Path) -> None:
     async with bench(tmp_path, 2, replace_on_crash=False) as b:
         await b.reset()
-        await b.served[1].conductor.stop("the test has had enough")
+        await b.served[1].service.stop("the test has had enough")
         with pytest.raises(RemoteFailed, match=r"remote 1 at .* broke: .*the test has had enough"):
             await b.step_until(lambda step: False)
 
@@ -317,7 +317,7 @@ async def test_peek_never_tells_of_a_break(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         await b.reset()
         link = b.link(0)
-        await b.served[0].conductor.stop("the test has had enough")
+        await b.served[0].service.stop("the test has had enough")
         await eventually(lambda: link.error)
         _, _, done_n, info_n = b.step([PEEK_REWARD])
         assert done_n == [False]
@@ -350,7 +350,7 @@ async def test_closing_leaves_no_thread_and_what_is_closed_says_so(tmp_path: Pat
 async def test_closing_while_a_remote_is_away_does_not_hang(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         await b.reset()
-        await b.served[0].conductor.stop("the test has had enough")
+        await b.served[0].service.stop("the test has had enough")
         await b.step_until(lambda step: step[2][0])
         async with asyncio.timeout(DEADLINE_S):
             await asyncio.to_thread(b.env.close)

@@ -8,7 +8,7 @@ import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.docker import OWNER, DockerRemotes, why_unavailable
 from pluriverse.remotes.health import why_not_ready
-from pluriverse.remotes.manager import say_nothing
+from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
 from support.remotes import engine_has_image
 
@@ -32,7 +32,7 @@ def owned(owner: str) -> list[str]:
 def test_containers_are_started_replaced_and_removed() -> None:
     remotes = DockerRemotes(2, "gym-core", PONG, start_timeout_s=60.0)
     try:
-        first, second = remotes.start(say_nothing)
+        first, second = remotes.start(no_progress)
         assert why_not_ready(first) is None
         assert why_not_ready(second) is None
         before = owned(this_process())
@@ -54,10 +54,10 @@ def test_containers_are_started_replaced_and_removed() -> None:
 CRASHER = f"""
 import os, signal
 from pluriverse.remotes.docker import DockerRemotes
-from pluriverse.remotes.manager import say_nothing
+from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
 remotes = DockerRemotes(1, "gym-core", {PONG!r}, start_timeout_s=60.0)
-remotes.start(say_nothing)
+remotes.start(no_progress)
 print(this_process(), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -14,7 +14,7 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes import health
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalRemotes, free_ports
-from pluriverse.remotes.manager import say_nothing
+from pluriverse.remotes.manager import no_progress
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
 
@@ -66,7 +66,7 @@ def test_remotes_are_started_kept_and_replaced(remotes: LocalRemotes, monkeypatc
 def test_remote_that_cannot_start_says_why(remotes: LocalRemotes) -> None:
     wrong = LocalRemotes(1, "gym-core", "gym-core.Nonsense-v0", start_timeout_s=30.0)
     with pytest.raises(RemoteUnavailable, match=r"has no environment 'gym-core\.Nonsense-v0'"):
-        wrong.start(say_nothing)
+        wrong.start(no_progress)
     assert not daemons()
 
 
@@ -77,10 +77,10 @@ def test_ports_are_free_and_different() -> None:
 STARTER = f"""
 import sys, threading
 from pluriverse.remotes.local import LocalRemotes
-from pluriverse.remotes.manager import say_nothing
+from pluriverse.remotes.manager import no_progress
 remotes = LocalRemotes(1, "gym-core", {PONG!r}, start_timeout_s=60.0)
 # From a thread that ends: the remote must not end with it.
-thread = threading.Thread(target=lambda: print(*remotes.start(say_nothing), flush=True))
+thread = threading.Thread(target=lambda: print(*remotes.start(no_progress), flush=True))
 thread.start()
 thread.join()
 sys.stdin.read()

@@ -6,7 +6,7 @@ import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import Address, Attached, parse
 from pluriverse.remotes.local import LocalRemotes
-from pluriverse.remotes.manager import say_nothing
+from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.runtimes import VARIABLE, local_runtimes, runtime_folder, runtime_of
 
 PONG = "gym-core.PongDeterministic-v3"
@@ -22,7 +22,7 @@ def test_addresses_are_attached_to_with_the_password_of_the_environment(monkeypa
     monkeypatch.setenv("PLURIVERSE_PASSWORD", "secret")
     manager = parse("vnc://a:1+2,b:3+4", None)
     assert isinstance(manager, Attached)
-    assert list(manager.start(say_nothing)) == [Address("a", 1, 2, "secret"), Address("b", 3, 4, "secret")]
+    assert list(manager.start(no_progress)) == [Address("a", 1, 2, "secret"), Address("b", 3, 4, "secret")]
     assert manager.replace(1) == Address("b", 3, 4, "secret")
     manager.close()
 

@@ -133,7 +133,7 @@ async def test_remote_that_stops_says_why(tmp_path: Path) -> None:
         served = await stack.enter_async_context(serving(tmp_path))
         await served.running()
         connection = await stack.enter_async_context(opened(served.port))
-        await served.conductor.stop("the test has had enough")
+        await served.service.stop("the test has had enough")
         await eventually(lambda: connection.error)
         assert "the test has had enough" in str(connection.error)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pluriverse_server.spaces import keysym
+from pluriverse_server.manifest.spaces import keysym
 from support.free_games import Played, playing
 from support.waiting import DEADLINE_S, eventually
 

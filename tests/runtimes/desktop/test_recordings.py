@@ -9,7 +9,7 @@ import pytest
 from pluriverse_server.authoring.labels import beside, labels_path, read_labels
 from pluriverse_server.authoring.report import as_json
 from pluriverse_server.authoring.score import score_recording
-from pluriverse_server.manifest import load
+from pluriverse_server.manifest.runtime import load
 from support.remotes import ROOT
 
 DESKTOP = ROOT / "runtimes/desktop"

@@ -12,7 +12,7 @@ import pytest
 from pluriverse_server.authoring import build as build_module
 from pluriverse_server.authoring.build import BuildError, build, build_command, checkout, write_context
 from pluriverse_server.authoring.init import init
-from pluriverse_server.manifest import load
+from pluriverse_server.manifest.runtime import load
 from support.remotes import engine_has_image
 
 ROOT = Path(__file__).parents[3]

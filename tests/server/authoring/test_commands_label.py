@@ -10,8 +10,8 @@ import pytest
 from pluriverse_protocol.recordings import Header
 from pluriverse_server.authoring.commands_label import game_of, what_is_read
 from pluriverse_server.authoring.label.server import Earned, Known
-from pluriverse_server.manifest import ManifestError
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.runtime import ManifestError
 from support.remotes import ROOT
 from support.scraped import ENV, HEIGHT, WIDTH, write_runtime
 

@@ -13,7 +13,7 @@ from pluriverse_server.authoring import commands_learn
 from pluriverse_server.authoring.commands_learn import crops_of, learn_source
 from pluriverse_server.authoring.labels import Steps, labels_path
 from pluriverse_server.authoring.learn import LearnError
-from pluriverse_server.manifest import ManifestError
+from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.recording.file import RecordingFile
 from pluriverse_server.recording.replay import Replay
 from support.glyphs import Style, draw

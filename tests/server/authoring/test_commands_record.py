@@ -10,7 +10,7 @@ import pytest
 from pluriverse_server.authoring import commands
 from pluriverse_server.authoring.commands_record import Plan, RecordedRemote
 from pluriverse_server.cli import app
-from pluriverse_server.manifest import FILE_NAME, ManifestError
+from pluriverse_server.manifest.runtime import FILE_NAME, ManifestError
 from pluriverse_server.settings import Settings
 from support.ports import free_port
 from typer.testing import CliRunner

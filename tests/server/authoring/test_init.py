@@ -15,7 +15,7 @@ from pluriverse_server.authoring.label.film import Film, changes, events
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, Steps, labels_path, write_labels
 from pluriverse_server.authoring.score import score
 from pluriverse_server.authoring.validate import validate
-from pluriverse_server.remote import Remote
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from support.agent import Message, connected
 from support.leftovers import Leftovers

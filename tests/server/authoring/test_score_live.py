@@ -12,10 +12,10 @@ from pluriverse_protocol.recordings import Header, Said
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_labels
 from pluriverse_server.authoring.score import score
 from pluriverse_server.episode import Begin, Finished, Output
-from pluriverse_server.manifest import Manifest
+from pluriverse_server.manifest.runtime import Manifest
 from pluriverse_server.recording.file import open_recording
 from pluriverse_server.recording.recorder import Recorder
-from pluriverse_server.remote import Remote
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from rich.console import Console
 from support.ports import free_port
@@ -106,11 +106,11 @@ async def record(directory: Path, path: Path) -> Header:
         header = Header("bars", "1.0.0", "bars.Bars-v0", 320, 240, 60.0, time.time(), regions)
         recorder = await Recorder.start(path, header, remote.screen.environment, keep="regions")
         listener = Listener(recorder)
-        remote.conductor.listeners.append(listener)
+        remote.service.listeners.append(listener)
         try:
             await eventually(lambda: listener.ended >= 3)
         finally:
-            remote.conductor.listeners.clear()
+            remote.service.listeners.clear()
             await recorder.stop()
     finally:
         remote.stop()

@@ -148,7 +148,7 @@ async def read_nothing(served: Served) -> socket.socket:
         b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nopenai-observer: true\r\n"
         b"Authorization: " + credentials(PASSWORD).encode() + b"\r\n\r\n"
     )
-    await eventually(lambda: served.conductor.hub.connections)
+    await eventually(lambda: served.service.hub.connections)
     return client
 
 
@@ -156,7 +156,7 @@ async def test_slow_reader_loses_old_observations_but_no_reward_and_never_holds_
     async with serving(tmp_path) as served:
         process = await served.running()
         slow = await read_nothing(served)
-        (slow_connection,) = served.conductor.hub.connections
+        (slow_connection,) = served.service.hub.connections
         async with served.agent() as agent:
             total = 2000
             for index in range(total):
@@ -168,10 +168,10 @@ async def test_slow_reader_loses_old_observations_but_no_reward_and_never_holds_
                 message = await agent.hear_method("v0.env.reward")
                 earned += message["body"]["reward"]
             assert earned == total
-        outbox = slow_connection.outbox
-        assert outbox.dropped_observations > 0
+        send_queue = slow_connection.send_queue
+        assert send_queue.dropped_observations > 0
         waiting = 0.0
-        while (item := outbox.get()) is not None:
+        while (item := send_queue.get()) is not None:
             waiting += item.message.reward if isinstance(item.message, messages.Reward) else 0.0
         assert 0 < waiting <= total
         slow.close()
@@ -180,5 +180,5 @@ async def test_slow_reader_loses_old_observations_but_no_reward_and_never_holds_
 async def test_agent_that_answers_pings_has_its_round_trip_measured(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         await agent.assert_alive()
-        await eventually(lambda: served.conductor.status()["agent_round_trip_ms"] is not None)
-        assert 0 <= served.conductor.status()["agent_round_trip_ms"] < 10_000
+        await eventually(lambda: served.service.status()["agent_round_trip_ms"] is not None)
+        assert 0 <= served.service.status()["agent_round_trip_ms"] < 10_000

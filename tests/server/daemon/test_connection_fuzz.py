@@ -58,4 +58,4 @@ async def test_whatever_an_agent_sends_the_daemon_lives_on(tmp_path: Path, seed:
                 await agent.socket.close()
                 await listening
         await neighbour.assert_alive()
-        assert not served.conductor.gave_up.done()
+        assert not served.service.gave_up.done()

@@ -26,7 +26,7 @@ async def test_connection_that_says_nothing_does_not_count_as_the_agent(tmp_path
     async with serving(tmp_path) as served, served.agent() as silent, served.agent() as speaker:
         await silent.hear()
         await speaker.assert_alive()
-        assert served.conductor.status()["agents"] == 1
+        assert served.service.status()["agents"] == 1
 
 
 async def test_agent_that_leaves_makes_room_for_the_next(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ async def test_agent_that_leaves_makes_room_for_the_next(tmp_path: Path) -> None
         for _ in range(3):
             async with served.agent() as agent:
                 await agent.assert_alive()
-            await eventually(lambda: served.conductor.hub.agent is None)
+            await eventually(lambda: served.service.hub.agent is None)
 
 
 async def test_observer_hears_everything_and_may_ping_but_not_act(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ async def test_observer_hears_everything_and_may_ping_but_not_act(tmp_path: Path
             reply = await observer.hear_reply(message_id)
             assert reply["method"] == "v0.reply.error"
             assert "not permitted" in reply["body"]["message"]
-        assert served.conductor.status()["agents"] == 0
-        assert served.conductor.status()["env_id"] == "toy.First-v0"
+        assert served.service.status()["agents"] == 0
+        assert served.service.status()["env_id"] == "toy.First-v0"
 
 
 async def test_silent_agent_is_hung_up_on_after_the_idle_time_limit(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ async def test_connection_over_the_limit_is_told_so_and_the_others_never_notice(
 async def test_all_connections_are_told_when_the_remote_stops(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent, served.agent(observer=True) as observer:
         await agent.assert_alive()
-        stopping = asyncio.create_task(served.conductor.hub.stop("going home"))
+        stopping = asyncio.create_task(served.service.hub.stop("going home"))
         for connection in (agent, observer):
             assert await connection.hear_end() == 1000
             assert connection.heard[-1]["body"] == {"message": "going home"}

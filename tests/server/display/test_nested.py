@@ -15,8 +15,8 @@ from pluriverse_server.display.connection import open_display
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.display.nested import NestedScreen
 from pluriverse_server.display.nested_window import OVERLAY_TITLE, TITLE
-from pluriverse_server.display.overlay import start_overlay
 from pluriverse_server.process import StartError
+from pluriverse_server.remote.overlay import start_overlay
 from support.rfb import RfbClient
 from support.waiting import eventually
 from support.xwindow import Window

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.display import Backend, Injector, Screen, ScreenOptions, make_screen
-from pluriverse_server.display.overlay import start_overlay
 from pluriverse_server.process import ChildProcess
+from pluriverse_server.remote.overlay import start_overlay
 from support.hands import Hands, InjectorHands
 from support.ports import free_port
 from support.rfb import RfbClient

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from pluriverse_server.combinations import parse_combination
+from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.process import ChildProcess
 from support.hands import CONTROL, Hands, press, tap
 from support.waiting import eventually

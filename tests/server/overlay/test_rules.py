@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.combinations import parse_combination
+from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.overlay.rules import (
     COMMANDS,
     EDITING,

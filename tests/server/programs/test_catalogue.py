@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
-from pluriverse_server.manifest import FILE_NAME, EnvTable, Manifest, ManifestError
+from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError
 from pluriverse_server.programs import catalogue as catalogue_module
 from pluriverse_server.programs.catalogue import load_catalogue, python_command, suggest
 from support.waiting import eventually

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from pluriverse_server.manifest import ManifestError, load
+from pluriverse_server.manifest.runtime import ManifestError, load
 from pluriverse_server.process import StartError
-from pluriverse_server.remote import GaveUp, Remote
+from pluriverse_server.remote.remote import GaveUp, Remote
 from pluriverse_server.settings import Settings
 from support.leftovers import Leftovers
 from support.pages import PageRemote, make_remote, page_remote, short_folder, write_runtime

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from pluriverse_protocol.reports import Delivered, Frame, Ready, Report, Text
 from pluriverse_server.episode import Begin, Environment
-from pluriverse_server.manifest import EnvTable, Manifest
-from pluriverse_server.programs.lost import Lost
-from pluriverse_server.programs.program import SOCKET_NAME, Program
+from pluriverse_server.manifest.runtime import EnvTable, Manifest
+from pluriverse_server.programs.program import SOCKET_NAME, Lost, Program
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S, eventually
 
@@ -220,8 +219,8 @@ async def test_program_that_crashes_is_lost_once_with_its_last_words(tmp_path: P
         lost = await stage.until_lost()
         assert lost.reason in ("program exit status 1", "the program hung up")
         if lost.reason == "program exit status 1":
-            assert lost.last_words.splitlines()[0] == "started with a 7 60.0"
-            assert lost.last_words.endswith("ZeroDivisionError: division by zero")
+            assert lost.output_tail.splitlines()[0] == "started with a 7 60.0"
+            assert lost.output_tail.endswith("ZeroDivisionError: division by zero")
         assert len(stage.losses) == 1
 
 

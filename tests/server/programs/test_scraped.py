@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.programs.scraped import ATTEMPTS, OWN_TIME_S, patience_s, scraper_command
 
 

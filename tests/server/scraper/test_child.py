@@ -38,8 +38,8 @@ async def test_output_and_exit_code_are_the_programs(tmp_path: Path) -> None:
     async with running(tmp_path, "sh", "-c", "echo $SAID; pwd; echo bad >&2; exit 3") as child:
         await child.ended.wait()
         assert (child.exit_code, child.describe_end()) == (3, "exit status 3")
-        await eventually(lambda: child.last_words == f"hello\n{tmp_path}\nbad")
-        assert child.printed_bytes == len(child.last_words) + 1
+        await eventually(lambda: child.output_tail == f"hello\n{tmp_path}\nbad")
+        assert child.printed_bytes == len(child.output_tail) + 1
 
 
 async def test_signal_that_ends_it_is_named(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ async def test_gigabytes_of_output_neither_block_the_program_nor_fill_memory(tmp
     async with running(tmp_path, "sh", "-c", script) as child:
         await child.ended.wait()
         await eventually(lambda: child.printed_bytes > 300 * 1024 * 1024)
-        await eventually(lambda: child.last_words.endswith("done"))
+        await eventually(lambda: child.output_tail.endswith("done"))
         with pytest.raises(Exception, match="faster than they could be read"):
             child.output.read(0, 1)
 
@@ -97,7 +97,7 @@ async def test_program_knows_no_descriptor_of_its_keepers(tmp_path: Path) -> Non
     async with running(tmp_path, sys.executable, "-c", code) as child:
         await child.ended.wait()
         # The fourth is the folder that it lists.
-        await eventually(lambda: child.last_words == "[0, 1, 2] 4")
+        await eventually(lambda: child.output_tail == "[0, 1, 2] 4")
 
 
 async def test_gentle_program_is_nice(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from pluriverse_server.manifest_game import LimitsTable
+from pluriverse_server.manifest.game import LimitsTable
 from pluriverse_server.scraper import limits
 from pluriverse_server.scraper.limits import Limits
 

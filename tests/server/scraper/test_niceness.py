@@ -5,23 +5,23 @@ import subprocess
 
 import psutil
 import pytest
-from pluriverse_server.scraper.niceness import can_hurry, hurry
+from pluriverse_server.scraper.niceness import can_raise_priority, raise_priority
 from support.probes import until
 
 
 def test_asking_whether_niceness_can_be_taken_back_changes_none() -> None:
     before = os.getpriority(os.PRIO_PROCESS, 0)
-    can_hurry()
+    can_raise_priority()
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 def test_hurried_processes_are_as_important_as_any() -> None:
-    if not can_hurry():
+    if not can_raise_priority():
         pytest.skip("niceness can't be taken back here")
     with subprocess.Popen(["nice", "-n", "10", "sleep", "600"]) as process:
         try:
             until(psutil.Process(process.pid).nice, lambda niceness: niceness >= 10)
-            hurry([process.pid, 2**22 + 1])
+            raise_priority([process.pid, 2**22 + 1])
             assert psutil.Process(process.pid).nice() == 0
         finally:
             process.kill()

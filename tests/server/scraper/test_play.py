@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from pluriverse_server.manifest import EnvTable
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.runtime import EnvTable
 from pluriverse_server.scraper import play
 from pluriverse_server.scraper.cookies import Cookies
 from pluriverse_server.scraper.play import Broken, Plan, Play

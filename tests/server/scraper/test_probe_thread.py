@@ -4,7 +4,7 @@ import threading
 import time
 
 import pytest
-from pluriverse_server.manifest_sources import ProcessSource
+from pluriverse_server.manifest.sources import ProcessSource
 from pluriverse_server.scraper import probe_thread
 from pluriverse_server.scraper.probe_thread import ProbeThread
 from pluriverse_server.sources.reading import Sample, SourceError

@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from pluriverse_server.remote import Remote
+from pluriverse_server.manifest.spaces import keysym
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import DisplayBackend, Settings
-from pluriverse_server.spaces import keysym
 from support.agent import Agent, connected
 from support.leftovers import Leftovers
 from support.ports import free_port

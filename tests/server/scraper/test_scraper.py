@@ -216,7 +216,7 @@ async def test_program_that_dies_at_once_is_why_the_scraper_ends(tmp_path: Path)
         scraped.begin()
         lost = await scraped.lost()
         assert lost.reason == "the program ended before its episode began: exit status 1"
-        assert "dying at once" in lost.last_words
+        assert "dying at once" in lost.output_tail
         assert lost.died
 
 

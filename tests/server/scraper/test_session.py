@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 import pytest
 from pluriverse_protocol.reports import Reset
-from pluriverse_server.manifest import load
+from pluriverse_server.manifest.runtime import load
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.scraper import session as session_module
 from pluriverse_server.scraper.cookies import Cookies

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse_server.conditions import Value
 from pluriverse_server.display import AsyncInjector
-from pluriverse_server.manifest_game import Step
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.game import Step
 from pluriverse_server.scraper import steps
-from pluriverse_server.scraper.senses import Cycle
+from pluriverse_server.scraper.source_reader import Cycle
 from pluriverse_server.scraper.steps import StepFailed, Steps
 from pluriverse_server.sources.reading import Reading
 from support.scraped import x_server

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.reports import Done, Observation, Report, Reward, Text
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Reading, Sample, State
 from pluriverse_server.sources.rules import MAX_HOLD_S, Rules
 from pluriverse_server.sources.settle import Settler

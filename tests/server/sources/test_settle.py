@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import Source
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import Source
 from pluriverse_server.sources.reading import Reading, Sample, State
 from pluriverse_server.sources.settle import MAX_VALUE, Settler
 

@@ -123,7 +123,7 @@ class VectorEnv(Env):
         self._replace_on_crash = replace_on_crash
         self._resets.seeds = [None] * manager.n
         try:
-            with remotes_module.shown(manager.n) as progress:
+            with remotes_module.progress_bar(manager.n) as progress:
                 keeper.connect(list(manager.start(progress)))
         except BaseException:
             self._finalizer()

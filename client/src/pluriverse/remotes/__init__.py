@@ -3,6 +3,6 @@
 from .address import Address, parse_addresses
 from .manager import Attached, Progress, RemoteManager
 from .parse import START_S, parse
-from .progress import shown
+from .progress import progress_bar
 
-__all__ = ["START_S", "Address", "Attached", "Progress", "RemoteManager", "parse", "parse_addresses", "shown"]
+__all__ = ["START_S", "Address", "Attached", "Progress", "RemoteManager", "parse", "parse_addresses", "progress_bar"]

@@ -61,7 +61,7 @@ class LocalRemote:
         """Whether its daemon runs."""
         return self.process.poll() is None
 
-    def last_words(self) -> str:
+    def output_tail(self) -> str:
         """The end of what it said."""
         size = self.output.seek(0, os.SEEK_END)
         self.output.seek(max(0, size - LAST_WORDS_BYTES))
@@ -162,7 +162,7 @@ class LocalRemotes:
                     remote.address, self._start_timeout_s, lambda remote=remote: self._require_alive(remote)
                 )
             except RemoteUnavailable:
-                if attempt == ATTEMPTS - 1 or "can't be had" not in remote.last_words():
+                if attempt == ATTEMPTS - 1 or "can't be had" not in remote.output_tail():
                     raise
             else:
                 return remote.address
@@ -214,7 +214,7 @@ class LocalRemotes:
         if not remote.alive:
             status = remote.process.returncode
             raise RemoteUnavailable(
-                f"the remote ended with status {status} before it was ready:\n{remote.last_words()}"
+                f"the remote ended with status {status} before it was ready:\n{remote.output_tail()}"
             )
 
 

@@ -60,7 +60,7 @@ def start_side_by_side(
         raise
 
 
-def say_nothing(index: int, what: str) -> None:
+def no_progress(index: int, what: str) -> None:
     """Progress for nobody."""
 
 

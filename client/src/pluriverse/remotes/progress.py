@@ -13,10 +13,10 @@ from . import manager
 
 
 @contextlib.contextmanager
-def shown(n: int) -> Generator[manager.Progress]:
+def progress_bar(n: int) -> Generator[manager.Progress]:
     """What to tell how the start of ``n`` remotes goes; shown if standard error is a terminal."""
     if not sys.stderr.isatty():
-        yield manager.say_nothing
+        yield manager.no_progress
         return
     columns = (
         SpinnerColumn(),

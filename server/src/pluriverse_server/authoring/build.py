@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Final
 
-from pluriverse_server.manifest import Manifest
+from pluriverse_server.manifest.runtime import Manifest
 
 # What of a checkout an image is made from; the folder of the runtime is added to it.
 SOURCES: Final = (

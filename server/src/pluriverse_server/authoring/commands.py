@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from pluriverse_server.drafts import DRAFT_VARIABLE
-from pluriverse_server.options import (
+from pluriverse_server.console.options import (
     DraftOption,
     EnvArgument,
     HostOption,
@@ -22,7 +21,8 @@ from pluriverse_server.options import (
     VerboseOption,
     VncPortOption,
 )
-from pluriverse_server.serving import EXIT_BROKEN, EXIT_USAGE, fail, serve, set_up_logging, told
+from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
+from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.settings import Settings, generate_password
 
 PANEL = "Making a runtime"
@@ -103,7 +103,7 @@ def try_(
     Open the address that it prints, take control, and play: every reading has a frame where it was read, its value and
     state, and each reward and end is listed as it is given.
     """
-    with told():
+    with exit_on_error():
         settings = _settings(runtime, env, host, vnc_port, rewarder_port, password)
         set_up_logging(verbose=verbose)
         _tell_of_draft(draft)
@@ -148,7 +148,7 @@ def record(
     if output is not None and (there := already_there(output)) is not None:
         fail(f"{there} is there already; name another file with --output", EXIT_USAGE)
     plan = Plan(output, seconds, keep, random_agent=agent == "random")
-    with told():
+    with exit_on_error():
         settings = _settings(runtime, env, host, vnc_port, rewarder_port, password)
         set_up_logging(verbose=verbose)
         _tell_of_draft(draft)
@@ -192,7 +192,7 @@ def learn(
     ] = None,
 ) -> None:
     """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file."""
-    from pluriverse_server.manifest import ManifestError
+    from pluriverse_server.manifest.runtime import ManifestError
 
     from .commands_learn import learn_source
     from .labels import LabelsError
@@ -245,7 +245,7 @@ def score(
     Reports precision and recall of rewards and of ends, their delay in frames, and each disagreement as a picture
     beside the recording.
     """
-    from pluriverse_server.manifest import ManifestError
+    from pluriverse_server.manifest.runtime import ManifestError
 
     from .labels import LabelsError
     from .score import ScoreError

@@ -9,10 +9,10 @@ from typing import Final
 
 from pluriverse_protocol.recordings import Header, MalformedRecording
 
-from pluriverse_server.manifest import ManifestError, load
-from pluriverse_server.manifest_game import OWN_SOURCES, GameTables
-from pluriverse_server.manifest_sources import AnySource, MemorySource, ScreenSource, TemplateSource, TextSource
-from pluriverse_server.serving import stopped_by_signals
+from pluriverse_server.console.serve import stopped_by_signals
+from pluriverse_server.manifest.game import OWN_SOURCES, GameTables
+from pluriverse_server.manifest.runtime import ManifestError, load
+from pluriverse_server.manifest.sources import AnySource, MemorySource, ScreenSource, TemplateSource, TextSource
 
 from .label.film import Film
 from .label.server import Earned, Kind, Known, LabelServer

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest import load
-from pluriverse_server.manifest_sources import ANYTHING, PLAIN, NumberSource, TextSource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.runtime import load
+from pluriverse_server.manifest.sources import ANYTHING, PLAIN, NumberSource, TextSource
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay

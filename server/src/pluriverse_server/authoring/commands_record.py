@@ -15,18 +15,18 @@ from pluriverse_protocol.raw_updates import Box
 from pluriverse_protocol.recordings import Header
 from pluriverse_protocol.spaces import Spaces
 
-from pluriverse_server.conductor import Conductor, Listener
+from pluriverse_server.console.serve import greet, stopped_by_signals
+from pluriverse_server.console.status_line import CLEAR, compose
 from pluriverse_server.episode import Begin, Finished, Output
-from pluriverse_server.manifest import Manifest, ManifestError
-from pluriverse_server.manifest_sources import ScreenSource
+from pluriverse_server.manifest.runtime import Manifest, ManifestError
+from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.file import SUFFIX, already_there
 from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
-from pluriverse_server.remote import Remote
-from pluriverse_server.serving import greet, stopped_by_signals
+from pluriverse_server.remote.environment import EnvironmentService, Listener
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen.grab import require_on_screen
-from pluriverse_server.statusline import CLEAR, compose
 
 from .random_agent import RandomAgent
 
@@ -45,7 +45,7 @@ class Plan:
 
 
 class _Listener:
-    """Hands what goes through the conductor to the recorder."""
+    """Hands what goes through the service to the recorder."""
 
     def __init__(self, recorder: Recorder, spaces: Spaces | None) -> None:
         self._recorder = recorder
@@ -107,8 +107,8 @@ class RecordedRemote:
         self._recording.add_done_callback(lambda _: self._remote.stop())
 
     async def _record(self, manifest: Manifest) -> Recorded:
-        conductor, plan = self._remote.conductor, self._plan
-        described, episode_id = _described(conductor)
+        service, plan = self._remote.service, self._plan
+        described, episode_id = _described(service)
         choices = described.spaces.discrete if described.spaces is not None else ()
         if plan.random_agent and not choices:
             raise ManifestError(
@@ -121,18 +121,18 @@ class RecordedRemote:
         listeners: list[Listener] = [_Listener(recorder, described.spaces)]
         helpers = [asyncio.create_task(self._show_progress(recorder), name="progress")]
         if plan.random_agent:
-            agent = RandomAgent(conductor.act, choices)
+            agent = RandomAgent(service.act, choices)
             listeners.append(agent)
             helpers.append(asyncio.create_task(agent.play(), name="random agent"))
-        conductor.listeners += listeners
+        service.listeners += listeners
         ended = asyncio.create_task(self._enough.wait(), name="end of the recording")
         try:
             # The first episode is recorded from its beginning.
-            conductor.reset(messages.Reset(described.env_id), leaving=episode_id)
+            service.reset(messages.Reset(described.env_id), leaving=episode_id)
             await asyncio.wait({ended, recorder.failed}, timeout=plan.seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for listener in listeners:
-                conductor.listeners.remove(listener)
+                service.listeners.remove(listener)
             for helper in (ended, *helpers):
                 helper.cancel()
             await asyncio.wait([ended, *helpers])
@@ -185,8 +185,8 @@ def _header(manifest: Manifest, described: messages.Describe, regions: tuple[Box
     )
 
 
-def _described(conductor: Conductor) -> tuple[messages.Describe, int]:
-    described = conductor.description()
+def _described(service: EnvironmentService) -> tuple[messages.Describe, int]:
+    described = service.description()
     assert described is not None  # the first episode is begun before anything else
     return described
 

@@ -9,8 +9,8 @@ import numpy as np
 from PIL import Image
 from pluriverse_protocol.recordings import MalformedRecording
 
-from pluriverse_server.manifest import ManifestError
-from pluriverse_server.manifest_sources import ScreenSource
+from pluriverse_server.manifest.runtime import ManifestError
+from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
 

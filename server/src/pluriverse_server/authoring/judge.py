@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pluriverse_server.conditions import Value, names_in
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.conditions import Value, names_in
+from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.sources.reading import Reading
 
 from .compare import WINDOW_S, Mark, Matched, match, match_rewards

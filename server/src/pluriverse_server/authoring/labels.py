@@ -12,10 +12,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest import describe
-from pluriverse_server.manifest_game import SourceName
-from pluriverse_server.manifest_sources import MAX_SOURCES
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.game import SourceName
+from pluriverse_server.manifest.runtime import describe
+from pluriverse_server.manifest.sources import MAX_SOURCES
 from pluriverse_server.recording.file import SUFFIX
 
 LABELS_SUFFIX: Final = ".labels.json"

@@ -14,11 +14,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse_server.authoring.pieces import averaged
-from pluriverse_server.authoring.ways import USUAL_REACH, Way, best_ways
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
+
+from .pieces import averaged
+from .ways import USUAL_REACH, Way, best_ways
 
 DIGITS: Final = "0123456789"
 

@@ -20,7 +20,7 @@ CHOICE_S: Final = 0.25
 
 
 class RandomAgent:
-    """Holds one random choice after the other while an episode runs, as a conductor's listener hears.
+    """Holds one random choice after the other while an episode runs, as a service's listener hears.
 
     Between episodes it presses nothing: keys would get in the way of those that lead to the next one.
     """

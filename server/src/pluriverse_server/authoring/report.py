@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from pluriverse_server.manifest import Manifest
-from pluriverse_server.manifest_sources import ScreenSource
+from pluriverse_server.manifest.runtime import Manifest
+from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.replay import Replay
 
 from .compare import Matched

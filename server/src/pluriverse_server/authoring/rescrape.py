@@ -11,10 +11,10 @@ from typing import Any, Final, cast
 from pluriverse_protocol import reports
 from pluriverse_protocol.raw_updates import Box
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest import Manifest
-from pluriverse_server.manifest_game import GameTables
-from pluriverse_server.manifest_sources import ChangeSource, ScreenSource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.runtime import Manifest
+from pluriverse_server.manifest.sources import ChangeSource, ScreenSource
 from pluriverse_server.recording.replay import Moment, Replay
 from pluriverse_server.sources.reading import Reading, Sample, SourceError
 from pluriverse_server.sources.rules import Rules

@@ -11,7 +11,7 @@ from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecordin
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from pluriverse_server.manifest import Manifest, load
+from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import SourceError

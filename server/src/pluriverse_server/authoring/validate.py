@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from pluriverse_server.drafts import missing_pictures, without
-from pluriverse_server.manifest import (
+from pluriverse_server.manifest.draft import drop_sources, missing_pictures
+from pluriverse_server.manifest.game import GameTables, Table
+from pluriverse_server.manifest.runtime import (
     FILE_NAME,
     MAX_GAMES,
     MAX_MANIFEST_BYTES,
@@ -22,7 +23,6 @@ from pluriverse_server.manifest import (
     Manifest,
     ManifestError,
 )
-from pluriverse_server.manifest_game import GameTables, Table
 from pluriverse_server.programs.catalogue import load_catalogue
 
 from .validate_checks import Checks, warnings_of
@@ -68,7 +68,7 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
     for file, game, envs in parts:
         limited = all(manifest.environment(entry).time_limit_s is not None for entry in envs)
         missing = frozenset(missing_pictures(game, directory)) if draft else frozenset[str]()
-        found.mistakes += Checks(directory, manifest, file).all_of(without(game, missing), envs)
+        found.mistakes += Checks(directory, manifest, file).all_of(drop_sources(game, missing), envs)
         found.warnings += [
             file.problem(("sources", name), "its picture isn't there yet: nothing is read of it", warning=True)
             for name in sorted(missing)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from pluriverse_server.manifest import EnvTable, Manifest, ManifestError, fill_address, fill_command
-from pluriverse_server.manifest_game import GameTables, ResetTable
-from pluriverse_server.manifest_page import PageTable
-from pluriverse_server.manifest_sources import (
+from pluriverse_server.manifest.game import GameTables, ResetTable
+from pluriverse_server.manifest.page import PageTable
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_address, fill_command
+from pluriverse_server.manifest.sources import (
     AnySource,
     ChangeSource,
     NumberSource,

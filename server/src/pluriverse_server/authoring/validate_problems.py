@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
-from pluriverse_server.manifest_sources import KINDS
+from pluriverse_server.manifest.sources import KINDS
 
 from .validate_lines import Path as KeyPath
 from .validate_lines import line_of, lines_of

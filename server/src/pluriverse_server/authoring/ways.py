@@ -12,9 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from pluriverse_server.authoring.pieces import Piece, cut
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.ink import Ink
+
+from .pieces import Piece, cut
 
 # Colours are counted in cubes of 16 levels; text makes at least some percent of a crop, and so is among the foremost.
 CUBE_BITS: Final = 4

@@ -24,10 +24,9 @@ from pluriverse_protocol.messages import (
     ServerMessage,
 )
 
-from pluriverse_server.outbox import Outbox, Waiting
-
 from .hub import Hub
 from .requests import RequestError
+from .send_queue import SendQueue, Waiting
 
 # A peer that has answered no WebSocket ping for this long is gone, though its machine never said so.
 SILENT_PEER_S: Final = 30.0
@@ -54,7 +53,7 @@ class Connection:
         self, hub: Hub, socket: web.WebSocketResponse, transport: asyncio.Transport, *, observer: bool, peer: str
     ) -> None:
         self.peer = peer
-        self.outbox = Outbox()
+        self.send_queue = SendQueue()
         self.round_trips_s: deque[float] = deque(maxlen=ROUND_TRIPS)
         self._hub = hub
         self._socket = socket
@@ -86,9 +85,9 @@ class Connection:
         """Queue a message. A reader too far behind is hung up on."""
         if self._closing:
             return
-        self.outbox.put(waiting)
+        self.send_queue.put(waiting)
         self._wake.set()
-        if self.outbox.overflowing:
+        if self.send_queue.overflowing:
             self.hang_up("this connection reads too slowly to be served")
 
     def hang_up(self, reason: str) -> None:
@@ -213,7 +212,7 @@ class Connection:
             return
         loop = asyncio.get_running_loop()
         try:
-            while (waiting := self.outbox.get()) is not None:
+            while (waiting := self.send_queue.get()) is not None:
                 self._sending_since = loop.time()
                 await self._send(waiting)
                 if isinstance(waiting.message, Close):

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from pluriverse_protocol.messages import ServerMessage
 
-from pluriverse_server.outbox import Waiting
-
 from .requests import Requests
+from .send_queue import Waiting
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -96,8 +95,8 @@ class Hub:
     def remove(self, connection: Connection) -> None:
         """A connection has ended."""
         self.connections.discard(connection)
-        self.merged_rewards += connection.outbox.merged_rewards
-        self.dropped_observations += connection.outbox.dropped_observations
+        self.merged_rewards += connection.send_queue.merged_rewards
+        self.dropped_observations += connection.send_queue.dropped_observations
         if self.agent is connection:
             self.agent = None
             log.info("the agent has gone")

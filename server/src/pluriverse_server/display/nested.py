@@ -101,7 +101,7 @@ class NestedScreen:
     async def wait_for_death(self) -> Death:
         """Return when its X server has died; it does so too when the outer one dies."""
         await self.child.wait()
-        return Death(NESTED_SCREEN, self.child.describe_end(), self.child.last_words)
+        return Death(NESTED_SCREEN, self.child.describe_end(), self.child.output_tail)
 
     async def stop(self) -> None:
         """End it and whatever draws on it, and take its files away. May be called at any time, repeatedly."""

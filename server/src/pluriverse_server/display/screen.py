@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from pluriverse_server.ports import require_free
-from pluriverse_server.process import ChildProcess, StartError, child_environment, executable
+from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free
 
 from . import vnc
 from .connection import write_cookie
@@ -63,7 +62,7 @@ class Death:
 
     name: str
     how: str
-    last_words: str
+    output_tail: str
 
 
 class Healed(enum.Enum):
@@ -129,7 +128,7 @@ class Screen(ABC):
             for task in waiting:
                 task.cancel()
         name, child = next((name, child) for name, child in children.items() if child.returncode is not None)
-        return Death(name, child.describe_end(), child.last_words)
+        return Death(name, child.describe_end(), child.output_tail)
 
     async def heal(self) -> Healed:
         """Start again what has died: the VNC server alone if X still answers, everything otherwise.
@@ -194,7 +193,7 @@ class Screen(ABC):
             async with asyncio.timeout(X_ANSWER_DEADLINE_S):
                 await asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
         except (DisplayLost, TimeoutError) as error:
-            raise StartError(f"the X server runs but takes no connection: {error}\n{x.child.last_words}") from error
+            raise StartError(f"the X server runs but takes no connection: {error}\n{x.child.output_tail}") from error
 
     async def _x_answers(self) -> bool:
         if self._x is None or self._x.child.returncode is not None:

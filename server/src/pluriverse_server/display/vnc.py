@@ -89,11 +89,11 @@ async def wait_for_banner(child: ChildProcess, port: int) -> None:
             while not await _greets(port):
                 if child.returncode is not None:
                     await child.wait()  # for its last words
-                    raise StartError(f"the {child.name} ended at once, {child.describe_end()}:\n{child.last_words}")
+                    raise StartError(f"the {child.name} ended at once, {child.describe_end()}:\n{child.output_tail}")
                 await asyncio.sleep(KNOCK_INTERVAL_S)
     except TimeoutError:
         raise StartError(
-            f"the {child.name} did not answer on port {port} within {START_DEADLINE_S:.0f} s:\n{child.last_words}"
+            f"the {child.name} did not answer on port {port} within {START_DEADLINE_S:.0f} s:\n{child.output_tail}"
         ) from None
 
 

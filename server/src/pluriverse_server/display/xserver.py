@@ -56,7 +56,7 @@ class XServer:
                 await child.stop()
                 raise
         if not line:
-            raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.last_words}\n{_hint(full)}")
+            raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.output_tail}\n{_hint(full)}")
         return cls(child, int(line))
 
     @property

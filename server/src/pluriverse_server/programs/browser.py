@@ -161,13 +161,13 @@ async def _connect(process: ChildProcess, port_file: Path) -> DevTools:
         async with asyncio.timeout(START_TIMEOUT_S):
             while (address := _read_address(port_file)) is None:
                 if process.returncode is not None:
-                    raise StartError(f"the browser did not start: {process.describe_end()}\n{process.last_words}")
+                    raise StartError(f"the browser did not start: {process.describe_end()}\n{process.output_tail}")
                 await asyncio.sleep(LOOK_S)
         return await DevTools.connect(address)
     except TimeoutError:
         raise StartError(f"the browser has opened no DevTools within {START_TIMEOUT_S:g} s") from None
     except DevToolsError as error:
-        raise StartError(f"the browser did not start: {error}\n{process.last_words}") from error
+        raise StartError(f"the browser did not start: {error}\n{process.output_tail}") from error
 
 
 def _read_address(port_file: Path) -> str | None:

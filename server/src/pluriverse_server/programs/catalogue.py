@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from pluriverse_server.manifest import FILE_NAME, EnvTable, Manifest, ManifestError, describe
+from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError, describe
 from pluriverse_server.process import child_environment
 
 # A thousand environments print 100 KB; this is some thousand times that.

@@ -13,8 +13,8 @@ from urllib.parse import urljoin, urlsplit
 from pluriverse_protocol import reports
 
 from pluriverse_server.episode import Begin
-from pluriverse_server.manifest import EnvTable, Manifest, ManifestError, fill_address
-from pluriverse_server.manifest_page import origin_of
+from pluriverse_server.manifest.page import origin_of
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_address
 from pluriverse_server.process import StartError
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
@@ -23,8 +23,8 @@ from pluriverse_server.sources.page.scores import Scores
 from pluriverse_server.sources.page.values import BadValue, read
 from pluriverse_server.sources.page.watcher import Watcher, episode
 
-from .lost import Lost
 from .page_browser import BrowserKeeper
+from .program import Lost
 
 # The browser's profile and all that it writes are in this folder of the remote's private one.
 # One letter: the browser puts sockets below it, and what starts a remote may have put that somewhere deep already.
@@ -51,7 +51,7 @@ MAX_LATE_S: Final = 1.0
 
 
 class PageProgram:
-    """One runtime's page on one screen; to the conductor what ``Program`` is."""
+    """One runtime's page on one screen; to the service what ``Program`` is."""
 
     takes_joystick = False
 

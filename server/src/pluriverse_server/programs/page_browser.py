@@ -10,7 +10,7 @@ from typing import Final
 from pluriverse_server.sources.page.windows import Windows
 
 from .browser import Browser
-from .lost import Lost
+from .program import Lost
 
 # A browser that ends and one that hangs up first are one death; the process's end tells more.
 HANG_UP_GRACE_S: Final = 0.1
@@ -66,7 +66,7 @@ class BrowserKeeper:
 
     def _ended(self, browser: Browser) -> None:
         process = browser.process
-        self._lose(browser, Lost(f"browser {process.describe_end()}", process.last_words))
+        self._lose(browser, Lost(f"browser {process.describe_end()}", process.output_tail))
 
     def _lose(self, browser: Browser, lost: Lost) -> None:
         if browser is self.browser:

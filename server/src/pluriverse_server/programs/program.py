@@ -6,20 +6,22 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import reports
 
 from pluriverse_server.episode import Begin
-from pluriverse_server.manifest import EnvTable, Manifest, ManifestError, fill_command
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_command
 from pluriverse_server.process import ChildProcess, StartError, child_environment
 from pluriverse_server.sources.reports import Listener, ReportSocket
 
 from .catalogue import python_command
-from .lost import Lost
 from .scraped import patience_s, scraper_command
+
+log = logging.getLogger(__name__)
 
 SOCKET_NAME: Final = "program.sock"
 SCRAPER_FOLDER: Final = "scraper"
@@ -32,6 +34,26 @@ FAILED: Final = 1
 
 # A program that listens ends by itself within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
+
+# How many of a dead program's last lines are logged.
+LOGGED_OUTPUT_LINES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Why a program was lost. ``reason`` is for people and agents, ``output_tail`` the end of its output.
+
+    ``died``: a process has ended. A page alone may be lost any number of times without the remote giving up.
+    """
+
+    reason: str
+    output_tail: str = ""
+    died: bool = True
+
+    def log(self) -> None:
+        """Log the reason and the last lines of output."""
+        lines = self.output_tail.splitlines()[-LOGGED_OUTPUT_LINES:]
+        log.warning("%s%s", self.reason, "".join(f"\n    {line}" for line in lines))
 
 
 class Program:
@@ -173,15 +195,15 @@ class Program:
         if process is not self._process:
             return
         reason = f"program {process.describe_end()}"
-        if self._manifest.plays_scraped and process.returncode == FAILED and process.last_words:
+        if self._manifest.plays_scraped and process.returncode == FAILED and process.output_tail:
             # It can say why no episode begins.
-            reason = process.last_words.splitlines()[-1]
-        self._lose(reason, process.last_words)
+            reason = process.output_tail.splitlines()[-1]
+        self._lose(reason, process.output_tail)
 
-    def _lose(self, reason: str, last_words: str) -> None:
+    def _lose(self, reason: str, output_tail: str) -> None:
         self._forget()
         self._socket.hang_up()
-        lost = Lost(reason, last_words)
+        lost = Lost(reason, output_tail)
         lost.log()
         self._on_lost(lost)
 
@@ -191,7 +213,7 @@ class Program:
         if process is None:
             return
         process.kill()
-        self._lose(reason, process.last_words)
+        self._lose(reason, process.output_tail)
 
     def _forget(self) -> ChildProcess | None:
         """From here on no program runs, as far as this knows; returns the one that did."""

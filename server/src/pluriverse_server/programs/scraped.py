@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.drafts import DRAFT_VARIABLE
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.draft import DRAFT_VARIABLE
+from pluriverse_server.manifest.game import GameTables
 
 # What a scraper does beside the game's own steps: it starts, copies the program's HOME, ends the last program.
 OWN_TIME_S: Final = 15.0

@@ -134,7 +134,7 @@ class VncTap:
                 self.width, self.height, name_length = struct.unpack(">HH16xI", init)
                 await self._reader.readexactly(name_length)
         except (asyncio.IncompleteReadError, OSError, TimeoutError) as error:
-            raise StartError(f"the {SERVER_NAME} hung up: {error}\n{self._server.last_words}") from error
+            raise StartError(f"the {SERVER_NAME} hung up: {error}\n{self._server.output_tail}") from error
         self._writer.write(struct.pack(">Bxxx", 0) + _PIXEL_FORMAT + struct.pack(">BxHii", 2, 2, _RAW, _CURSOR))
 
     async def _update(self) -> tuple[float, bytes | None]:
@@ -182,7 +182,7 @@ async def _connect(server: ChildProcess, path: Path) -> tuple[asyncio.StreamRead
                     if server.returncode is not None:
                         await server.wait()  # for its last words
                         raise StartError(
-                            f"the {SERVER_NAME} ended at once, {server.describe_end()}:\n{server.last_words}"
+                            f"the {SERVER_NAME} ended at once, {server.describe_end()}:\n{server.output_tail}"
                         ) from error
                 await asyncio.sleep(KNOCK_INTERVAL_S)
     except TimeoutError:

@@ -17,7 +17,7 @@ from pluriverse_protocol.errors import MalformedReport
 from pluriverse_protocol.reports import Reset, Stop
 from Xlib.error import XauthError
 
-from pluriverse_server.manifest import ManifestError, load
+from pluriverse_server.manifest.runtime import ManifestError, load
 from pluriverse_server.programs.catalogue import load_catalogue
 
 from .cookies import Cookies

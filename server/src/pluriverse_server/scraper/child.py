@@ -24,7 +24,7 @@ STOP_S: Final = 5.0
 
 # How much of its output goes to the log when it ends.
 LAST_WORDS_BYTES: Final = 4096
-LAST_WORDS_LINES: Final = 8
+OUTPUT_TAIL_LINES: Final = 8
 
 
 class Child:
@@ -72,7 +72,7 @@ class Child:
             raise
         if word != "started":
             await keeper.stop(STOP_S)
-            why = what or f"its keeper ended, {keeper.describe_end()}: {keeper.last_words}"
+            why = what or f"its keeper ended, {keeper.describe_end()}: {keeper.output_tail}"
             raise StartError(f"the program could not be started ({' '.join(command)}): {why}")
         return cls(keeper, int(what), status, drain)
 
@@ -82,11 +82,11 @@ class Child:
         return self._drain.bytes
 
     @property
-    def last_words(self) -> str:
+    def output_tail(self) -> str:
         """The last lines of its output."""
         end = self.output.end
         said = self.output.read(max(0, end - LAST_WORDS_BYTES), LAST_WORDS_BYTES)
-        return "\n".join(said.decode(errors="replace").splitlines()[-LAST_WORDS_LINES:])
+        return "\n".join(said.decode(errors="replace").splitlines()[-OUTPUT_TAIL_LINES:])
 
     def describe_end(self) -> str:
         """How it ended, in words."""

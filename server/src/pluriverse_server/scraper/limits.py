@@ -10,7 +10,7 @@ from typing import Final
 
 import psutil
 
-from pluriverse_server.manifest_game import LimitsTable
+from pluriverse_server.manifest.game import LimitsTable
 
 from .tree import descendants
 

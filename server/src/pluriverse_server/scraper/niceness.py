@@ -13,11 +13,11 @@ from typing import Final
 from .tree import PROC
 
 # Half of the way down: next to a program that is played it gets a tenth of a core, alone all of it.
-GENTLE: Final = 10
+BACKGROUND_NICE: Final = 10
 
 
 @cache
-def can_hurry() -> bool:
+def can_raise_priority() -> bool:
     """Whether niceness can be taken back again; a container without capabilities mostly can't."""
     answers: list[bool] = []
 
@@ -39,7 +39,7 @@ def can_hurry() -> bool:
     return answers[0]
 
 
-def hurry(pids: Iterable[int]) -> None:
+def raise_priority(pids: Iterable[int]) -> None:
     """Let processes, with all of their threads, be as important as any."""
     for pid in pids:
         with contextlib.suppress(OSError):

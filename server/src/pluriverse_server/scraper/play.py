@@ -17,9 +17,9 @@ from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.nested import NestedScreen
-from pluriverse_server.manifest import EnvTable, ManifestError, fill_command
-from pluriverse_server.manifest_game import GameTables, ProgramTable, Step
-from pluriverse_server.manifest_sources import LogSource
+from pluriverse_server.manifest.game import GameTables, ProgramTable, Step
+from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_command
+from pluriverse_server.manifest.sources import LogSource
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.sources.probes import Output, Target
@@ -31,10 +31,10 @@ from pluriverse_server.sources.screen.grab import ScreenLost
 from .child import Child
 from .home import HomeError, home_environment, make_home
 from .limits import Limits
-from .niceness import GENTLE, can_hurry, hurry
+from .niceness import BACKGROUND_NICE, can_raise_priority, raise_priority
 from .pace import Pace
 from .screen_watch import ScreenWatch
-from .senses import Cycle, Senses
+from .source_reader import Cycle, SourceReader
 from .stage import Stage
 from .steps import StepFailed, Steps
 from .tree import descendants
@@ -150,7 +150,7 @@ class Play:
             lambda: self._child.exit_code if self._child else None,
             env,
         )
-        self._senses = Senses(plan.game, plan.directory, target, display)
+        self._senses = SourceReader(plan.game, plan.directory, target, display)
         self._ending.callback(self._senses.close)
         self._watch = ScreenWatch(display, cookies)
         self._ending.callback(self._watch.close)
@@ -164,7 +164,7 @@ class Play:
             env=env,
             folder=folder,
             output=output,
-            nice=GENTLE if gently and can_hurry() else 0,
+            nice=BACKGROUND_NICE if gently and can_raise_priority() else 0,
         )
         self._ending.push_async_callback(child.stop)
         self._watch_limits(Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes))
@@ -237,7 +237,7 @@ class Play:
         Raises:
             Broken: its screen is gone.
         """
-        hurry([self.child.keeper.pid, *descendants(self.child.keeper.pid)])
+        raise_priority([self.child.keeper.pid, *descendants(self.child.keeper.pid)])
         if self._nested is not None:
             try:
                 await self._nested.show()

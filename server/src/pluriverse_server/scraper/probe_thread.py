@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Final
 
-from pluriverse_server.manifest_sources import Source
+from pluriverse_server.manifest.sources import Source
 from pluriverse_server.sources.reading import Probe, Sample, SourceError
 
 # A probe that is so slow doesn't come back: what it reads is stuck.

@@ -13,14 +13,14 @@ from typing import Any, Final
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reset
 
-from pluriverse_server.drafts import missing_pictures, without
 from pluriverse_server.episode import TIME_LIMIT
-from pluriverse_server.manifest import EnvTable, Manifest
-from pluriverse_server.manifest_game import GameTables
+from pluriverse_server.manifest.draft import drop_sources, missing_pictures
+from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.runtime import EnvTable, Manifest
 
 from .link import Link
 from .play import Broken, Plan, Play
-from .senses import Cycle, changed
+from .source_reader import Cycle, changed
 from .spares import Spares
 from .stage import Stage
 
@@ -88,7 +88,7 @@ class Session:
         missing = missing_pictures(game, self._directory) if self._draft else {}
         if missing:
             log.warning("a draft: nothing is read of %s", ", ".join(f"{name} ({missing[name]})" for name in missing))
-        return without(game, frozenset(missing))
+        return drop_sources(game, frozenset(missing))
 
     async def close(self) -> None:
         """End everything."""
@@ -221,7 +221,7 @@ class Session:
 
     @staticmethod
     def _log_last_words(play: Play) -> None:
-        if words := play.child.last_words:
+        if words := play.child.output_tail:
             log.warning("the program said last:\n    %s", words.replace("\n", "\n    "))
 
 

@@ -10,13 +10,13 @@ from typing import Final
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
-from pluriverse_server.conditions import holds, names_in
 from pluriverse_server.display import AsyncInjector, DisplayLost
-from pluriverse_server.manifest_game import Step
-from pluriverse_server.spaces import keysym
+from pluriverse_server.manifest.conditions import holds, names_in
+from pluriverse_server.manifest.game import Step
+from pluriverse_server.manifest.spaces import keysym
 
 from .home import restore
-from .senses import Cycle
+from .source_reader import Cycle
 
 # Keys and buttons stay down for so long: a game that looks once a frame which are down sees
 # them for three frames at 60 fps, and for one at 30 or even 20.

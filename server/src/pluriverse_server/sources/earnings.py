@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pluriverse_server.conditions import Value, holds, names_in
-from pluriverse_server.manifest_game import RewardTable
+from pluriverse_server.manifest.conditions import Value, holds, names_in
+from pluriverse_server.manifest.game import RewardTable
 
 from .reading import Reading
 

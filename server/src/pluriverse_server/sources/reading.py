@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse_server.conditions import Value
+from pluriverse_server.manifest.conditions import Value
 
 # A part of the screen as X has it: uint8 of shape (height, width, 4), blue, green, red and a byte that means nothing.
 Pixels = NDArray[np.uint8]

@@ -9,9 +9,9 @@ from typing import Final
 
 from pluriverse_protocol import reports
 
-from pluriverse_server.conditions import Value, holds, names_in
-from pluriverse_server.manifest_game import GameTables
-from pluriverse_server.manifest_sources import LogSource, ScreenSource
+from pluriverse_server.manifest.conditions import Value, holds, names_in
+from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.sources import LogSource, ScreenSource
 
 from .earnings import Earned, Earnings, Readings, Watch
 from .reading import MAX_TEXT_CHARS, Reading, State

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import Source
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import Source
 
 from .reading import Reading, Sample, State
 

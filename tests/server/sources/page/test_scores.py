@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
-from pluriverse_server.manifest_game import RewardTable
+from pluriverse_server.manifest.game import RewardTable
 from pluriverse_server.sources.page.scores import Scores
 from pluriverse_server.sources.page.values import Said
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.reports import MAX_REPORT_DEPTH, Done, Observation, Report, Text, encode_line
-from pluriverse_server.manifest_game import RewardTable
+from pluriverse_server.manifest.game import RewardTable
 from pluriverse_server.sources.page.scores import Scores
 from pluriverse_server.sources.page.values import MAX_CHARS, MAX_VALUE, BadValue, Said, read
 

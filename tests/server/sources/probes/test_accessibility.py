@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse_server.manifest_sources import AccessibilitySource
+from pluriverse_server.manifest.sources import AccessibilitySource
 from pluriverse_server.sources.probes import Target, make_probe
 from pluriverse_server.sources.probes.accessibility import AccessibilityProbe
 from pluriverse_server.sources.probes.bus import AccessibilityBus

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import FileSource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import FileSource
 from pluriverse_server.sources.probes import make_probe
 from pluriverse_server.sources.probes.file import MAX_FILE_BYTES
 from pluriverse_server.sources.reading import Probe, SourceError

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import LogSource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import LogSource
 from pluriverse_server.sources.probes import Output, make_probe
 from pluriverse_server.sources.probes import log as log_module
 from pluriverse_server.sources.probes.log import MAX_BEHIND_BYTES, MAX_LINE_BYTES, MAX_READ_BYTES, LogProbe

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse_server.manifest_sources import MemorySource
+from pluriverse_server.manifest.sources import MemorySource
 from pluriverse_server.sources.probes import Output, Target, make_probe
 from pluriverse_server.sources.probes.memory import CHUNK_BYTES, SCAN_BYTES
 from pluriverse_server.sources.reading import Probe

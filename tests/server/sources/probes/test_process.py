@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse_server.manifest_sources import ProcessSource
+from pluriverse_server.manifest.sources import ProcessSource
 from pluriverse_server.sources.probes import make_probe
 from pluriverse_server.sources.reading import Probe, SourceError
 from support.probes import running, target

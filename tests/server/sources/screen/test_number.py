@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.authoring.learn import learn
-from pluriverse_server.manifest_sources import PLAIN
+from pluriverse_server.manifest.sources import PLAIN
 from pluriverse_server.sources.screen.glyphs import Glyphs
 from pluriverse_server.sources.screen.number import NumberReader, TextReader, number_in
 from support.glyphs import Pixels, Style, draw

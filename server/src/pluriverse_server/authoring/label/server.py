@@ -23,7 +23,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from pluriverse_server.authoring.labels import MAX_LABELS_BYTES, Labels, labels_path, read_labels, write_labels
-from pluriverse_server.manifest import describe
+from pluriverse_server.manifest.runtime import describe
 from pluriverse_server.viewer.routes import STATIC as VIEWER_STATIC
 
 from .film import Film, changes, events

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 from typing import Any, Final
 
-from pluriverse_server.manifest_page import Permission, origin_of
+from pluriverse_server.manifest.page import Permission, origin_of
 
 from .devtools import DevTools, Parameters
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pluriverse_server.manifest_page import Permission
+from pluriverse_server.manifest.page import Permission
 from pluriverse_server.process import StartError
 
 from .devtools import Listener, Parameters

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pluriverse_protocol import reports
 
-from pluriverse_server.manifest_game import RewardTable
+from pluriverse_server.manifest.game import RewardTable
 
 from .values import Said
 

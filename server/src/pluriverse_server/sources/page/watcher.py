@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
-from pluriverse_server.manifest import Manifest
+from pluriverse_server.manifest.runtime import Manifest
 
 from .values import MAX_CHARS, MAX_REASON_CHARS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pluriverse_server.manifest_sources import (
+from pluriverse_server.manifest.sources import (
     AccessibilitySource,
     FileSource,
     LogSource,

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import AccessibilitySource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import AccessibilitySource
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Sample, SourceError
 
 from .dbus import Bus, BusLost, Place

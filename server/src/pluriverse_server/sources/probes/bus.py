@@ -103,7 +103,7 @@ def _environment(address: str) -> dict[str, str]:
 
 
 def _explain(command: list[str], child: ChildProcess, error: Exception) -> str:
-    said = child.last_words
+    said = child.output_tail
     return (
         f"the accessibility bus did not start: {error or 'it was not there in time'}; try it yourself: "
         f"{shlex.join(command[:-1])}{f'; it said: {said}' if said else ''}"

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import FileSource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import FileSource
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Sample, SourceError
 
 from .patterns import number_or_text

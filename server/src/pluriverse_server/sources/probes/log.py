@@ -9,8 +9,8 @@ from collections import deque
 from pathlib import Path
 from typing import Final, Protocol
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import LogSource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import LogSource
 from pluriverse_server.sources.reading import Sample, SourceError
 
 from .patterns import Matcher, value_of

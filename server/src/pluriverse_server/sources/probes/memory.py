@@ -13,7 +13,7 @@ from typing import Final
 
 import psutil
 
-from pluriverse_server.manifest_sources import MemorySource
+from pluriverse_server.manifest.sources import MemorySource
 from pluriverse_server.sources.reading import Sample, SourceError
 
 from .target import Target

@@ -7,7 +7,7 @@ from typing import Final
 
 import regex
 
-from pluriverse_server.conditions import Value
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, SourceError
 
 # A line takes some microseconds; a pattern that backtracks without end would take for ever, and everything with it.

@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 from Xlib import X, Xatom, display, error
 from Xlib.xobject.drawable import Window
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import ProcessSource
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import ProcessSource
 from pluriverse_server.sources.reading import Sample, SourceError
 
 from .patterns import Matcher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pluriverse_server.manifest_sources import (
+from pluriverse_server.manifest.sources import (
     PLAIN,
     BarSource,
     ChangeSource,
@@ -15,12 +15,13 @@ from pluriverse_server.manifest_sources import (
     TextSource,
 )
 from pluriverse_server.sources.reading import ScreenReader, SourceError
-from pluriverse_server.sources.screen.change import ChangeReader
-from pluriverse_server.sources.screen.colour import BarReader, ColourReader
-from pluriverse_server.sources.screen.glyphs import load_glyphs
-from pluriverse_server.sources.screen.grab import Grabber, ScreenLost
-from pluriverse_server.sources.screen.number import NumberReader, TextReader
-from pluriverse_server.sources.screen.template import load_template
+
+from .change import ChangeReader
+from .colour import BarReader, ColourReader
+from .glyphs import load_glyphs
+from .grab import Grabber, ScreenLost
+from .number import NumberReader, TextReader
+from .template import load_template
 
 __all__ = ["Grabber", "ScreenLost", "make_reader"]
 
@@ -51,7 +52,7 @@ def _make_line_reader(name: str, table: NumberSource | TextSource, directory: Pa
     number = isinstance(table, NumberSource)
     alone = number and table.written == PLAIN
     if table.glyphs is None:
-        from pluriverse_server.sources.screen.tesseract import TesseractReader
+        from .tesseract import TesseractReader
 
         reader = TesseractReader(name, number=alone)
         return NumberReader(reader, table.written) if number and not alone else reader

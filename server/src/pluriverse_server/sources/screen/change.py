@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pluriverse_server.conditions import Value
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import Pixels
 
 

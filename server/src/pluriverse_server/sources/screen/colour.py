@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse_server.conditions import Value
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import Pixels
 
 

@@ -19,8 +19,9 @@ from PIL import Image
 from PIL.PngImagePlugin import PngImageFile, PngInfo
 
 from pluriverse_server.sources.reading import SourceError
-from pluriverse_server.sources.screen.images import open_png
-from pluriverse_server.sources.screen.ink import Ink, ink_of
+
+from .images import open_png
+from .ink import Ink, ink_of
 
 CHUNK: Final = "pluriverse"
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels
-from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
+
+from .glyphs import STRONG, Glyphs
 
 # Where a glyph may begin, in columns from where its ink seems to: a smoothed edge counts as ink on one background and
 # not on another.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pluriverse_server.conditions import Value
-from pluriverse_server.manifest_sources import ANYTHING, PLAIN
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import ANYTHING, PLAIN
 from pluriverse_server.sources.reading import Pixels, ScreenReader
-from pluriverse_server.sources.screen.glyphs import Glyphs
-from pluriverse_server.sources.screen.line import Line
+
+from .glyphs import Glyphs
+from .line import Line
 
 # Between groups of three digits; a comma is never a decimal point, which nobody could tell from a separator.
 SEPARATORS: Final = " ,'_"

@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse_server.conditions import Value
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import Pixels, SourceError
-from pluriverse_server.sources.screen.images import open_png
+
+from .images import open_png
 
 # In levels of a channel: what is flatter than this has no shape that could be compared.
 FLAT: Final = 8.0

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from pluriverse_server.conditions import Value
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels, SourceError
-from pluriverse_server.sources.screen.number import number_in
+
+from .number import number_in
 
 # Where Debian 12 and 13 have what tesseract-ocr-eng installs.
 TESSDATA: Final = Path("/usr/share/tesseract-ocr/5/tessdata")

@@ -1,0 +1,109 @@
+"""Running a remote from the command line: options, greeting, signals, the status line, and errors as exit statuses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from typing import Final, NoReturn
+from urllib.parse import quote
+
+import typer
+
+from pluriverse_server.manifest.runtime import Manifest, ManifestError
+from pluriverse_server.process import StartError
+from pluriverse_server.settings import Settings, SettingsError
+
+from .status_line import CLEAR, ClearingStream, show
+
+# Exit codes: what was asked can't be done; it was done and then broke.
+EXIT_USAGE: Final = 2
+EXIT_BROKEN: Final = 1
+
+
+def fail(message: str, status: int) -> NoReturn:
+    """Say why, and end."""
+    typer.echo(f"pluriverse-server: {message}", err=True)
+    raise typer.Exit(status)
+
+
+@contextlib.contextmanager
+def exit_on_error() -> Generator[None]:
+    """Whatever keeps a remote from running is told in words, and ends the command with its status."""
+    from pluriverse_server.remote.remote import GaveUp
+
+    try:
+        yield
+    except (SettingsError, StartError, ManifestError) as error:
+        fail(str(error), EXIT_USAGE)
+    except GaveUp as error:
+        fail(f"giving up, too much has died within a minute: {error}", EXIT_BROKEN)
+
+
+@contextlib.asynccontextmanager
+async def stopped_by_signals(stop: Callable[[], None]) -> AsyncGenerator[None]:
+    """Ctrl-C and the signals that end processes call ``stop``."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for signum in signals:
+        loop.add_signal_handler(signum, stop)
+    try:
+        yield
+    finally:
+        for signum in signals:
+            loop.remove_signal_handler(signum)
+
+
+async def serve(settings: Settings, *, show_status: bool, query: str = "") -> None:
+    """Run a remote until Ctrl-C. ``query`` is added to the viewer's address.
+
+    Raises:
+        ManifestError: the runtime can't be used.
+        StartError: a program, a port or the screen can't be had.
+        GaveUp: something kept dying.
+    """
+    from pluriverse_server.remote.remote import Remote
+
+    remote = Remote(settings)
+    async with stopped_by_signals(remote.stop):
+        line = asyncio.create_task(show(remote.status)) if show_status else None
+        try:
+            await remote.run(lambda manifest: greet(settings, manifest, query))
+        finally:
+            if line is not None:
+                line.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await line
+
+
+def greet(settings: Settings, manifest: Manifest, query: str = "") -> None:
+    """Print how to connect; ``query`` is added to the viewer's address."""
+    host = settings.reachable_host
+    host = f"[{host}]" if ":" in host else host
+    password = quote(settings.password, safe="")
+    lines = (
+        f"{manifest.runtime.title} ({manifest.runtime.id} {manifest.runtime.version})",
+        f"  password  {settings.password}",
+        f"  screen    vnc://{host}:{settings.vnc_port}",
+        f"  viewer    http://{host}:{settings.rewarder_port}/viewer/?password={password}{query}",
+        f"  rewarder  ws://{host}:{settings.rewarder_port}",
+        "Ctrl-C ends it.",
+    )
+    clear = CLEAR if sys.stderr.isatty() else ""
+    print(clear + "\n".join(lines), flush=True)
+
+
+def set_up_logging(*, verbose: bool) -> None:
+    """Log to standard error, above the status line where it is a terminal."""
+    stream = ClearingStream(sys.stderr) if sys.stderr.isatty() else sys.stderr
+    handler = logging.StreamHandler(stream)
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        handlers=[handler],
+    )
+    # Each of aiohttp's own lines is one peer's bad request; those are no news.
+    logging.getLogger("aiohttp").setLevel(logging.DEBUG if verbose else logging.CRITICAL)

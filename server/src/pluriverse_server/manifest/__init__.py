@@ -1,0 +1,1 @@
+"""``runtime.toml``: what a runtime is, validated into plain data."""

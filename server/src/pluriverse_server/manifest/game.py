@@ -1,0 +1,257 @@
+"""The tables of runtime.toml, or of a game's own file, that say how a program is begun, watched and scored. Pure."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from .conditions import ConditionError, names_in
+from .page import Expression
+from .placeholders import check_known
+from .sources import MAX_SOURCES, AnySource, Coordinate, Name, Region
+from .spaces import Key
+
+# What a game file adds to a menu's way through it; longer ones are programs.
+MAX_STEPS: Final = 64
+
+# Beyond this the reward for a change of the largest values is no longer of any use.
+MAX_SCALE: Final = 1e9
+
+# Sources that are no [sources].
+OWN_SOURCES: Final = ("reports", "page")
+
+
+def _is_free(name: str) -> str:
+    if name in OWN_SOURCES or keyword.iskeyword(name):
+        raise ValueError("expected another name; this one has a meaning of its own in rewards or conditions")
+    return name
+
+
+SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64), AfterValidator(_is_free)]
+
+
+def _check_condition(text: str) -> str:
+    try:
+        names_in(text)
+    except ConditionError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+class Table(BaseModel):
+    """A table of TOML: no unknown keys, no conversions, no NaN."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Ready(Table):
+    """How it is known that an episode's first frame is on the screen."""
+
+    report: Literal["ready"] = "ready"
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
+
+
+class LimitsTable(Table):
+    """What a scraped program may take before its episode ends truncated: processes, output and files in MiB."""
+
+    processes: Annotated[int, Field(ge=1, le=4096)] = 128
+    output_mib: Annotated[int, Field(ge=1, le=65536)] = 256
+    home_mib: Annotated[int, Field(ge=1, le=65536)] = 512
+    memory_mib: Annotated[int, Field(ge=16, le=1048576)] = 4096
+
+
+class ProgramTable(Table):
+    """How the program is started. A program that reported frames and stops for ``frozen_after_s`` is replaced.
+
+    ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
+    """
+
+    command: Annotated[list[str], Field(min_length=1)]
+    ready: Ready = Ready()
+    frozen_after_s: Annotated[float, Field(gt=0, le=600)] = 5.0
+    home: Name | None = None
+    env: dict[str, str] = {}
+    accessibility: bool = False
+    limits: LimitsTable = LimitsTable()
+
+    @field_validator("command")
+    @classmethod
+    def _known_placeholders(cls, command: list[str]) -> list[str]:
+        check_known(command)
+        return command
+
+
+class Step(Table):
+    """One thing done to a program on its way to an episode, and the condition that it is done ``until``.
+
+    Just one of ``keys`` (held together), ``type``, ``click``, ``restore`` (a file of the runtime's, put ``to`` a place
+    below HOME); or none of them, to wait. ``every_s``: do it again so often until the condition holds.
+    """
+
+    keys: Annotated[list[Key], Field(min_length=1, max_length=8)] | None = None
+    type: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    click: Annotated[list[Coordinate], Field(min_length=2, max_length=2)] | None = None
+    button: Annotated[int, Field(ge=1, le=5)] = 1
+    restore: Name | None = None
+    to: Name | None = None
+    until: str | None = None
+    every_s: Annotated[float, Field(ge=0.02, le=60)] | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
+
+    @field_validator("until")
+    @classmethod
+    def _is_a_condition(cls, until: str | None) -> str | None:
+        return until if until is None else _check_condition(until)
+
+    @model_validator(mode="after")
+    def _does_one_thing(self) -> Step:
+        done = [what for what in (self.keys, self.type, self.click, self.restore) if what is not None]
+        if len(done) > 1 or (not done and self.until is None):
+            raise ValueError("expected just one of keys, type, click and restore; or until alone, to wait")
+        if (self.restore is None) != (self.to is None):
+            raise ValueError("expected restore and to together")
+        if self.every_s is not None and self.until is None:
+            raise ValueError("expected until with every_s, or it would never end")
+        return self
+
+
+Steps = Annotated[list[Step], Field(max_length=MAX_STEPS)]
+
+
+class ResetTable(Table):
+    """How an episode begins: the program is asked for it, or a page is; it is started anew, or keys lead to it.
+
+    ``steps`` are done for each episode, after ``start``, which is done each time the program was started. ``spares``
+    are programs that are kept ready on screens of their own, and swapped in.
+    """
+
+    by: Literal["report", "restart", "keys", "page"] = "report"
+    start: Steps = []
+    steps: Steps = []
+    spares: Annotated[int, Field(ge=0, le=4)] = 0
+
+    @model_validator(mode="after")
+    def _spares_are_restarted(self) -> ResetTable:
+        if self.spares and self.by != "restart":
+            raise ValueError('expected by = "restart" with spares')
+        return self
+
+
+class RewardTable(Table):
+    """Where reward comes from: the program's reports, a number in the page, or a source by its name.
+
+    ``give``: ``change`` makes each change of the number reward, ``end`` the number itself when it is over, ``event``
+    gives 1 each time that it begins to hold (or that a log's line comes), ``second`` 1 for each second that it holds.
+    All are multiplied by ``scale``, and given only while ``when`` holds. ``begins``: what ``change`` counts from where
+    an episode begins without a number to be read; else it counts from the first that is.
+    """
+
+    source: Annotated[str, Field(min_length=1, max_length=64)]
+    value: Expression | None = None
+    give: Literal["change", "end", "event", "second"] = "change"
+    scale: Annotated[float, Field(ge=-MAX_SCALE, le=MAX_SCALE)] = 1.0
+    when: str | None = None
+    begins: float | None = None
+
+    @field_validator("when")
+    @classmethod
+    def _is_a_condition(cls, when: str | None) -> str | None:
+        return when if when is None else _check_condition(when)
+
+    @model_validator(mode="after")
+    def _fits_its_source(self) -> RewardTable:
+        if (self.source == "page") != (self.value is not None):
+            raise ValueError('expected value, a JavaScript expression, with source = "page" and with no other')
+        if self.source in OWN_SOURCES and (
+            self.give in ("event", "second") or self.when is not None or self.scale != 1.0
+        ):
+            raise ValueError(
+                'expected give = "change" or "end", no when and no scale, with source = "page" or "reports"'
+            )
+        if self.begins is not None and (self.source in OWN_SOURCES or self.give != "change"):
+            raise ValueError('expected begins with give = "change" of a source alone')
+        return self
+
+
+class EpisodeTable(Table):
+    """What readings say of a scraped program's episode. Conditions name sources: ``lives == 0 and not menu``.
+
+    ``ready``: its first frame is there. ``done`` and ``truncated``: it has ended, with the reason as the key, where
+    there are several. ``text``: a source whose text is told. ``observation``: sources told as one JSON object.
+    """
+
+    ready: str | None = None
+    ready_timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
+    done: dict[str, str] = {}
+    truncated: dict[str, str] = {}
+    text: SourceName | None = None
+    observation: Annotated[list[SourceName], Field(max_length=MAX_SOURCES)] = []
+    picture: Region | None = None
+
+    @field_validator("done", "truncated", mode="before")
+    @classmethod
+    def _by_reason(cls, said: Any) -> Any:
+        return {"": said} if isinstance(said, str) else said
+
+    @field_validator("ready")
+    @classmethod
+    def _is_a_condition(cls, ready: str | None) -> str | None:
+        return ready if ready is None else _check_condition(ready)
+
+    @field_validator("done", "truncated")
+    @classmethod
+    def _are_conditions(cls, said: dict[str, str]) -> dict[str, str]:
+        for condition in said.values():
+            _check_condition(condition)
+        return said
+
+
+# What a program that reports by itself, and a page, have no use for.
+_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "env", "accessibility", "limits"))
+
+
+class GameTables(Table):
+    """How one program is begun, watched and scored: the tables that runtime.toml and a game's own file share."""
+
+    program: ProgramTable | None = None
+    reset: ResetTable = ResetTable()
+    rewards: list[RewardTable] = []
+    sources: Annotated[dict[SourceName, AnySource], Field(max_length=MAX_SOURCES)] = {}
+    episode: EpisodeTable = EpisodeTable()
+
+    @property
+    def scraped(self) -> bool:
+        """Whether the program says nothing by itself, so that its sources are read."""
+        return bool(self.sources)
+
+    @model_validator(mode="after")
+    def _sources_are_there(self) -> GameTables:
+        if not self.scraped:
+            if self.reset.by == "keys" or self.reset.start or self.reset.steps or self.reset.spares:
+                raise ValueError('expected [sources] with reset.by = "keys", reset.start, .steps and .spares')
+            if self.episode != EpisodeTable():
+                raise ValueError("expected [sources] with [episode], whose conditions are of what they read")
+            if self.program is not None and self.program.model_fields_set & _OF_SCRAPED_PROGRAMS:
+                told = ", ".join(sorted(_OF_SCRAPED_PROGRAMS))
+                raise ValueError(f"expected [sources] with these of [program]: {told}")
+            return self
+        if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
+            raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")
+        if self.reset.by not in ("restart", "keys"):
+            raise ValueError('expected reset.by = "restart" or "keys" with [sources]')
+        episode, reset = self.episode, self.reset
+        wanted = [("rewards", reward.source) for reward in self.rewards if reward.source not in OWN_SOURCES]
+        wanted += [("episode.observation", name) for name in episode.observation]
+        wanted += [("episode.text", episode.text)] if episode.text is not None else []
+        conditions = [("episode.ready", episode.ready), *(("rewards.when", reward.when) for reward in self.rewards)]
+        conditions += [("episode.done", text) for text in episode.done.values()]
+        conditions += [("episode.truncated", text) for text in episode.truncated.values()]
+        conditions += [("reset", step.until) for step in (*reset.start, *reset.steps)]
+        wanted += [(key, name) for key, text in conditions if text is not None for name in sorted(names_in(text))]
+        for key, name in wanted:
+            if name not in self.sources:
+                there = ", ".join(self.sources) or "none"
+                raise ValueError(f"{key} names the source {name!r}, and there is none; expected one of: {there}")
+        return self

@@ -1,0 +1,316 @@
+"""runtime.toml: what a runtime is, validated. Pure but for reading the one file.
+
+Each problem names the file, the key and what was expected; all problems of a file are told at once.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar
+from urllib.parse import quote
+
+from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS
+from pluriverse_protocol.metadata import HEIGHT, WIDTH
+from pluriverse_protocol.spaces import Spaces
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from pluriverse_server.episode import Environment
+
+from .game import OWN_SOURCES, GameTables, Table
+from .page import MAX_ZOOM, PageTable
+from .placeholders import MissingValue, fill
+from .sources import KINDS
+from .spaces import SharedSpacesTable, SpacesTable
+
+FILE_NAME: Final = "runtime.toml"
+
+# RFB says sizes in 16 bits; the X servers allocate the whole of it at once.
+MAX_SCREEN_PIXELS: Final = 8192
+
+# A runtime.toml is written by hand; one of megabytes is some other file.
+MAX_MANIFEST_BYTES: Final = 1024 * 1024
+
+
+# Each is read when the remote starts.
+MAX_GAMES: Final = 256
+
+
+T = TypeVar("T", bound=Table)
+
+
+class ManifestError(Exception):
+    """A runtime.toml that can't be used; the message lists what is wrong with it, a line each."""
+
+
+class Size(Table):
+    """A size in pixels."""
+
+    width: Annotated[int, Field(ge=16, le=MAX_SCREEN_PIXELS)]
+    height: Annotated[int, Field(ge=16, le=MAX_SCREEN_PIXELS)]
+
+
+class Point(Table):
+    """A place on the screen, in pixels from its top left."""
+
+    x: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
+    y: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
+
+
+class MetadataPlace(Point):
+    """Where the metadata block is, and who paints it: the program, or a small window of the daemon's above it."""
+
+    painted_by: Literal["program", "overlay"] = "program"
+
+
+class RuntimeTable(Table):
+    """What the runtime is."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
+    title: str
+    default_env: str
+    screen: Size = Size(width=1024, height=768)
+    fps: Annotated[float, Field(gt=0, le=MAX_FPS)] = 60.0
+    metadata: MetadataPlace | None = None
+
+    @model_validator(mode="after")
+    def _block_on_screen(self) -> RuntimeTable:
+        place, screen = self.metadata, self.screen
+        if place and (place.x + WIDTH > screen.width or place.y + HEIGHT > screen.height):
+            raise ValueError(
+                f"the metadata block, {WIDTH}x{HEIGHT} at ({place.x}, {place.y}), "
+                f"isn't on the screen of {screen.width}x{screen.height}"
+            )
+        return self
+
+
+class TimeLimit(Table):
+    """How long an episode may run before it is truncated."""
+
+    seconds: Annotated[float, Field(gt=0)]
+
+
+class CatalogueTable(Table):
+    """A small script that prints the environments as a JSON list of the tables that ``[[envs]]`` would hold."""
+
+    command: Annotated[list[str], Field(min_length=1)]
+    timeout_s: Annotated[float, Field(gt=0, le=60)] = 10.0
+
+
+class EnvTable(BaseModel):
+    """One environment. Further keys are the runtime's own: ``{env.key}`` in the command stands for them."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+
+    id: Annotated[str, Field(min_length=1, max_length=MAX_ENV_ID_CHARS)]
+    title: str = ""
+    fps: Annotated[float, Field(gt=0, le=MAX_FPS)] | None = None
+    sync: bool = False
+    time_limit_s: Annotated[float, Field(gt=0)] | None = None
+    spaces: SharedSpacesTable | None = None
+
+
+class GameFile(GameTables):
+    """A game's own file: one environment of a runtime that has many programs."""
+
+    env: EnvTable
+    spaces: SpacesTable | None = None
+    time_limit: TimeLimit | None = None
+
+    @model_validator(mode="after")
+    def _is_scraped(self) -> GameFile:
+        if self.program is None or not self.scraped or not self.rewards:
+            raise ValueError("expected [program], [sources] and [[rewards]]")
+        return self
+
+
+class Manifest(GameTables):
+    """A whole runtime.toml. ``games``: a folder of files, each an environment with a program and rewards of its own."""
+
+    runtime: RuntimeTable
+    page: PageTable | None = None
+    games: Annotated[str, Field(min_length=1)] | None = None
+    time_limit: TimeLimit | None = None
+    spaces: SpacesTable | None = None
+    catalogue: CatalogueTable | None = None
+    envs: list[EnvTable] = Field(default_factory=list[EnvTable])
+    _games: dict[str, GameTables] = PrivateAttr(default_factory=dict[str, GameTables])
+
+    @model_validator(mode="after")
+    def _one_catalogue(self) -> Manifest:
+        if bool(self.envs) + (self.catalogue is not None) + (self.games is not None) != 1:
+            raise ValueError("expected environments as [[envs]], from [catalogue], or from games: one of the three")
+        return self
+
+    @model_validator(mode="after")
+    def _one_that_plays(self) -> Manifest:
+        if self.games is not None:
+            own = sorted((GameTables.model_fields.keys() | {"page"}) & self.model_fields_set)
+            if own:
+                raise ValueError(f"expected {', '.join(own)} in the games' files alone")
+            return self
+        if not self.rewards:
+            raise ValueError("expected [[rewards]], at least one")
+        paged = self.reset.by == "page"
+        played, other = (self.page, self.program) if paged else (self.program, self.page)
+        if played is None or other is not None:
+            raise ValueError('expected [page] with reset.by = "page", and [program] otherwise')
+        own = {reward.source for reward in self.rewards} & set(OWN_SOURCES)
+        if self.scraped and own:
+            raise ValueError(
+                f"expected rewards of the sources by their names, beside [sources] there is no {own.pop()}"
+            )
+        if not self.scraped and own != {"page" if paged else "reports"}:
+            expected = "page" if paged else "reports"
+            raise ValueError(f'expected rewards of source = "{expected}" with reset.by = "{self.reset.by}"')
+        return self
+
+    @property
+    def plays_scraped(self) -> bool:
+        """Whether its programs say nothing by themselves, and are read by a process of the daemon's."""
+        return self.games is not None or self.scraped
+
+    def game(self, env_id: str) -> GameTables:
+        """How the program of an environment is begun, watched and scored."""
+        return self._games.get(env_id, self)
+
+    def with_games(self, games: Sequence[GameFile]) -> Manifest:
+        """The same with the environments of ``games``."""
+        envs = [
+            game.env.model_copy(
+                update={
+                    "spaces": game.env.spaces or game.spaces,
+                    "time_limit_s": game.env.time_limit_s or (game.time_limit.seconds if game.time_limit else None),
+                }
+            )
+            for game in games
+        ]
+        manifest = self.model_copy(update={"envs": envs})
+        manifest._games = {game.env.id: game for game in games}
+        return manifest
+
+    def zoomed(self, zoom: int) -> Manifest:
+        """The same with its page drawn so many times as large.
+
+        Raises:
+            ManifestError: it has no page, or that is too large.
+        """
+        if self.page is None:
+            raise ManifestError(f"runtime {self.runtime.id} is no web page, and can't be zoomed; leave --zoom out")
+        if not 1 <= zoom <= MAX_ZOOM:
+            raise ManifestError(f"the zoom is {zoom}, expected 1 to {MAX_ZOOM}")
+        return self.model_copy(update={"page": self.page.model_copy(update={"zoom": zoom})})
+
+    def environment(self, entry: EnvTable) -> Environment:
+        """What the episode machine needs to know of ``entry``, with the manifest's defaults filled in."""
+        limit = entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
+        return Environment(entry.id, entry.fps or self.runtime.fps, entry.sync, limit)
+
+    def spaces_of(self, entry: EnvTable) -> Spaces | None:
+        """How one can act in ``entry`` and what one is told, where it or the manifest says."""
+        table = entry.spaces or self.spaces
+        return table.spaces() if table is not None else None
+
+
+def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float, home: str | None = None) -> list[str]:
+    """The command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
+
+    Raises:
+        ManifestError: the environment lacks a key that the command asks for.
+    """
+    return _fill(command, "program.command", entry, str, {"seed": seed, "fps": fps, "home": home})
+
+
+def fill_address(page: PageTable, entry: EnvTable, *, seed: int, fps: float) -> str:
+    """The page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, quoted for an address.
+
+    Raises:
+        ManifestError: the environment lacks a key that the address asks for.
+    """
+    key, template = ("page.url", page.url) if page.url is not None else ("page.start", page.start)
+    assert template is not None
+    return _fill([template], key, entry, quote, {"seed": seed, "fps": fps})[0]
+
+
+def _fill(
+    templates: list[str], key: str, entry: EnvTable, write: Callable[[str], str], given: dict[str, Any]
+) -> list[str]:
+    values: dict[str, Any] = {"env": entry.id, **{name: value for name, value in given.items() if value is not None}}
+    values |= {f"env.{name}": value for name, value in entry.model_dump().items()}
+    try:
+        return [fill(template, values, write) for template in templates]
+    except MissingValue as missing:
+        name = missing.args[0]
+        if name == "home":
+            raise ManifestError(f"{key} asks for {{home}}, which only programs with [sources] have") from None
+        raise ManifestError(f"environment {entry.id!r} lacks the key {name!r} that {key} asks for") from None
+
+
+def load(directory: Path) -> Manifest:
+    """The manifest in ``directory``, with the games' files that it names.
+
+    Raises:
+        ManifestError: it isn't there, isn't TOML, or doesn't fit; the message has a line for each problem.
+    """
+    manifest = _read(directory / FILE_NAME, Manifest)
+    if manifest.games is None:
+        return manifest
+    paths = sorted((directory / manifest.games).glob("*.toml"))
+    if not 0 < len(paths) <= MAX_GAMES:
+        raise ManifestError(f"{directory / manifest.games}: {len(paths)} files *.toml; expected 1 to {MAX_GAMES}")
+    games: list[GameFile] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            games.append(_read(path, GameFile))
+        except ManifestError as error:
+            problems.append(str(error))
+    if problems:
+        raise ManifestError("\n".join(problems))
+    return manifest.with_games(games)
+
+
+def _read(path: Path, kind: type[T]) -> T:
+    try:
+        if path.stat().st_size > MAX_MANIFEST_BYTES:
+            raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ManifestError(f"{path}: no such file; expected a runtime's folder with a {FILE_NAME} in it") from None
+    except OSError as error:
+        raise ManifestError(f"{path}: can't be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        # Beside its own errors, tomllib lets out those of numbers too long and of nesting too deep.
+        raise ManifestError(f"{path}: not TOML: {error}") from None
+    try:
+        return kind.model_validate(document)
+    except ValidationError as error:
+        raise ManifestError(describe(path, error)) from None
+
+
+def describe(path: Path, error: ValidationError, key_prefix: str = "") -> str:
+    """A line for each problem: file, key, what was expected, what was found."""
+    lines: list[str] = []
+    for problem in error.errors(include_url=False):
+        key = key_prefix + _key(problem["loc"])
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            message = "unknown key; is it misspelt, or in the wrong table?"
+        elif problem["type"] == "missing":
+            message = "missing; expected a value"
+        else:
+            message = f"{message[0].lower()}{message[1:]}, got {problem['input']!r:.80}"
+        lines.append(f"{path}: {key or 'the file'}: {message}")
+    return "\n".join(lines)
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    key = ""
+    if len(location) > 2 and location[0] == "sources" and location[2] in KINDS:
+        # Which class a source was taken for is no key of the file.
+        location = (*location[:2], *location[3:])
+    for part in location:
+        key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
+    return key

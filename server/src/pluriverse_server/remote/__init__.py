@@ -1,0 +1,1 @@
+"""One remote: its screen, its program and its environment, kept running together."""

@@ -1,0 +1,329 @@
+"""Conducts one environment: reports and requests go into the episode machine, what follows goes out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, Protocol, cast
+
+from pluriverse_protocol import messages, reports
+from pluriverse_protocol.events import Event, JoystickEvent
+
+from pluriverse_server.daemon.hub import Hub
+from pluriverse_server.daemon.requests import RequestError
+from pluriverse_server.display import AsyncInjector, DisplayLost
+from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
+from pluriverse_server.manifest.runtime import EnvTable, Manifest
+from pluriverse_server.manifest.sources import ScreenSource, Source
+from pluriverse_server.programs.catalogue import suggest
+from pluriverse_server.programs.page import PageProgram
+from pluriverse_server.programs.program import Lost, Program
+from pluriverse_server.settings import Settings
+
+from .crash_limit import CrashLimiter
+from .metrics import Metrics
+from .status import Statistics
+
+log = logging.getLogger(__name__)
+
+# How often it is looked whether a heartbeat is due or the program has frozen.
+TICK_S: Final = 0.1
+
+# A program that is read is ended at its limit by who reads it, who knows what is still to be given; the daemon's own
+# limit comes so much later, should that hang.
+SCRAPED_LIMIT_GRACE_S: Final = 1.0
+
+# What agents may rely on beyond the protocol that old agents know; sent in v0.env.describe.
+CAPABILITIES: Final = ("fps", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
+
+
+class Listener(Protocol):
+    """Who hears all that goes through a service, such as a recorder. Neither call may take long."""
+
+    def on_report(self, report: reports.Report) -> None:
+        """The program has said this; it hasn't been taken in yet."""
+        ...
+
+    def on_output(self, output: Output) -> None:
+        """The episode machine wants this done; it hasn't been yet."""
+        ...
+
+
+class EnvironmentService:
+    """One environment on one screen, as its connections see it (``daemon.requests.Requests``)."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        manifest: Manifest,
+        catalogue: Mapping[str, EnvTable],
+        runtime_dir: Path,
+        on_change: Callable[[], None],
+    ) -> None:
+        """``runtime_dir`` is a private folder. ``on_change`` is called when the episode or its state changes."""
+        self.metrics = Metrics()
+        self.statistics = Statistics()
+        self.hub = Hub(self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s)
+        played = PageProgram if manifest.reset.by == "page" else Program
+        self.program = played(settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost)
+        self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.injector: AsyncInjector | None = None
+        self.listeners: list[Listener] = []
+        self._manifest = manifest
+        self._catalogue = catalogue
+        self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
+        self._deaths = CrashLimiter()
+        self._on_change = on_change
+        self._time_limit: asyncio.TimerHandle | None = None
+        self._resetting_since: float | None = None
+        self._ticker: asyncio.Task[None] | None = None
+        self._releasing: asyncio.Task[None] | None = None
+
+    async def start(self, env_id: str) -> None:
+        """Begin the first episode."""
+        await self.program.start()
+        self.hub.start()
+        self._ticker = asyncio.create_task(self._tick(), name="heartbeat")
+        environment = self._manifest.environment(self._catalogue[env_id])
+        self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=time.time()))
+
+    async def stop(self, reason: str) -> None:
+        """Say goodbye to the agents and end the program."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+        if self._time_limit is not None:
+            self._time_limit.cancel()
+        await asyncio.gather(self.hub.stop(reason), self.program.stop())
+
+    def part_died(self, part: str, how: str) -> None:
+        """Note that a part of the remote died; too many deaths in too short a time complete ``gave_up``."""
+        self.metrics.deaths.labels(part).inc()
+        if self._deaths.record(f"{part}: {how}", time.time()) and not self.gave_up.done():
+            self.gave_up.set_result(self._deaths.summary())
+
+    def screen_lost(self, reason: str) -> None:
+        """The screen has died under the program: its episode ends, the next waits for another screen."""
+        self._carry_out(self._machine.program_lost(reason, time.time()))
+
+    def status(self) -> dict[str, Any]:
+        """The live state; see ``status``."""
+        now = time.time()
+        round_trip_s = self.hub.agent_round_trip_s
+        runtime = self._manifest.runtime
+        return {
+            "runtime": runtime.id,
+            "runtime_version": runtime.version,
+            "width": runtime.screen.width,
+            "height": runtime.screen.height,
+            "metadata": runtime.metadata.model_dump() if runtime.metadata else None,
+            **self.statistics.episode_status(self._machine.episode, self._machine.state.value, now),
+            "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
+            "agents": int(self.hub.agent is not None),
+            "observers": self.hub.observers,
+            "agent_round_trip_ms": round_trip_s * 1000 if round_trip_s is not None else None,
+        }
+
+    def render_metrics(self) -> bytes:
+        """The metrics, for Prometheus."""
+        self.metrics.connections.labels("agent").set(int(self.hub.agent is not None))
+        self.metrics.connections.labels("observer").set(self.hub.observers)
+        self.metrics.malformed_reports.set(self.program.malformed_reports)
+        self.metrics.discarded_reports.set(self._machine.discarded_reports)
+        self.metrics.merged_rewards.set(self.hub.merged_rewards)
+        self.metrics.dropped_observations.set(self.hub.dropped_observations)
+        return self.metrics.render()
+
+    # ── what connections ask ────────────────────────────────────────────────────────────────────────────────────────
+
+    def description(self) -> tuple[messages.Describe, int] | None:
+        """What the environment is now, and its episode's id."""
+        described = self._machine.description()
+        if described is None or self._machine.episode is None:
+            return None
+        return described, self._machine.episode.episode_id
+
+    def reset(self, reset: messages.Reset, leaving: int) -> int:
+        """Begin an episode, or join the one that is beginning; returns its id.
+
+        Raises:
+            RequestError: there is no such environment.
+        """
+        entry = self._catalogue.get(reset.env_id)
+        if entry is None:
+            raise RequestError(
+                f"unknown environment {reset.env_id!r}; runtime {self._manifest.runtime.id} has "
+                f"{len(self._catalogue)}, such as {suggest(self._catalogue, reset.env_id)}"
+            )
+        environment = self._manifest.environment(entry)
+        self._carry_out(
+            self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=time.time())
+        )
+        assert self._machine.episode is not None
+        return self._machine.episode.episode_id
+
+    async def act(self, events: Sequence[Event]) -> None:
+        """Put keys, pointer and joystick in, in order.
+
+        Raises:
+            RequestError: the program takes no joystick (then nothing is put in), or the screen is gone.
+        """
+        joystick = [event for event in events if isinstance(event, JoystickEvent)]
+        if joystick and not self.program.takes_joystick:
+            raise RequestError(f"{joystick[0].name}: this environment takes no joystick events")
+        for event in joystick:
+            self.program.send(reports.Joystick(event.name, event.value))
+        others = [event for event in events if not isinstance(event, JoystickEvent)]
+        if others:
+            if self.injector is None:
+                raise RequestError("the screen is being started again; the action was dropped")
+            try:
+                await self.injector.apply(others)
+            except DisplayLost as error:
+                raise RequestError(f"the action was dropped: {error}") from error
+        self.metrics.actions.inc()
+
+    def agent_left(self) -> None:
+        """The agent is gone: let go of the keys and buttons that it holds."""
+        if self.injector is not None:
+            self._releasing = asyncio.create_task(self._release(self.injector), name="releasing keys")
+
+    async def _release(self, injector: AsyncInjector) -> None:
+        with contextlib.suppress(DisplayLost):
+            await injector.release_all()
+
+    # ── what the program does ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _reported(self, report: reports.Report) -> None:
+        for listener in self.listeners:
+            listener.on_report(report)
+        now = time.time()
+        episode = self._machine.episode
+        if isinstance(report, reports.Readings) and episode is not None and report.episode == episode.episode_id:
+            self._note_readings(report)
+        if isinstance(report, reports.Frame) and episode is not None and report.episode == episode.episode_id:
+            self.metrics.frames.inc(max(0, report.frames - episode.frames))
+            self.metrics.late_frames.inc(max(0, report.late_frames - episode.late_frames))
+            self.statistics.frame_rate.note(report.frames, report.at or now)
+        self._carry_out(self._machine.report(report, now))
+
+    def _note_readings(self, report: reports.Readings) -> None:
+        # Only a scraper reads sources; what another program calls so is not shown.
+        known = {
+            name: cast("Mapping[str, Any]", reading)
+            for name, reading in report.readings.items()
+            if name in self._sources and isinstance(reading, dict)
+        }
+        if known:
+            self.statistics.note_readings(known)
+            self.metrics.note_readings(known, report.cycle_ms / 1000)
+
+    @property
+    def _sources(self) -> Mapping[str, Source]:
+        """Those of the environment that is played."""
+        episode = self._machine.episode
+        return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
+
+    def _program_lost(self, lost: Lost) -> None:
+        if lost.died:
+            self.part_died("program", lost.reason)
+        self._carry_out(self._machine.program_lost(lost.reason, time.time()))
+
+    async def _tick(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(TICK_S)
+            self.program.check_frozen(loop.time())
+            self._carry_out(self._machine.heartbeat(time.time()))
+
+    # ── what follows ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _carry_out(self, outputs: Sequence[Output]) -> None:
+        for output in outputs:
+            for listener in self.listeners:
+                listener.on_output(output)
+            match output:
+                case Send(messages.Reward() as reward, episode_id):
+                    self._send_reward(reward, episode_id)
+                case Send(messages.Describe() as describe, episode_id):
+                    self.hub.broadcast(describe, episode_id)
+                    self._note_state(describe)
+                case Send(message, episode_id):
+                    self.hub.broadcast(message, episode_id)
+                case Begin():
+                    self.statistics.forget_readings()
+                    if not self.gave_up.done():
+                        self.program.begin(output)
+                case Finished():
+                    self._note_end(output)
+
+    def _send_reward(self, reward: messages.Reward, episode_id: int) -> None:
+        sent_at = self.hub.broadcast(reward, episode_id)
+        episode = self._machine.episode
+        if episode is not None and episode.environment.sync and not reward.done:
+            self.program.send(reports.Delivered(episode_id, sent_at))
+        if reward.reward or reward.done:
+            end = str(reward.info.get("reason", "")) if reward.done else None
+            self.statistics.note_reward(reward.frame_at or sent_at, reward.reward, episode_id, end)
+        if reward.frame_at is not None and reward.reward:
+            lag = max(0.0, sent_at - reward.frame_at)
+            self.statistics.note_reward_lag(lag)
+            self.metrics.reward_lag_seconds.observe(lag)
+
+    def _note_state(self, describe: messages.Describe) -> None:
+        loop = asyncio.get_running_loop()
+        episode = self._machine.episode
+        assert episode is not None
+        if self._time_limit is not None:
+            self._time_limit.cancel()
+            self._time_limit = None
+        running = describe.env_state == "running"
+        self.metrics.running.set(running)
+        if not running:
+            self._resetting_since = loop.time()
+        else:
+            if self._resetting_since is not None:
+                self.metrics.reset_seconds.observe(loop.time() - self._resetting_since)
+            if (limit := episode.environment.time_limit_s) is not None:
+                limit += SCRAPED_LIMIT_GRACE_S if self._manifest.plays_scraped else 0.0
+                self._time_limit = loop.call_later(limit, self._time_is_up, episode.episode_id)
+        self._on_change()
+
+    def _time_is_up(self, episode_id: int) -> None:
+        self._carry_out(self._machine.time_limit(episode_id, time.time()))
+
+    def _note_end(self, finished: Finished) -> None:
+        self.statistics.finished.append(finished)
+        self.metrics.episodes.labels("terminated" if finished.terminated else "truncated").inc()
+        log.info(
+            "episode %d of %s ended after %.1f s with reward %g: %s",
+            finished.episode_id,
+            finished.env_id,
+            finished.seconds,
+            finished.reward,
+            finished.reason,
+        )
+
+    def _describe(self, described: messages.Describe) -> messages.Describe:
+        runtime = self._manifest.runtime
+        block = runtime.metadata
+        return replace(
+            described,
+            runtime=runtime.id,
+            runtime_version=runtime.version,
+            width=runtime.screen.width,
+            height=runtime.screen.height,
+            clock="realtime",
+            capabilities=CAPABILITIES,
+            metadata_encoding={"type": "pixels", "x": block.x, "y": block.y} if block else None,
+            spaces=self._manifest.spaces_of(self._catalogue[described.env_id]),
+        )
+
+
+def _region(table: Source) -> list[int] | None:
+    return table.region if isinstance(table, ScreenSource) else None

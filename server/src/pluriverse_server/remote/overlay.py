@@ -1,0 +1,72 @@
+"""The overlay of a screen as the daemon sees it: a process that is there before the program that it lies over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pluriverse_server.manifest.key_combinations import parse_combination
+from pluriverse_server.manifest.runtime import Manifest
+from pluriverse_server.process import ChildProcess, StartError, child_environment
+
+OVERLAY: Final = "overlay"
+
+# In place within 0.2 s on an idle machine; one that starts a whole fleet at once takes seconds.
+START_DEADLINE_S: Final = 15.0
+
+
+def overlay_arguments(manifest: Manifest) -> list[str]:
+    """What the overlay is to do for a runtime, as its command line; empty if there is nothing for it to do."""
+    arguments: list[str] = []
+    runtime, page = manifest.runtime, manifest.page
+    if runtime.metadata is not None and runtime.metadata.painted_by == "overlay":
+        arguments += ["--block", str(runtime.metadata.x), str(runtime.metadata.y), "--fps", f"{runtime.fps:g}"]
+    if page is not None:
+        arguments.append("--guard")
+        for text in page.keys:
+            keysym, modifiers = parse_combination(text)
+            arguments += ["--allow", f"{keysym:#x}:{modifiers}"]
+        if "menus" in page.allow:
+            arguments.append("--middle-button")
+    return arguments
+
+
+async def start_overlay(arguments: Sequence[str], environment: Mapping[str, str]) -> ChildProcess:
+    """Start it on the screen that ``environment`` names; returns once its block is shown and its guard up.
+
+    Raises:
+        StartError: it ended, or wasn't ready in time; nothing is left of it.
+    """
+    read_end, write_end = os.pipe()
+    ready = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(ready), os.fdopen(read_end, "rb", buffering=0)
+    )
+    command = [sys.executable, "-m", "pluriverse_server.overlay", *arguments, "--ready-fd", str(write_end)]
+    try:
+        try:
+            child = await ChildProcess.start(OVERLAY, command, env=child_environment(environment), pass_fds=[write_end])
+        finally:
+            os.close(write_end)
+        try:
+            await _wait_until_ready(child, ready)
+        except BaseException:
+            await child.stop()
+            raise
+    finally:
+        transport.close()
+    return child
+
+
+async def _wait_until_ready(child: ChildProcess, ready: asyncio.StreamReader) -> None:
+    try:
+        async with asyncio.timeout(START_DEADLINE_S):
+            line = await ready.readline()
+    except TimeoutError:
+        raise StartError(f"the overlay was not ready after {START_DEADLINE_S:.0f} s") from None
+    if not line:
+        await child.wait()
+        raise StartError(f"the overlay ended at once, {child.describe_end()}:\n{child.output_tail}")

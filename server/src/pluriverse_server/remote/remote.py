@@ -1,0 +1,168 @@
+"""One remote from start to end: screen, program, daemon; heals what heals, gives up on what doesn't, leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+
+from pluriverse_server.daemon.http import Views, listen, make_app
+from pluriverse_server.display import Healed, Screen, ScreenOptions, make_screen
+from pluriverse_server.display.screen import X_SERVER
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
+from pluriverse_server.process import require_free
+from pluriverse_server.programs.catalogue import load_catalogue, require_environment
+from pluriverse_server.settings import Settings
+from pluriverse_server.viewer.hub import ViewerHub
+
+from .environment import EnvironmentService
+from .screen_clients import ScreenClients
+
+log = logging.getLogger(__name__)
+
+GOODBYE: Final = "the remote is shutting down"
+
+
+class GaveUp(Exception):
+    """Parts of the remote died too often; the message says what died how."""
+
+
+class Remote:
+    """A remote. ``run`` is its whole life."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stopping = asyncio.Event()
+        self._service: EnvironmentService | None = None
+        self._screen: Screen | None = None
+        self._viewers: ViewerHub | None = None
+
+    def stop(self) -> None:
+        """End ``run`` in good order; may be called from a signal handler."""
+        self._stopping.set()
+
+    @property
+    def service(self) -> EnvironmentService:
+        """What plays the environment, once ``on_start`` was called."""
+        assert self._service is not None
+        return self._service
+
+    @property
+    def screen(self) -> Screen:
+        """What it is played on, once ``on_start`` was called."""
+        assert self._screen is not None
+        return self._screen
+
+    def status(self) -> Mapping[str, Any]:
+        """The live state (see ``status``); empty until there is any."""
+        if self._service is None:
+            return {}
+        return {**self._service.status(), "viewers": self._viewers.viewers if self._viewers else 0}
+
+    async def run(self, on_start: Callable[[Manifest], None]) -> None:
+        """Bring everything up, call ``on_start``, and serve until ``stop``.
+
+        Raises:
+            ManifestError: the runtime can't be used.
+            StartError: a program, a port or the screen can't be had.
+            GaveUp: something kept dying.
+        """
+        settings = self.settings
+        manifest = load(settings.runtime)
+        if settings.zoom is not None:
+            manifest = manifest.zoomed(settings.zoom)
+        require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
+        require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
+        # Whoever finds one can tell by its process whether it is still needed.
+        runtime_dir = Path(tempfile.mkdtemp(prefix=f"pluriverse-{os.getpid()}-"))
+        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir))
+        try:
+            # Neither needs the other, and together they are most of the time that a start takes.
+            starting = asyncio.create_task(screen.start(), name="screen's start")
+            try:
+                catalogue = await load_catalogue(settings.runtime, manifest)
+            finally:
+                await asyncio.wait({starting})
+            starting.result()
+            await self._play(screen, manifest, catalogue, runtime_dir, on_start)
+        finally:
+            await screen.stop()
+            shutil.rmtree(runtime_dir, ignore_errors=True)
+
+    async def _play(
+        self,
+        screen: Screen,
+        manifest: Manifest,
+        catalogue: Mapping[str, EnvTable],
+        runtime_dir: Path,
+        on_start: Callable[[Manifest], None],
+    ) -> None:
+        settings = self.settings
+        env_id = require_environment(manifest, catalogue, settings.env_id)
+        service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
+        views = Views(self.status, service.render_metrics, lambda: (settings.reachable_host, settings.vnc_port))
+        app, self._viewers = make_app(service.hub, settings.password, views)
+        clients = ScreenClients(screen, manifest, service)
+        runner: web.AppRunner | None = None
+        try:
+            await service.start(env_id)
+            await clients.put_on()
+            runner = await listen(app, settings.host, settings.rewarder_port)
+            on_start(manifest)
+            await self._serve(screen, clients, service)
+        finally:
+            await service.stop(GOODBYE)
+            await clients.clear()
+            if runner is not None:
+                await runner.cleanup()
+
+    async def _serve(self, screen: Screen, clients: ScreenClients, service: EnvironmentService) -> None:
+        """Until somebody stops it, too much has died, or the screen can't be brought back."""
+        healer = asyncio.create_task(_keep_screen(screen, clients, service), name="screen")
+        stopping = asyncio.create_task(self._stopping.wait(), name="stop")
+        try:
+            await asyncio.wait({healer, stopping, service.gave_up}, return_when=asyncio.FIRST_COMPLETED)
+            if service.gave_up.done():
+                raise GaveUp(service.gave_up.result())
+            if healer.done():
+                healer.result()
+        finally:
+            for task in (healer, stopping):
+                task.cancel()
+            await asyncio.gather(healer, stopping, return_exceptions=True)
+
+    def _changed(self) -> None:
+        if self._viewers is not None:
+            self._viewers.changed()
+
+
+async def _keep_screen(screen: Screen, clients: ScreenClients, service: EnvironmentService) -> None:
+    while True:
+        death = await screen.wait_for_death()
+        log.warning("the %s died (%s); starting it again", death.name, death.how)
+        service.part_died(death.name, death.how)
+        if death.name == X_SERVER:
+            await clients.take_off(f"{death.name} {death.how}")
+        if await screen.heal() is Healed.EVERYTHING:
+            await clients.take_off(f"{death.name} {death.how}")
+            await clients.put_on()
+
+
+def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path) -> ScreenOptions:
+    return ScreenOptions(
+        width=manifest.runtime.screen.width,
+        height=manifest.runtime.screen.height,
+        vnc_port=settings.vnc_port,
+        vnc_host=settings.host,
+        password=settings.password if settings.vnc_password else None,
+        backend=settings.display_backend,
+        runtime_dir=runtime_dir,
+        name=f"pluriverse {manifest.runtime.id}",
+    )

@@ -1,0 +1,96 @@
+"""What is on a remote's screen: the agent's input, the overlay, and the program, put on it in this order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+
+from pluriverse_server.display import AsyncInjector, DisplayLost, Screen
+from pluriverse_server.display.screen import ROOT_CAUSE_S
+from pluriverse_server.manifest.runtime import Manifest
+from pluriverse_server.process import StartError
+
+from .environment import EnvironmentService
+from .overlay import OVERLAY, overlay_arguments, start_overlay
+
+log = logging.getLogger(__name__)
+
+
+class ScreenClients:
+    """Puts everything on the screen once it is there, and off again when it has gone; keeps the overlay running.
+
+    Where the overlay guards the keys of a browser, the browser is on the screen only while the overlay is.
+    """
+
+    def __init__(self, screen: Screen, manifest: Manifest, service: EnvironmentService) -> None:
+        self._screen = screen
+        self._service = service
+        self._overlay_arguments = overlay_arguments(manifest)
+        self._guarded = manifest.page is not None
+        self._overlay: asyncio.Task[None] | None = None
+
+    async def put_on(self) -> None:
+        """Give the program and the agent's input the screen, which has just been started."""
+        screen, service = self._screen, self._service
+        try:
+            service.injector = await AsyncInjector.open(screen.display, screen.xauthority)
+        except DisplayLost as error:
+            # The screen's keeper has that death in hand, and comes back here with another screen.
+            log.warning("%s", error)
+            return
+        if not self._guarded:
+            service.program.put_on(screen.environment)
+        if self._overlay_arguments:
+            keeping = self._keep_overlay(self._overlay_arguments, screen.environment)
+            self._overlay = asyncio.create_task(keeping, name="overlay")
+
+    async def take_off(self, reason: str) -> None:
+        """The screen that was put on is gone, and the program with it; nothing if none is on."""
+        injector, self._service.injector = self._service.injector, None
+        if injector is not None:
+            await self._end_overlay()
+            await self._service.program.take_off()
+            self._service.screen_lost(reason)
+            await injector.close()
+
+    async def clear(self) -> None:
+        """Take everything off but the program, which has ended already. May be called repeatedly."""
+        await self._end_overlay()
+        if self._service.injector is not None:
+            await self._service.injector.close()
+
+    async def _keep_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        while True:
+            how = await self._run_overlay(arguments, environment)
+            if self._guarded:
+                await self._service.program.take_off()
+            # Who loses the X server dies as well. That is the server's death, and whoever sees to that ends this.
+            await asyncio.sleep(ROOT_CAUSE_S)
+            log.warning("the %s died (%s); starting it again", OVERLAY, how)
+            self._service.part_died(OVERLAY, how)
+            if self._guarded:
+                self._service.screen_lost(f"{OVERLAY} {how}")
+
+    async def _run_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+        """Until it ends; returns how it did."""
+        try:
+            overlay = await start_overlay(arguments, environment)
+        except StartError as error:
+            log.warning("%s", error)
+            return "could not be started"
+        try:
+            if self._guarded:
+                self._service.program.put_on(environment)
+            await overlay.wait()
+        finally:
+            await overlay.stop()
+        return overlay.describe_end()
+
+    async def _end_overlay(self) -> None:
+        overlay, self._overlay = self._overlay, None
+        if overlay is not None:
+            overlay.cancel()
+            await asyncio.wait({overlay})
+            if not overlay.cancelled():
+                overlay.result()

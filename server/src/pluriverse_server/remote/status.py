@@ -1,0 +1,122 @@
+"""The live state of a remote in one place: what the viewer, the status line and the health checks show.
+
+Pure: the clock is passed in. Times are UNIX seconds, rates frames a second, lags milliseconds.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pluriverse_protocol.limits import MAX_FPS
+
+from pluriverse_server.episode import Episode, Finished
+
+# The frame rate is measured over this long: short enough to show a stall, long enough to be steady.
+RATE_WINDOW_S: Final = 2.0
+
+# A program whose clock stands still would otherwise be remembered frame by frame, forever.
+MAX_RATE_FRAMES: Final = int(RATE_WINDOW_S * MAX_FPS)
+
+# How many rewards the shown lag is the median of, and how many ended episodes are shown.
+LAGS: Final = 32
+EPISODES: Final = 20
+
+# How many rewards are shown.
+REWARDS: Final = 32
+
+
+@dataclass(slots=True)
+class FrameRate:
+    """The frames of the last seconds."""
+
+    _frames: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MAX_RATE_FRAMES))
+
+    def note(self, frames: int, at: float) -> None:
+        """The program has drawn ``frames`` so far in its episode."""
+        if self._frames and (frames < self._frames[-1][1] or at < self._frames[-1][0]):
+            self._frames.clear()
+        self._frames.append((at, frames))
+        while at - self._frames[0][0] > RATE_WINDOW_S:
+            self._frames.popleft()
+
+    def rate(self, now: float) -> float | None:
+        """Frames a second; None where too little is known."""
+        if len(self._frames) < 2 or now - self._frames[-1][0] > RATE_WINDOW_S:
+            return None
+        (first_at, first), (last_at, last) = self._frames[0], self._frames[-1]
+        return (last - first) / (last_at - first_at) if last_at > first_at else None
+
+
+class Statistics:
+    """What the live state remembers beside the episode itself."""
+
+    def __init__(self) -> None:
+        self.frame_rate = FrameRate()
+        self.finished: deque[Finished] = deque(maxlen=EPISODES)
+        self._rewards: deque[dict[str, Any]] = deque(maxlen=REWARDS)
+        self._reward_lags_s: deque[float] = deque(maxlen=LAGS)
+        self._readings: dict[str, Mapping[str, Any]] = {}
+
+    def note_reward_lag(self, seconds: float) -> None:
+        """A reward was sent ``seconds`` after the frame that earned it was on the screen."""
+        self._reward_lags_s.append(seconds)
+
+    def note_reward(self, at: float, reward: float, episode_id: int, end: str | None) -> None:
+        """A reward was sent; with ``end``, which is the reason, its episode has ended."""
+        given = {"at": at, "reward": reward, "done": end is not None, "reason": end or "", "episode": str(episode_id)}
+        self._rewards.append(given)
+
+    def note_readings(self, readings: Mapping[str, Mapping[str, Any]]) -> None:
+        """Some of the environment's sources were read."""
+        self._readings.update(readings)
+
+    def forget_readings(self) -> None:
+        """Another environment is played, or this one anew."""
+        self._readings.clear()
+
+    def sources_status(self, regions: Mapping[str, list[int] | None]) -> dict[str, Any]:
+        """The newest reading of each source, with its region (x, y, width, height) if it is on the screen."""
+        return {
+            name: {**self._readings[name], "region": region}
+            for name, region in regions.items()
+            if name in self._readings
+        }
+
+    @property
+    def reward_lag_ms(self) -> float | None:
+        """The median of the last ones."""
+        return statistics.median(self._reward_lags_s) * 1000 if self._reward_lags_s else None
+
+    def episode_status(self, episode: Episode | None, state: str | None, now: float) -> dict[str, Any]:
+        """The part of the live state that is about episodes."""
+        running_for = now - episode.started_at if episode and episode.started_at and state == "running" else 0.0
+        rate = self.frame_rate.rate(now)
+        return {
+            "env_id": episode.environment.env_id if episode else None,
+            "env_state": state,
+            "episode_id": str(episode.episode_id if episode else 0),
+            "episode_reward": episode.reward if episode else 0.0,
+            "episode_seconds": round(max(0.0, running_for), 3),
+            "fps": episode.fps if episode else None,
+            "picture": list(episode.picture) if episode and episode.picture else None,
+            "fps_measured": round(rate, 2) if rate is not None else None,
+            "frames": episode.frames if episode else 0,
+            "late_frames": episode.late_frames if episode else 0,
+            "reward_lag_ms": self.reward_lag_ms,
+            "rewards": list(self._rewards),
+            "last_episodes": [
+                {
+                    "episode_id": str(finished.episode_id),
+                    "env_id": finished.env_id,
+                    "reward": finished.reward,
+                    "seconds": round(finished.seconds, 3),
+                    "reason": finished.reason,
+                }
+                for finished in self.finished
+            ],
+            "now": now,
+        }

@@ -1,0 +1,32 @@
+"""What a command that runs a remote prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pluriverse_server.console.serve import greet
+from pluriverse_server.manifest.runtime import load
+from pluriverse_server.settings import Settings
+
+GYM_CORE = Path(__file__).parents[3] / "runtimes" / "gym-core"
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("::", "[::1]"),
+        ("fe80::1", "[fe80::1]"),
+        ("localhost", "localhost"),
+    ],
+)
+def test_addresses_that_are_printed_lead_to_where_it_listens(
+    capsys: pytest.CaptureFixture[str], host: str, address: str
+) -> None:
+    greet(Settings(GYM_CORE, host=host, password="sesame"), load(GYM_CORE))
+    printed = capsys.readouterr().out
+    assert f"  screen    vnc://{address}:5900\n" in printed
+    assert f"  viewer    http://{address}:15900/viewer/?password=sesame\n" in printed
+    assert f"  rewarder  ws://{address}:15900\n" in printed

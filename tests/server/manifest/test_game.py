@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pluriverse_server.manifest.game import (
+    MAX_STEPS,
+    EpisodeTable,
+    GameTables,
+    ResetTable,
+    RewardTable,
+    Step,
+)
+from pydantic import BaseModel, ValidationError
+
+SOURCES = {
+    "score": {"from": "screen", "region": [0, 0, 9, 9], "read": "number"},
+    "lives": {"from": "log", "pattern": r"lives (?P<value>\d)"},
+}
+SCRAPED: dict[str, Any] = {
+    "program": {"command": ["game", "{home}"]},
+    "reset": {"by": "keys", "start": [{"until": "score == 0"}], "steps": [{"keys": ["F2"], "until": "lives == 3"}]},
+    "sources": SOURCES,
+    "rewards": [{"source": "score", "when": "lives > 0"}],
+    "episode": {"ready": "score == 0", "done": "lives == 0", "text": "lives", "observation": ["score", "lives"]},
+}
+
+
+def refusal(model: type[BaseModel], table: dict[str, Any]) -> str:
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate(table)
+    (problem,) = refused.value.errors()
+    key = ".".join(str(part) for part in problem["loc"])
+    return f"{key}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def test_least_game_that_is_scraped() -> None:
+    game = GameTables.model_validate({"program": {"command": ["game"]}, "reset": {"by": "restart"}, "sources": SOURCES})
+    assert game.scraped
+    assert (game.episode, game.rewards, game.reset.steps) == (EpisodeTable(), [], [])
+
+
+def test_whole_game_may_be_validated_again() -> None:
+    game = GameTables.model_validate(SCRAPED)
+    assert GameTables.model_validate(game.model_dump(by_alias=True)) == game
+    assert GameTables(program=game.program, reset=game.reset, sources=game.sources) is not None
+
+
+# ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"keys": ["Control_L", "n"]},
+        {"type": "Ann"},
+        {"click": [10, 20], "button": 3},
+        {"restore": "saves/new.dat", "to": ".game/save.dat"},
+        {"until": "score == 0", "timeout_s": 3},
+        {"keys": ["space"], "until": "score == 0", "every_s": 0.5},
+    ],
+)
+def test_step_does_one_thing_or_waits(step: dict[str, Any]) -> None:
+    Step.model_validate(step)
+
+
+@pytest.mark.parametrize(
+    ("step", "complaint"),
+    [
+        ({}, ": expected just one of keys, type, click and restore; or until alone"),
+        ({"keys": ["a"], "type": "b"}, ": expected just one of"),
+        ({"keys": []}, "keys: List should have at least 1 item"),
+        ({"keys": ["NoSuchKey"]}, "keys.0: "),
+        ({"click": [1]}, "click: List should have at least 2 items"),
+        ({"click": [1, -1]}, "click.1: Input should be greater than or equal to 0"),
+        ({"restore": "a"}, ": expected restore and to together"),
+        ({"to": "a", "until": "x"}, ": expected restore and to together"),
+        ({"keys": ["a"], "every_s": 1}, ": expected until with every_s"),
+        ({"until": "f()"}, "until: 'f()' is not allowed in a condition"),
+        ({"until": "x", "timeout_s": 0}, "timeout_s: Input should be greater than 0"),
+    ],
+)
+def test_mistake_in_a_step_is_told(step: dict[str, Any], complaint: str) -> None:
+    assert refusal(Step, step).startswith(complaint)
+
+
+def test_steps_have_a_limit() -> None:
+    steps = [{"until": "x"}] * (MAX_STEPS + 1)
+    assert refusal(ResetTable, {"by": "keys", "steps": steps}).startswith("steps: List should have at most")
+
+
+def test_spares_are_of_programs_that_are_restarted() -> None:
+    assert ResetTable.model_validate({"by": "restart", "spares": 2}).spares == 2
+    assert refusal(ResetTable, {"by": "keys", "spares": 1}) == ': expected by = "restart" with spares'
+
+
+# ── rewards ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("reward", "complaint"),
+    [
+        ({}, "source: Field required"),
+        ({"source": "score", "give": "often"}, "give: Input should be 'change', 'end', 'event' or 'second'"),
+        ({"source": "score", "scale": float("inf")}, "scale: Input should be a finite number"),
+        ({"source": "score", "scale": 1e10}, "scale: Input should be less than or equal to"),
+        ({"source": "score", "when": "lives ="}, "when: expected a condition such as"),
+        ({"source": "score", "value": "game.score"}, ": expected value, a JavaScript expression, with"),
+        ({"source": "page"}, ": expected value, a JavaScript expression, with"),
+        ({"source": "page", "value": "x", "give": "second"}, ': expected give = "change" or "end", no when and no'),
+        ({"source": "reports", "when": "x"}, ': expected give = "change" or "end", no when and no scale'),
+        ({"source": "reports", "scale": 0.5}, ': expected give = "change" or "end", no when and no scale'),
+    ],
+)
+def test_mistake_in_a_reward_is_told(reward: dict[str, Any], complaint: str) -> None:
+    assert refusal(RewardTable, reward).startswith(complaint)
+
+
+# ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_condition_without_a_reason_stands_alone() -> None:
+    episode = EpisodeTable.model_validate({"done": "lives == 0", "truncated": {"time up": "clock == 0"}})
+    assert episode.done == {"": "lives == 0"}
+    assert episode.truncated == {"time up": "clock == 0"}
+
+
+@pytest.mark.parametrize(
+    ("episode", "complaint"),
+    [
+        ({"done": "lives ="}, "done: expected a condition such as"),
+        ({"done": {"lost": "f()"}}, "done: 'f()' is not allowed"),
+        ({"truncated": 3}, "truncated: Input should be a valid dictionary"),
+        ({"ready": ""}, "ready: expected a condition such as"),
+        ({"text": "Score"}, "text: String should match pattern"),
+        ({"picture": [0, 0, 0, 9]}, "picture: expected [x, y, width, height] in pixels"),
+        ({"ready_timeout_s": 601}, "ready_timeout_s: Input should be less than or equal to 600"),
+    ],
+)
+def test_mistake_in_an_episode_is_told(episode: dict[str, Any], complaint: str) -> None:
+    assert refusal(EpisodeTable, episode).startswith(complaint)
+
+
+# ── together ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ({"rewards": [{"source": "points"}]}, "rewards"),
+        ({"rewards": [{"source": "score", "when": "points > 0"}]}, "rewards.when"),
+        ({"episode": {"ready": "points == 0"}}, "episode.ready"),
+        ({"episode": {"done": "lives == 0 or points == 0"}}, "episode.done"),
+        ({"episode": {"truncated": {"late": "points == 0"}}}, "episode.truncated"),
+        ({"episode": {"text": "points"}}, "episode.text"),
+        ({"episode": {"observation": ["score", "points"]}}, "episode.observation"),
+        ({"reset": {"by": "keys", "start": [{"until": "points"}]}}, "reset"),
+        ({"reset": {"by": "keys", "steps": [{"until": "points"}]}}, "reset"),
+    ],
+)
+def test_source_that_is_not_there_is_told_with_those_that_are(table: dict[str, Any], key: str) -> None:
+    found = refusal(GameTables, {**SCRAPED, **table})
+    assert found == f": {key} names the source 'points', and there is none; expected one of: score, lives"
+
+
+@pytest.mark.parametrize("name", ["Score", "1up", "game-over", "", "not", "in", "page", "reports", "x" * 65])
+def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        GameTables.model_validate({"reset": {"by": "keys"}, "sources": {name: SOURCES["score"]}})
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ({"reset": {"by": "keys"}}, ': expected [sources] with reset.by = "keys"'),
+        ({"reset": {"by": "restart", "spares": 1}}, ': expected [sources] with reset.by = "keys"'),
+        ({"reset": {"steps": [{"keys": ["a"]}]}}, ': expected [sources] with reset.by = "keys"'),
+        ({"episode": {"ready_timeout_s": 5}}, ": expected [sources] with [episode]"),
+        ({"program": {"command": ["x"], "home": "home"}}, ": expected [sources] with these of [program]: "),
+        ({"program": {"command": ["x"], "accessibility": True}}, ": expected [sources] with these of [program]: "),
+        (
+            {
+                "sources": SOURCES,
+                "reset": {"by": "restart", "spares": 1},
+                "program": {"command": ["x", "--seed={seed}"]},
+            },
+            ": expected no {seed} in program.command with reset.spares",
+        ),
+        ({"sources": SOURCES}, ': expected reset.by = "restart" or "keys" with [sources]'),
+        ({"sources": SOURCES, "reset": {"by": "page"}}, ': expected reset.by = "restart" or "keys" with [sources]'),
+    ],
+)
+def test_tables_that_do_not_fit_together_are_told(table: dict[str, Any], complaint: str) -> None:
+    assert refusal(GameTables, table).startswith(complaint)

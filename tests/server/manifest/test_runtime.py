@@ -1,0 +1,414 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pluriverse_server.episode import Environment
+from pluriverse_server.manifest.placeholders import placeholders
+from pluriverse_server.manifest.runtime import (
+    FILE_NAME,
+    MAX_MANIFEST_BYTES,
+    EnvTable,
+    Manifest,
+    ManifestError,
+    fill_command,
+    load,
+)
+from pydantic import ValidationError
+
+VALID = """
+[runtime]
+id = "toy"
+version = "1.2.3"
+title = "A toy"
+default_env = "toy.First-v0"
+[program]
+command = ["python", "game.py", "{env}", "--seed={seed}", "--fps={fps}", "{env.level}"]
+[[rewards]]
+source = "reports"
+[[envs]]
+id = "toy.First-v0"
+level = 3
+"""
+
+
+def write(directory: Path, text: str) -> Path:
+    (directory / FILE_NAME).write_text(text, encoding="utf-8")
+    return directory
+
+
+def complaints(directory: Path, text: str) -> list[str]:
+    """What is said of a runtime.toml, a line each, without the file's name."""
+    write(directory, text)
+    with pytest.raises(ManifestError) as refused:
+        load(directory)
+    lines = str(refused.value).splitlines()
+    prefix = f"{directory / FILE_NAME}: "
+    assert all(line.startswith(prefix) for line in lines), lines
+    return [line.removeprefix(prefix) for line in lines]
+
+
+def changed(before: str, after: str) -> str:
+    assert VALID.count(before) == 1
+    return VALID.replace(before, after)
+
+
+def test_least_manifest_has_the_defaults_that_are_documented(tmp_path: Path) -> None:
+    manifest = load(write(tmp_path, VALID))
+    assert (manifest.runtime.screen.width, manifest.runtime.screen.height) == (1024, 768)
+    assert manifest.runtime.fps == 60
+    assert manifest.runtime.metadata is None
+    assert manifest.program is not None
+    assert manifest.program.ready.timeout_s == 10
+    assert manifest.program.frozen_after_s == 5
+    assert manifest.reset.by == "report"
+    assert manifest.time_limit is None
+    assert manifest.envs[0].model_extra == {"level": 3}
+
+
+def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) -> None:
+    manifest = load(write(tmp_path, VALID + "\n[time_limit]\nseconds = 90"))
+    plain, own = EnvTable(id="a"), EnvTable(id="b", fps=20, sync=True, time_limit_s=5)
+    assert manifest.environment(plain) == Environment("a", 60.0, sync=False, time_limit_s=90.0)
+    assert manifest.environment(own) == Environment("b", 20.0, sync=True, time_limit_s=5.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaint"),
+    [
+        ('id = "toy"\n', 'id = "Toy!"\n', "runtime.id: string should match pattern"),
+        ('id = "toy"\n', "id = 3\n", "runtime.id: input should be a valid string, got 3"),
+        ('id = "toy"\n', "", "runtime.id: missing; expected a value"),
+        ('"1.2.3"', '"1.2"', "runtime.version: string should match pattern"),
+        ('"1.2.3"', "1.2", "runtime.version: input should be a valid string, got 1.2"),
+        ('title = "A toy"', 'tilte = "A toy"', "runtime.title: missing; expected a value"),
+        ("[program]", "screen = 3\n[program]", "runtime.screen: input should be"),
+        (
+            "[program]",
+            "screen = {width = 15, height = 768}\n[program]",
+            "runtime.screen.width: input should be greater",
+        ),
+        ("[program]", "screen = {width = 8193, height = 9}\n[program]", "runtime.screen.width: input should be less"),
+        (
+            "[program]",
+            'screen = {width = "99", height = 99}\n[program]',
+            "runtime.screen.width: input should be a valid",
+        ),
+        ("[program]", "screen = {width = 99}\n[program]", "runtime.screen.height: missing; expected a value"),
+        ("[program]", "fps = 0\n[program]", "runtime.fps: input should be greater than 0, got 0"),
+        ("[program]", "fps = 1001\n[program]", "runtime.fps: input should be less than or equal to 1000, got 1001"),
+        ("[program]", "fps = nan\n[program]", "runtime.fps: input should be"),
+        ("[program]", "fps = true\n[program]", "runtime.fps: input should be a valid number, got True"),
+        ("[program]", "metadata = {x = -1, y = 0}\n[program]", "runtime.metadata.x: input should be greater"),
+        (
+            "[program]",
+            'metadata = {x = 0, y = 0, painted_by = "me"}\n[program]',
+            "runtime.metadata.painted_by: input should be 'program' or 'overlay', got 'me'",
+        ),
+        (
+            "[program]",
+            "metadata = {x = 1019, y = 0}\n[program]",
+            "runtime: the metadata block, 6x2 at (1019, 0), isn't on the screen of 1024x768",
+        ),
+        (
+            "[program]",
+            "metadata = {x = 0, y = 767}\n[program]",
+            "runtime: the metadata block, 6x2 at (0, 767), isn't on the screen of 1024x768",
+        ),
+        ("[program]", "[program]\nfrozen_after_s = inf", "program.frozen_after_s: input should be"),
+        ("[program]", '[program]\nready = {report = "go"}', "program.ready.report: input should be 'ready', got 'go'"),
+        ("[program]", "[program]\nready = {timeout_s = 601}", "program.ready.timeout_s: input should be less"),
+        (
+            "[[rewards]]",
+            '[reset]\nby = "magic"\n[[rewards]]',
+            "reset.by: input should be 'report', 'restart', 'keys' or 'page', got 'magic'",
+        ),
+        (
+            'source = "reports"',
+            'source = "screen"',
+            'the file: expected rewards of source = "reports" with reset.by = "report"',
+        ),
+        ('[[rewards]]\nsource = "reports"', "", "the file: expected [[rewards]], at least one"),
+        ("level = 3", "sync = 1", "envs[0].sync: input should be a valid boolean, got 1"),
+        ("level = 3", "time_limit_s = inf", "envs[0].time_limit_s: input should be a finite number, got inf"),
+        ("level = 3", "[time_limit]\nseconds = inf", "time_limit.seconds: input should be a finite number, got inf"),
+        ("level = 3", "[time_limit]\nsecond = 3", "time_limit.seconds: missing; expected a value"),
+        ("level = 3", '[[envs]]\nid = ""', "envs[1].id: string should have at least 1 character, got ''"),
+        (
+            '[[envs]]\nid = "toy.First-v0"\nlevel = 3',
+            "",
+            "the file: expected environments as [[envs]], from [catalogue], or from",
+        ),
+        (
+            "level = 3",
+            '[catalogue]\ncommand = ["x"]',
+            "the file: expected environments as [[envs]], from [catalogue], or from",
+        ),
+        ("level = 3", "[catalogue]\ncommand = []", "catalogue.command: list should have at least 1 item"),
+    ],
+)
+def test_each_mistake_names_its_key_and_what_was_expected(
+    tmp_path: Path, before: str, after: str, complaint: str
+) -> None:
+    found = complaints(tmp_path, changed(before, after))
+    assert any(line.startswith(complaint) for line in found), found
+    assert all(len(line) < 300 for line in found)
+
+
+def test_unknown_key_is_told_to_be_one(tmp_path: Path) -> None:
+    assert complaints(tmp_path, changed("level = 3", "[limits]\nx = 1")) == [
+        "limits: unknown key; is it misspelt, or in the wrong table?"
+    ]
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    text = VALID.replace('id = "toy"', 'id = "T"').replace('"1.2.3"', '"1"').replace("[[rewards]]", "[[reward]]")
+    keys = [line.split(":")[0] for line in complaints(tmp_path, text)]
+    assert keys == ["runtime.id", "runtime.version", "reward"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[runtime", "a = ", "\x00", "a = 1\na = 2", "a = " + "[" * 50_000, "a = " + "1" * 5_000, "a = 2001-13-41"],
+)
+def test_what_is_not_toml_is_told_to_be_not(tmp_path: Path, text: str) -> None:
+    (line,) = complaints(tmp_path, text)
+    assert line.startswith("not TOML: ")
+
+
+def test_what_is_not_text_is_told_to_be_not_toml(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"\xff\xfe")
+    with pytest.raises(ManifestError, match="not TOML"):
+        load(tmp_path)
+
+
+def test_missing_file_is_told_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match=r"runtime\.toml: no such file; expected a runtime's folder"):
+        load(tmp_path)
+    with pytest.raises(ManifestError, match="no such file"):
+        load(tmp_path / "nowhere")
+
+
+def test_file_in_place_of_the_folder_or_folder_in_place_of_the_file_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ManifestError, match="can't be read: Not a directory"):
+        load(tmp_path / "file")
+    (tmp_path / FILE_NAME).mkdir()
+    with pytest.raises(ManifestError, match="can't be read: Is a directory"):
+        load(tmp_path)
+
+
+def test_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / FILE_NAME).open("w") as file:
+        os.truncate(file.fileno(), MAX_MANIFEST_BYTES + 1)
+    with pytest.raises(ManifestError, match=f"over {MAX_MANIFEST_BYTES} bytes"):
+        load(tmp_path)
+
+
+# ── the command's placeholders ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "{level}",
+        "{}",
+        "{0}",
+        "{env[0]}",
+        "{env.}",
+        "{env.a.b}",
+        "{env!r}",
+        "{seed:05}",
+        "{seed!s:>9}",
+        "{ env }",
+        "{env.x!r}",
+    ],
+)
+def test_unknown_placeholder_is_named_with_those_that_are_known(tmp_path: Path, word: str) -> None:
+    (line,) = complaints(tmp_path, changed('"{env}"', f'"{word}"'))
+    assert line.startswith(
+        f"program.command: unknown placeholder {word}; known: {{env}}, {{env.<key>}}, {{seed}}, {{fps}}, {{home}}"
+    )
+
+
+@pytest.mark.parametrize("word", ["{", "}", "{env", "env}", "{env}}", "{{env}", "{env!}", "{env!rr}", "{seed:{fps}"])
+def test_brace_without_its_partner_is_a_mistake_like_others(tmp_path: Path, word: str) -> None:
+    (line,) = complaints(tmp_path, changed('"{env}"', f'"{word}"'))
+    assert line.startswith("program.command: ")
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(alphabet="{}!:.[]envsd0 ", max_size=12) | st.text(), min_size=1, max_size=4))
+def test_any_command_is_filled_or_refused_as_a_manifest_is(command: list[str]) -> None:
+    document: dict[str, Any] = {
+        "runtime": {"id": "toy", "version": "1.2.3", "title": "", "default_env": "a"},
+        "program": {"command": command},
+        "rewards": [{"source": "reports"}],
+        "envs": [{"id": "a"}],
+    }
+    try:
+        manifest = Manifest.model_validate(document)
+    except ValidationError:
+        return
+    assert manifest.program is not None
+    try:
+        filled = fill_command(manifest.program.command, manifest.envs[0], seed=7, fps=60.0)
+    except ManifestError:
+        assert any(name.startswith("env.") for name in placeholders(command))
+        return
+    assert len(filled) == len(command)
+
+
+def test_command_is_filled_with_the_environments_keys_and_doubled_braces_are_braces() -> None:
+    entry = EnvTable.model_validate({"id": "toy.A-v0", "game": "pong", "level": 3, "title": "A"})
+    command = ["play", "{env}", "{env.id}", "{env.game}-{env.level}", "{seed}{fps}", "{{env}}", "plain", ""]
+    assert fill_command(command, entry, seed=7, fps=50.0) == [
+        *["play", "toy.A-v0", "toy.A-v0", "pong-3", "750.0", "{env}", "plain", ""]
+    ]
+
+
+@pytest.mark.parametrize("key", ["level", "fps", "time_limit_s", "__class__"])
+def test_key_that_the_environment_lacks_is_named(key: str) -> None:
+    with pytest.raises(
+        ManifestError, match=f"environment 'toy' lacks the key 'env.{key}' that program.command asks for"
+    ):
+        fill_command([f"{{env.{key}}}"], EnvTable(id="toy"), seed=7, fps=60.0)
+
+
+def test_home_is_filled_in_for_programs_that_are_read_and_asked_for_by_no_other() -> None:
+    entry = EnvTable(id="toy")
+    assert fill_command(["{home}/save"], entry, seed=7, fps=60.0, home="/srv/home") == ["/srv/home/save"]
+    with pytest.raises(
+        ManifestError, match=r"program.command asks for \{home\}, which only programs with \[sources\] have"
+    ):
+        fill_command(["{home}"], entry, seed=7, fps=60.0)
+
+
+# ── programs that are read ──────────────────────────────────────────────────────────────────────────────────────────
+
+GAME = """
+[env]
+id = "games.{name}-v0"
+title = "{name}"
+[program]
+command = ["{name}"]
+[reset]
+by = "restart"
+[sources.score]
+from = "screen"
+read = "number"
+region = [0, 0, 60, 20]
+[[rewards]]
+source = "score"
+"""
+GAMES = """
+games = "games"
+[runtime]
+id = "games"
+version = "1.2.3"
+title = "Games"
+default_env = "games.one-v0"
+[time_limit]
+seconds = 90
+[spaces]
+pointer = true
+"""
+
+
+def write_games(directory: Path, **texts: str) -> Path:
+    (directory / "games").mkdir()
+    for name, text in texts.items():
+        (directory / "games" / f"{name}.toml").write_text(text, encoding="utf-8")
+    return write(directory, GAMES)
+
+
+def test_runtime_whose_program_is_read_has_its_tables_in_one_file(tmp_path: Path) -> None:
+    text = GAME.replace("[env]", "[[envs]]").replace('title = "{name}"', "").format(name="one")
+    envs, rest = text.split("[program]")
+    head = GAMES.replace('games = "games"', "")
+    manifest = load(write(tmp_path, head + "[program]" + rest + envs))
+    assert manifest.plays_scraped
+    assert manifest.game("games.one-v0") is manifest
+    assert list(manifest.sources) == ["score"]
+
+
+def test_each_file_of_the_games_folder_is_an_environment(tmp_path: Path) -> None:
+    own = GAME.format(name="two") + "[time_limit]\nseconds = 5\n[spaces]\ntext = true\n"
+    manifest = load(write_games(tmp_path, one=GAME.format(name="one"), two=own))
+    assert [entry.id for entry in manifest.envs] == ["games.one-v0", "games.two-v0"]
+    assert manifest.plays_scraped
+    assert not manifest.scraped
+    for name in ("one", "two"):
+        program = manifest.game(f"games.{name}-v0").program
+        assert program is not None
+        assert program.command == [name]
+    assert [manifest.environment(entry).time_limit_s for entry in manifest.envs] == [90, 5]
+    pointers = [spaces.pointer for entry in manifest.envs if (spaces := manifest.spaces_of(entry)) is not None]
+    assert pointers == [True, False]
+
+
+def test_mistakes_of_all_games_are_told_each_with_its_file(tmp_path: Path) -> None:
+    good = GAME.format(name="one")
+    write_games(
+        tmp_path,
+        one=good.replace("[0, 0, 60, 20]", "[0, 0, 60]"),
+        two=good.replace("[[rewards]]\nsource", "[[rewards]]\nsuorce"),
+        three=good.replace('[[rewards]]\nsource = "score"', ""),
+        four=good.replace('read = "number"', 'read = "numbre"'),
+        five=good.replace('by = "restart"', 'by = "restart"\nsteps = [{until = "lives == 0"}]'),
+        six="[env",
+    )
+    with pytest.raises(ManifestError) as refused:
+        load(tmp_path)
+    prefix = f"{tmp_path / 'games'}/"
+    told = sorted(line.removeprefix(prefix) for line in str(refused.value).splitlines())
+    expected = [
+        "five.toml: the file: reset names the source 'lives', and there is none; expected one of: score, got",
+        'four.toml: sources.score: expected from = "screen" with read = "number", "text"',
+        "one.toml: sources.score.region: list should have at least 4 items",
+        "six.toml: not TOML: ",
+        "three.toml: the file: expected [program], [sources] and [[rewards]]",
+        "two.toml: rewards[0].source: missing; expected a value",
+        "two.toml: rewards[0].suorce: unknown key; is it misspelt, or in the wrong table?",
+    ]
+    assert len(told) == len(expected)
+    for line, start in zip(told, expected, strict=True):
+        assert line.startswith(start)
+
+
+def test_games_folder_without_a_game_is_a_mistake(tmp_path: Path) -> None:
+    write_games(tmp_path)
+    with pytest.raises(ManifestError, match=r"games: 0 files \*\.toml; expected 1 to 256"):
+        load(tmp_path)
+    with pytest.raises(ManifestError, match="0 files"):
+        load(write(tmp_path, GAMES.replace('"games"', '"nowhere"', 1)))
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ('[program]\ncommand = ["x"]', "expected program in the games' files alone"),
+        ('[reset]\nby = "restart"', "expected reset in the games' files alone"),
+        ('[[rewards]]\nsource = "reports"', "expected rewards in the games' files alone"),
+        ('[page]\nurl = "https://example.org/"\n[episode]', "expected episode, page in the games' files alone"),
+        ('[[envs]]\nid = "x"', "expected environments as [[envs]], from [catalogue], or from games: one of the three"),
+    ],
+)
+def test_games_have_their_tables_in_their_own_files(tmp_path: Path, more: str, complaint: str) -> None:
+    (line,) = complaints(tmp_path, GAMES + more)
+    assert line.startswith(f"the file: {complaint}")
+
+
+@pytest.mark.parametrize("source", ["reports", "page"])
+def test_program_that_is_read_has_no_reports_of_its_own(tmp_path: Path, source: str) -> None:
+    value = 'value = "1"' if source == "page" else ""
+    text = GAME.format(name="one").replace('[env]\nid = "games.one-v0"\ntitle = "one"', "")
+    text = text.replace('source = "score"', f'source = "{source}"\n{value}')
+    (line,) = complaints(tmp_path, GAMES.replace('games = "games"', "") + text + '[[envs]]\nid = "x"')
+    assert line.startswith(
+        f"the file: expected rewards of the sources by their names, beside [sources] there is no {source}"
+    )

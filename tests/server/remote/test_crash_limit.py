@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pluriverse_server.remote.crash_limit import MAX_CRASHES, WINDOW_S, CrashLimiter
+
+
+def test_as_many_deaths_as_that_within_the_window_are_too_many() -> None:
+    log = CrashLimiter()
+    assert [log.record("program: exit status 1", float(second)) for second in range(MAX_CRASHES)] == [
+        *[False] * (MAX_CRASHES - 1),
+        True,
+    ]
+
+
+def test_deaths_at_the_windows_very_edge_count_and_those_beyond_it_do_not() -> None:
+    for apart, gives_up in ((WINDOW_S, True), (WINDOW_S + 0.001, False)):
+        log = CrashLimiter()
+        for _ in range(MAX_CRASHES - 1):
+            log.record("program", 0.0)
+        assert log.record("program", apart) is gives_up
+
+
+def test_a_death_now_and_then_is_lived_with_for_ever() -> None:
+    log = CrashLimiter()
+    assert not any(log.record("program", index * WINDOW_S / (MAX_CRASHES - 2)) for index in range(1000))
+
+
+def test_summary_names_what_died_most_often_first() -> None:
+    log = CrashLimiter()
+    for what in ("Xvfb: killed by SIGKILL", "program: exit status 1", "program: exit status 1"):
+        log.record(what, 0.0)
+    assert log.summary() == "program: exit status 1 (2x); Xvfb: killed by SIGKILL (1x)"
+    log.record("Xvfb: exit status 2", WINDOW_S + 1)
+    assert log.summary() == "Xvfb: exit status 2 (1x)"
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 300), max_size=30).map(sorted))
+def test_gives_up_exactly_where_counting_says_so(times: list[float]) -> None:
+    log = CrashLimiter()
+    for index, now in enumerate(times):
+        recent = sum(now - then <= WINDOW_S for then in times[: index + 1])
+        assert log.record("program", now) == (recent >= MAX_CRASHES)

@@ -1,0 +1,382 @@
+"""What agents hear of episodes, over the wire, with a real program that does what the test tells it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse_protocol.reports import (
+    Delivered,
+    Done,
+    Frame,
+    Observation,
+    Readings,
+    Ready,
+    Report,
+    Reset,
+    Reward,
+    Stop,
+    Text,
+)
+from pluriverse_server.episode import Output, Send
+from pluriverse_server.remote.crash_limit import MAX_CRASHES
+from support.agent import Agent, Message
+from support.served import Served, serving
+from support.waiting import eventually
+
+
+def told(message: Message) -> tuple[Any, ...]:
+    """What matters of a message for the order at an episode's end."""
+    body, episode_id = message["body"], message["headers"].get("episode_id")
+    match message["method"]:
+        case "v0.env.describe":
+            return ("describe", body["env_state"], episode_id)
+        case "v0.env.reward":
+            return ("reward", body["reward"], body["done"], episode_id)
+        case other:
+            return (other, episode_id)
+
+
+async def hear_told(agent: Agent, count: int) -> list[tuple[Any, ...]]:
+    """The next ``count`` messages, heartbeats left out."""
+    heard: list[tuple[Any, ...]] = []
+    while len(heard) < count:
+        message = told(await agent.hear())
+        if message[:3] != ("reward", 0.0, False):
+            heard.append(message)
+    return heard
+
+
+async def test_end_of_an_episode_is_told_in_the_order_that_agents_rely_on(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.hear_method("v0.env.describe", env_state="running")
+        process.report(Reward(1, 1.0), Reward(1, 2.0), Done(1, 4.0, reason="lost a life"), Reward(1, 8.0))
+        reset = await process.begin()
+        process.report(Reward(reset.episode, 16.0))
+        assert await hear_told(agent, 6) == [
+            ("reward", 1.0, False, "1"),
+            ("reward", 2.0, False, "1"),
+            ("reward", 4.0, True, "1"),
+            ("describe", "resetting", "2"),
+            ("describe", "running", "2"),
+            ("reward", 16.0, False, "2"),
+        ]
+        last = next(message for message in agent.heard if message["body"].get("done"))
+        assert last["body"]["terminated"] is True
+        assert last["body"]["truncated"] is False
+        assert last["body"]["info"]["reason"] == "lost a life"
+
+
+async def test_explicit_reset_ends_the_running_episode_as_truncated(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        await agent.hear_method("v0.env.describe", env_state="running")
+        await agent.reset("toy.First-v0", leaving="1")
+        assert await hear_told(agent, 3) == [
+            ("reward", 0.0, True, "1"),
+            ("describe", "resetting", "2"),
+            ("v0.reply.env.reset", "2"),
+        ]
+        last = next(message for message in agent.heard if message["body"].get("done"))
+        assert (last["body"]["terminated"], last["body"]["truncated"]) == (False, True)
+        assert last["body"]["info"]["reason"] == "reset"
+
+
+async def test_reset_joins_the_episode_under_way_unless_it_asks_for_more(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.toy.process()
+        replies = [
+            await agent.hear_reply(await agent.reset("toy.First-v0")),
+            await agent.hear_reply(await agent.reset("toy.First-v0", seed=None)),
+            await agent.hear_reply(await agent.reset("toy.First-v0", seed=1)),
+            await agent.hear_reply(await agent.reset("toy.First-v0")),
+            await agent.hear_reply(await agent.reset("toy.First-v0", leaving="2")),
+            await agent.hear_reply(await agent.reset("toy.Second-v0")),
+        ]
+        assert [reply["headers"]["episode_id"] for reply in replies] == ["1", "1", "2", "2", "3", "4"]
+
+
+async def test_reset_passes_environment_seed_and_fps_to_the_program(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.Second-v0", seed=5, fps=12)
+        assert await process.request() == Reset(2, "toy.Second-v0", 5, 12.0)
+        described = await agent.hear_method("v0.env.describe", env_id="toy.Second-v0")
+        assert described["body"]["fps"] == 12.0
+
+
+async def test_default_fps_is_the_environments_or_else_the_runtimes(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.Second-v0")
+        assert (await process.request_reset()).fps == 20.0
+        await agent.reset("toy.First-v0", seed=1)
+        assert (await process.request_reset()).fps == 50.0
+
+
+async def test_same_seed_gives_the_same_seeds_to_the_episodes_that_follow(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        runs: list[list[int]] = []
+        for _ in range(2):
+            await agent.reset("toy.First-v0", seed=77, leaving="99")
+            seeds: list[int] = []
+            for _ in range(3):
+                reset = await process.begin()
+                seeds.append(reset.seed)
+                process.report(Done(reset.episode))
+            await process.request_reset()
+            runs.append(seeds)
+        assert runs[0] == runs[1]
+        assert runs[0][0] == 77
+        assert len(set(runs[0])) == 3
+
+
+async def test_time_limit_truncates_the_episode(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.Short-v0")
+        await process.begin()
+        last = await agent.hear_until(lambda m: m["body"].get("done") is True and m["headers"]["episode_id"] == "2")
+        assert (last["body"]["terminated"], last["body"]["truncated"]) == (False, True)
+        assert last["body"]["info"]["reason"] == "time limit"
+        assert (await process.request_reset()).episode == 3
+
+
+async def test_agents_hear_of_a_quiet_environment_at_least_once_a_second(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        await agent.hear_method("v0.env.describe", env_state="running")
+        sent_at = [(await agent.hear_method("v0.env.reward"))["headers"]["sent_at"] for _ in range(3)]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(sent_at)]
+        assert all(0 < gap <= 1.0 for gap in gaps), gaps
+
+
+async def test_sync_environment_is_answered_once_a_step_and_never_in_between(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.Sync-v0")
+        await process.begin()
+        await agent.hear_method("v0.env.describe", env_id="toy.Sync-v0", env_state="running")
+        heard_before = len(agent.heard)
+        for reward in (0.0, 1.0, 0.0):
+            process.report(Reward(2, reward))
+            message = await agent.hear_method("v0.env.reward")
+            assert message["body"]["reward"] == reward
+            assert await process.request() == Delivered(2, message["headers"]["sent_at"])
+        process.report(Done(2, 3.0))
+        await agent.hear_method("v0.env.describe", env_state="resetting")
+        rewards = [m["body"]["reward"] for m in agent.heard[heard_before:] if m["method"] == "v0.env.reward"]
+        assert rewards == [0.0, 1.0, 0.0, 3.0]
+
+
+async def test_text_and_observations_carry_their_episode(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        process.report(Text(1, "press the button"), Observation(1, [0.5, {"deep": None}]), Text(99, "of another"))
+        text = await agent.hear_method("v0.env.text")
+        observation = await agent.hear_method("v0.env.observation")
+        assert (text["body"]["text"], text["headers"]["episode_id"]) == ("press the button", "1")
+        assert (observation["body"]["observation"], observation["headers"]["episode_id"]) == (
+            [0.5, {"deep": None}],
+            "1",
+        )
+        assert "of another" not in str(agent.heard)
+
+
+async def test_reward_says_when_its_frame_was_on_the_screen_and_how_many_there_were(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        process.report(Frame(1, 600, 7, at=123.25), Reward(1, 1.0, at=123.5))
+        body = (await agent.hear_method("v0.env.reward", reward=1.0))["body"]
+        assert body["frame_at"] == 123.5
+        assert body["info"] == {
+            "rewarder.lag.observation.timestamp": 123.5,
+            "rewarder.frames": 600,
+            "rewarder.late_frames": 7,
+        }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"report":"reward","episode":1,"reward":NaN}\n',
+        b'{"report":"reward","episode":1,"reward":1e999}\n',
+        b'{"report":"reward","episode":1,"reward":"7"}\n',
+        b'{"report":"done"}\n',
+        b"Traceback (most recent call last):\n",
+        b"\xff\xfe\n",
+    ],
+)
+async def test_invalid_report_is_dropped_and_counted_and_nothing_invalid_is_sent(tmp_path: Path, line: bytes) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        process.say(line)
+        process.report(Reward(1, 1.0))
+        await agent.hear_method("v0.env.reward", reward=1.0)
+        assert served.service.program.malformed_reports == 1
+
+
+async def test_rewards_beyond_all_numbers_stay_numbers(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        process.report(Reward(1, 1e308), Reward(1, 1e308), Done(1, 1e308))
+        await agent.hear_method("v0.env.reward", done=True)
+        assert served.service.status()["last_episodes"][-1]["reward"] < float("inf")
+
+
+# ── deaths ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_killed_program_truncates_its_episode_and_the_next_begins(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        process.report(Reward(1, 1.0))
+        await agent.hear_method("v0.env.reward", reward=1.0)
+        os.kill(process.pid, signal.SIGKILL)
+        last = await agent.hear_method("v0.env.reward", done=True)
+        assert (last["body"]["terminated"], last["body"]["truncated"]) == (False, True)
+        assert "SIGKILL" in last["body"]["info"]["reason"]
+        assert await hear_told(agent, 1) == [("describe", "resetting", "2")]
+        another = await served.toy.process()
+        assert another.pid != process.pid
+        await another.begin()
+        await agent.hear_method("v0.env.describe", env_state="running")
+
+
+async def test_program_killed_while_resetting_is_started_again_for_the_same_episode(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        process = await served.toy.process()
+        first = await process.request_reset()
+        os.kill(process.pid, signal.SIGKILL)
+        again = await (await served.toy.process()).request_reset()
+        assert again == first
+
+
+async def test_program_that_is_never_ready_is_replaced(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options={"ready_timeout_s": 0.3}) as served:
+        first = await served.toy.process()
+        second = await served.toy.process()
+        assert first.pid != second.pid
+
+
+async def test_program_that_freezes_truncates_its_episode(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options={"frozen_after_s": 0.3}) as served, served.agent() as agent:
+        process = await served.running()
+        process.report(Frame(1, 1))
+        await eventually(lambda: served.service.status()["frames"] == 1)
+        os.kill(process.pid, signal.SIGSTOP)
+        last = await agent.hear_method("v0.env.reward", done=True)
+        assert "froze" in last["body"]["info"]["reason"]
+        await (await served.toy.process()).begin()
+
+
+async def test_program_restarted_for_each_episode_is_told_what_to_play_on_its_command_line(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options={"reset": "restart"}) as served, served.agent() as agent:
+        first = await served.running()
+        await agent.reset("toy.Second-v0", seed=9)
+        second = await served.toy.process()
+        assert second.pid != first.pid
+        assert second.argv[-2:] == ["toy.Second-v0", "9"]
+        await second.begin()
+        await agent.hear_method("v0.env.describe", env_state="running")
+        assert served.service.status()["last_episodes"][-1]["reason"] == "reset"
+
+
+async def test_too_many_deaths_make_the_remote_give_up_and_say_what_died_how(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        for _ in range(MAX_CRASHES):
+            process = await served.toy.process()
+            os.kill(process.pid, signal.SIGKILL)
+        await eventually(served.service.gave_up.done)
+        summary = served.service.gave_up.result()
+        assert "program" in summary
+        assert "SIGKILL" in summary
+        assert f"({MAX_CRASHES}x)" in summary
+
+
+async def test_program_is_asked_to_stop_before_it_is_made_to(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        process = await served.running()
+        await served.service.program.take_off()
+        assert await process.request() == Stop()
+        with pytest.raises(ProcessLookupError):
+            os.kill(process.pid, 0)
+
+
+async def feed(served: Served, reports: list[Report]) -> None:
+    """Have the next process of the program be ready and then say ``reports``."""
+    process = await served.toy.process()
+    reset = await process.request_reset()
+    process.report(Ready(reset.episode), *reports)
+
+
+async def test_agent_that_comes_late_hears_the_running_state_first(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        await feed(served, [Reward(1, 5.0)])
+        await eventually(lambda: served.service.status()["episode_reward"] == 5.0)
+        async with served.agent() as agent:
+            assert told(await agent.hear()) == ("describe", "running", "1")
+
+
+async def test_spaces_of_an_environment_are_described_where_it_has_any(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        assert "spaces" not in (await agent.hear())["body"]
+        await agent.reset("toy.Second-v0")
+        spaces = (await agent.hear_method("v0.env.describe", env_id="toy.Second-v0"))["body"]["spaces"]
+        assert spaces["discrete"] == [{"name": "wait", "keys": []}, {"name": "jump", "keys": [0xFF52, ord("z")]}]
+        assert (spaces["text"], spaces["pointer"]) == (True, False)
+        await agent.reset("toy.First-v0")
+        assert "spaces" not in (await agent.hear_method("v0.env.describe", env_id="toy.First-v0"))["body"]
+
+
+async def test_part_of_the_screen_that_an_episode_draws_on_is_described_while_it_runs(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.toy.process()
+        reset = await process.request_reset()
+        process.report(Ready(reset.episode, picture=(0, 0, 160, 210)))
+        assert "picture" not in (await agent.hear())["body"]
+        assert (await agent.hear_method("v0.env.describe", env_state="running"))["body"]["picture"] == [0, 0, 160, 210]
+
+
+# ── who listens ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Heard:
+    """Hears all, and keeps it."""
+
+    def __init__(self) -> None:
+        self.all: list[Report | Output] = []
+
+    def on_report(self, report: Report) -> None:
+        self.all.append(report)
+
+    def on_output(self, output: Output) -> None:
+        self.all.append(output)
+
+
+async def test_listeners_hear_each_report_before_what_follows_of_it(tmp_path: Path) -> None:
+    heard = Heard()
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        served.service.listeners.append(heard)
+        process.report(Reward(1, 2.0, 5.0))
+        await agent.hear_method("v0.env.reward", reward=2.0)
+    report, output = heard.all[:2]
+    assert report == Reward(1, 2.0, 5.0)
+    assert isinstance(output, Send)
+
+
+async def test_readings_of_a_program_that_has_no_sources_are_not_shown(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        process.report(Readings(1, {"score": {"value": 7}}), Reward(1, 2.0))
+        await agent.hear_method("v0.env.reward", reward=2.0)
+        assert served.service.status()["readings"] == {}
+        assert b'source="score"' not in served.service.render_metrics()

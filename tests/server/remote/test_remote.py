@@ -1,0 +1,194 @@
+"""A whole remote, with a real screen of each kind and a program that does what the test tells it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pluriverse_server.display.connection import open_display
+from pluriverse_server.manifest.runtime import ManifestError
+from pluriverse_server.process import StartError
+from pluriverse_server.remote.crash_limit import MAX_CRASHES
+from pluriverse_server.remote.remote import GaveUp, Remote
+from pluriverse_server.settings import DisplayBackend, Settings
+from support.agent import Agent, connected
+from support.leftovers import Leftovers
+from support.ports import free_port
+from support.rfb import RfbClient, RfbError
+from support.served import PASSWORD
+from support.toy import Process, Toy
+from support.waiting import eventually
+
+BACKENDS: tuple[DisplayBackend, ...] = ("xvfb", "xvnc")
+
+
+@dataclass
+class Up:
+    """A remote that is up, the first episode of its program running."""
+
+    toy: Toy
+    remote: Remote
+    running: asyncio.Task[None]
+    process: Process
+    port: int
+    vnc_port: int
+
+    def agent(self) -> contextlib.AbstractAsyncContextManager[Agent]:
+        return connected(self.port, PASSWORD)
+
+    async def next_episode(self) -> Process:
+        process = await self.toy.process()
+        await process.begin()
+        return process
+
+
+@contextlib.asynccontextmanager
+async def remote_up(directory: Path, backend: DisplayBackend = "xvfb") -> AsyncGenerator[Up]:
+    toy = await Toy.make(directory)
+    port, vnc_port = free_port(), free_port()
+    remote = Remote(
+        Settings(directory, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD, display_backend=backend)
+    )
+    started = asyncio.Event()
+    running = asyncio.create_task(remote.run(lambda _: started.set()))
+    try:
+        process = await toy.process()
+        await process.begin()
+        await asyncio.wait_for(started.wait(), 20)
+        yield Up(toy, remote, running, process, port, vnc_port)
+    finally:
+        remote.stop()
+        await asyncio.gather(running, return_exceptions=True)
+        await toy.close()
+
+
+def children_named(name: str) -> list[int]:
+    """The processes that this one started, directly or not, whose program is ``name``."""
+    return [pid for pid, program in Leftovers.descendants() if program == name]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+async def test_stopped_remote_says_goodbye_and_leaves_nothing(tmp_path: Path, backend: DisplayBackend) -> None:
+    leftovers = Leftovers()
+    async with remote_up(tmp_path, backend) as up, up.agent() as agent:
+        await agent.assert_alive()
+        up.remote.stop()
+        assert await agent.hear_end() == 1000
+        assert agent.heard[-1]["body"]["message"] == "the remote is shutting down"
+        await asyncio.wait_for(up.running, 2.0)
+    leftovers.assert_none()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+async def test_keys_of_an_action_reach_the_screen(tmp_path: Path, backend: DisplayBackend) -> None:
+    async with remote_up(tmp_path, backend) as up, up.agent() as agent:
+        await agent.send("v0.agent.action", {"action": [["PointerEvent", 40, 50, 0]]})
+        await agent.assert_alive()
+        await eventually(lambda: pointer_of(up.process) == (40, 50))
+
+
+def environment_of(process: Process) -> dict[str, str]:
+    """The environment variables that the program was started with."""
+    items = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
+    return dict(item.split("=", 1) for item in items if "=" in item)
+
+
+def pointer_of(process: Process) -> tuple[int, int]:
+    """Where the pointer is on the program's screen."""
+    variables = environment_of(process)
+    display = open_display(variables["DISPLAY"], Path(variables["XAUTHORITY"]))
+    try:
+        answer = display.screen().root.query_pointer()
+        return answer.root_x, answer.root_y
+    finally:
+        display.close()
+
+
+async def test_program_is_given_the_screen_but_not_the_password(tmp_path: Path) -> None:
+    async with remote_up(tmp_path) as up:
+        environment = environment_of(up.process)
+        assert environment["DISPLAY"].startswith(":")
+        assert PASSWORD not in str(environment)
+
+
+async def test_killed_vnc_server_is_back_and_the_episode_goes_on(tmp_path: Path) -> None:
+    async with remote_up(tmp_path) as up, up.agent() as agent:
+        await agent.assert_alive()
+        (vnc,) = children_named("X0tigervnc")
+        os.kill(vnc, signal.SIGKILL)
+        await eventually(lambda: children_named("X0tigervnc") not in ([], [vnc]))
+        await eventually(lambda: can_connect(up.vnc_port))
+        assert up.remote.status()["episode_id"] == "1"
+        assert up.remote.status()["env_state"] == "running"
+        await agent.assert_alive()
+
+
+def can_connect(vnc_port: int) -> bool:
+    try:
+        with RfbClient("127.0.0.1", vnc_port, PASSWORD):
+            return True
+    except (OSError, RfbError):
+        return False
+
+
+@pytest.mark.parametrize(("backend", "server"), [("xvfb", "Xvfb"), ("xvnc", "Xtigervnc")])
+async def test_killed_x_server_truncates_the_episode_and_the_remote_heals(
+    tmp_path: Path, backend: DisplayBackend, server: str
+) -> None:
+    async with remote_up(tmp_path, backend) as up, up.agent() as agent:
+        await agent.assert_alive()
+        (x,) = children_named(server)
+        os.kill(x, signal.SIGKILL)
+        last = await agent.hear_method("v0.env.reward", done=True)
+        assert last["body"]["truncated"] is True
+        assert last["body"]["info"]["reason"] == "X server killed by SIGKILL"
+        process = await up.next_episode()
+        assert process.pid != up.process.pid
+        described = await agent.hear_method("v0.env.describe", env_state="running")
+        assert described["headers"]["episode_id"] == "2"
+        await agent.send("v0.agent.action", {"action": [["PointerEvent", 7, 8, 0]]})
+        await eventually(lambda: pointer_of(process) == (7, 8))
+        assert can_connect(up.vnc_port)
+
+
+async def test_remote_whose_program_keeps_dying_gives_up_and_leaves_nothing(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    async with remote_up(tmp_path) as up:
+        os.kill(up.process.pid, signal.SIGKILL)
+        for _ in range(MAX_CRASHES - 1):
+            process = await up.toy.process()
+            os.kill(process.pid, signal.SIGKILL)
+        with pytest.raises(GaveUp, match=r"program.*SIGKILL"):
+            await asyncio.wait_for(up.running, 10)
+    leftovers.assert_none()
+
+
+async def test_port_that_is_taken_is_told_with_its_holder_and_the_option(tmp_path: Path) -> None:
+    toy = await Toy.make(tmp_path)
+    listener = socket.create_server(("127.0.0.1", 0))
+    taken = listener.getsockname()[1]
+    try:
+        with pytest.raises(StartError, match=rf"{taken} is taken by .*{os.getpid()}.*--vnc-port"):
+            await Remote(Settings(tmp_path, vnc_port=taken, rewarder_port=free_port())).run(lambda _: None)
+        with pytest.raises(StartError, match=rf"{taken} is taken by .*--rewarder-port"):
+            await Remote(Settings(tmp_path, vnc_port=free_port(), rewarder_port=taken)).run(lambda _: None)
+    finally:
+        listener.close()
+        await toy.close()
+
+
+async def test_unknown_first_environment_is_refused_with_names_like_it(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    toy = await Toy.make(tmp_path)
+    settings = Settings(tmp_path, env_id="toy.Thrid-v0", vnc_port=free_port(), rewarder_port=free_port())
+    with pytest.raises(ManifestError, match=r"toy\.Thrid-v0.*such as toy\."):
+        await Remote(settings).run(lambda _: None)
+    await toy.close()
+    leftovers.assert_none()

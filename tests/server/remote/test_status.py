@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from pluriverse_server.episode import Environment, Episode, Finished
+from pluriverse_server.remote.status import EPISODES, LAGS, MAX_RATE_FRAMES, RATE_WINDOW_S, FrameRate, Statistics
+
+
+def noted(*frames: tuple[int, float]) -> FrameRate:
+    rate = FrameRate()
+    for count, at in frames:
+        rate.note(count, at)
+    return rate
+
+
+def test_rate_is_frames_by_time_however_seldom_the_program_reports_them() -> None:
+    assert noted((0, 10.0), (30, 10.5), (60, 11.0)).rate(11.0) == pytest.approx(60.0)
+    assert noted((0, 10.0), (15, 11.0)).rate(11.0) == pytest.approx(15.0)
+
+
+def test_rate_is_of_the_last_seconds_alone() -> None:
+    frames = [(index, index / 60) for index in range(600)]
+    slow = [(600 + index, 10 + index / 10) for index in range(30)]
+    assert noted(*frames, *slow).rate(13.0) == pytest.approx(10.0)
+
+
+def test_too_little_is_known_of_one_frame_none_or_of_two_at_once() -> None:
+    assert noted().rate(1.0) is None
+    assert noted((1, 1.0)).rate(1.0) is None
+    assert noted((1, 1.0), (2, 1.0)).rate(1.0) is None
+
+
+def test_rate_of_a_program_that_stopped_is_soon_unknown() -> None:
+    rate = noted((0, 10.0), (60, 11.0))
+    assert rate.rate(11.0 + RATE_WINDOW_S) is not None
+    assert rate.rate(11.1 + RATE_WINDOW_S) is None
+
+
+def test_next_episode_begins_to_count_anew() -> None:
+    rate = noted((0, 10.0), (60, 11.0), (1, 11.1))
+    assert rate.rate(11.1) is None
+    rate.note(31, 11.6)
+    assert rate.rate(11.6) == pytest.approx(60.0)
+
+
+def test_clock_that_is_set_back_is_followed() -> None:
+    rate = noted((0, 1000.0), (60, 1001.0), (61, 10.0), (91, 10.5))
+    assert rate.rate(10.5) == pytest.approx(60.0)
+
+
+def test_clock_that_stands_still_costs_no_memory() -> None:
+    rate = noted(*((count, 10.0) for count in range(MAX_RATE_FRAMES * 2)))
+    assert rate.rate(10.0) is None
+    assert len(rate._frames) == MAX_RATE_FRAMES  # pyright: ignore[reportPrivateUsage]
+
+
+def test_shown_lag_is_the_median_of_the_last_ones() -> None:
+    statistics = Statistics()
+    assert statistics.reward_lag_ms is None
+    for _ in range(LAGS):
+        statistics.note_reward_lag(9.0)
+    for lag_s in [0.001] * (LAGS // 2) + [0.002] * (LAGS // 2):
+        statistics.note_reward_lag(lag_s)
+    assert statistics.reward_lag_ms == pytest.approx(1.5)
+
+
+def test_before_the_first_episode_everything_is_there_and_empty() -> None:
+    status = Statistics().episode_status(None, None, now=5.0)
+    assert status["episode_id"] == "0"
+    assert status["env_id"] is status["env_state"] is status["fps_measured"] is status["picture"] is None
+    assert json.loads(json.dumps(status, allow_nan=False)) == status
+
+
+def test_running_episode_is_shown_with_its_reward_and_how_long_it_has_run() -> None:
+    episode = Episode(3, Environment("toy"), 7, 50.0, picture=(0, 0, 160, 210), started_at=100.0, reward=2.5, frames=9)
+    status = Statistics().episode_status(episode, "running", now=101.5)
+    shown = {key: status[key] for key in ("env_id", "env_state", "episode_id", "episode_reward", "fps", "frames")}
+    assert shown == {
+        "env_id": "toy",
+        "env_state": "running",
+        "episode_id": "3",
+        "episode_reward": 2.5,
+        "fps": 50.0,
+        "frames": 9,
+    }
+    assert status["episode_seconds"] == 1.5
+    assert status["picture"] == [0, 0, 160, 210]
+    assert Statistics().episode_status(episode, "running", now=99.0)["episode_seconds"] == 0.0
+
+
+def test_episode_that_resets_has_run_for_no_time() -> None:
+    episode = Episode(3, Environment("toy"), 7, 50.0)
+    assert Statistics().episode_status(episode, "resetting", now=101.5)["episode_seconds"] == 0.0
+
+
+def test_last_episodes_are_shown_and_only_so_many() -> None:
+    statistics = Statistics()
+    for episode_id in range(EPISODES + 5):
+        statistics.finished.append(Finished(episode_id, "toy", 1.0, 2.00049, terminated=True, reason="done"))
+    shown = statistics.episode_status(None, None, now=0.0)["last_episodes"]
+    assert len(shown) == EPISODES
+    assert shown[-1] == {
+        "episode_id": str(EPISODES + 4),
+        "env_id": "toy",
+        "reward": 1.0,
+        "seconds": 2.0,
+        "reason": "done",
+    }
+
+
+def test_newest_reading_of_each_source_is_shown_with_its_region() -> None:
+    statistics = Statistics()
+    statistics.note_readings({"score": {"value": 1}, "lives": {"value": 3}, "foreign": {"value": 0}})
+    statistics.note_readings({"score": {"value": 2}})
+    shown = statistics.sources_status({"score": [0, 0, 8, 8], "lives": None, "unread": None})
+    assert shown == {"score": {"value": 2, "region": [0, 0, 8, 8]}, "lives": {"value": 3, "region": None}}
+    statistics.forget_readings()
+    assert statistics.sources_status({"score": None}) == {}
