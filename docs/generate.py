@@ -1,7 +1,7 @@
-"""Makes the generated parts of docs/protocol.md and README.md anew (``make docs``); ``--check`` only says what is old.
+"""Write the generated parts of the documentation (``make docs``); ``--check`` only says which are out of date.
 
-The protocol's tables come from the protocol package; the README's table of runtimes, and the client's list of their
-environments, from the runtimes themselves.
+The protocol's tables come from the protocol package, the architecture's floors from the import contracts, the README's
+table of runtimes and the client's list of environments from the runtimes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import floors
 from pluriverse_protocol.docs import fill
 from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.programs.catalogue import load_catalogue
 
 ROOT: Final = Path(__file__).parent.parent
 PROTOCOL: Final = ROOT / "docs/protocol.md"
+ARCHITECTURE: Final = ROOT / "docs/architecture.md"
 README: Final = ROOT / "README.md"
 LISTED: Final = ROOT / "client/src/pluriverse/adapters/listed.txt"
 
@@ -28,13 +30,13 @@ END: Final = "<!-- end runtimes -->"
 
 @cache
 def catalogues() -> list[tuple[Manifest, list[str]]]:
-    """Every runtime here with the ids of its environments."""
+    """Return every runtime with the ids of its environments."""
     folders = sorted(path.parent for path in ROOT.glob("runtimes/*/runtime.toml"))
     return [(manifest := load(folder), list(asyncio.run(load_catalogue(folder, manifest)))) for folder in folders]
 
 
 def runtimes() -> str:
-    """The README's table of runtimes, each with how many environments its catalogue has."""
+    """Return the README's table of runtimes, with the size of each catalogue."""
     rows: list[str] = []
     for manifest, ids in catalogues():
         about = manifest.runtime
@@ -45,19 +47,24 @@ def runtimes() -> str:
 
 
 def list_all(_: str) -> str:
-    """What the client knows of environments without asking a runtime: an id a line."""
+    """Return the ids that the client knows without asking a runtime, one a line."""
     return "\n".join(sorted(env_id for _, ids in catalogues() for env_id in ids)) + "\n"
 
 
 def fill_readme(text: str) -> str:
-    """The README with its table made anew."""
+    """Return the README with its table of runtimes made anew."""
     return re.sub(f"(?s)({BEGIN}).*?({END})", lambda match: match[1] + runtimes() + match[2], text)
 
 
 def main() -> int:
     """Write what has changed; with ``--check`` 1 if something would."""
     old: list[Path] = []
-    for document, filled in ((PROTOCOL, fill), (README, fill_readme), (LISTED, list_all)):
+    for document, filled in (
+        (PROTOCOL, fill),
+        (ARCHITECTURE, floors.fill),
+        (README, fill_readme),
+        (LISTED, list_all),
+    ):
         text = document.read_text(encoding="utf-8")
         if (new := filled(text)) != text:
             old.append(document)
