@@ -17,11 +17,14 @@ from pluriverse_server.process import (
     OUTPUT_TAIL_CHARS,
     OUTPUT_TAIL_LINES,
     ChildProcess,
+    Finished,
     StartError,
+    TooMuchOutput,
     child_environment,
     executable,
     holder,
     require_free,
+    run,
 )
 from support.ports import free_port
 from support.waiting import DEADLINE_S, eventually
@@ -374,3 +377,26 @@ def test_address_that_this_machine_lacks_is_told_to_be_the_reason(host: str) -> 
 
 def test_nobody_in_particular_holds_a_free_port() -> None:
     assert holder(free_port()) == "another program"
+
+
+# ── to its end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_what_is_run_to_its_end_gets_its_input_and_has_its_outputs_apart() -> None:
+    script = "import sys; sys.stdout.write(sys.stdin.read()[::-1]); sys.stderr.write('bad'); sys.exit(3)"
+    assert await run([sys.executable, "-c", script], stdin=b"hello") == Finished(3, b"olleh", "bad")
+    together = await run([sys.executable, "-c", script], stdin=b"hello", merge_stderr=True)
+    assert sorted(together.output) == sorted(b"olleh" + b"bad")
+
+
+async def test_what_runs_for_too_long_or_prints_too_much_is_ended() -> None:
+    with pytest.raises(TimeoutError):
+        await run(["sleep", "600"], timeout_s=0.1)
+    with pytest.raises(TooMuchOutput):
+        await run(["yes"], max_bytes=1000)
+    assert not [child for child in psutil.Process().children() if child.name() in ("sleep", "yes", "setpriv")]
+
+
+async def test_what_cannot_be_run_is_named() -> None:
+    with pytest.raises(StartError, match="'no-such-program' was not found"):
+        await run(["no-such-program"])

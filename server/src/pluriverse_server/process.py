@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pluriverse_protocol import child_process
+
 log = logging.getLogger(__name__)
 
 # SDL programs take SIGTERM as a quit event and may sit on it; together with a screen's two servers this stays under
@@ -26,39 +28,24 @@ STOP_GRACE_S: Final = 0.7
 OUTPUT_TAIL_LINES: Final = 40
 OUTPUT_TAIL_CHARS: Final = 400
 
-# Its output ends with it, unless something that left its group holds on to the pipe; its death is told all the same.
+# A child's output ends with it, unless something that left its group still holds the pipe.
 OUTPUT_GRACE_S: Final = 0.05
-
-
-_FOREIGN: Final = frozenset(
-    {
-        "COLUMNS",
-        "DBUS_SESSION_BUS_ADDRESS",
-        "LINES",
-        "SDL_VIDEODRIVER",
-        "SESSION_MANAGER",
-        "WAYLAND_DISPLAY",
-        "WINDOWID",
-        "XDG_SESSION_ID",
-    }
-)
 
 
 class StartError(Exception):
     """A program could not be started; the message says which, why, and the command that mends it."""
 
 
-def executable(name: str, *, package: str | None = None) -> str:
-    """The path of a program that must be there.
+class TooMuchOutput(Exception):
+    """A command printed more than was allowed."""
+
+
+def executable(name: str, *, package: str | None = None, path: str | None = None, cwd: Path | None = None) -> str:
+    """Return the path of a program, looked for on ``path`` (default: PATH) or, with a slash, from ``cwd``.
 
     Raises:
-        StartError: it isn't on PATH; names the Debian package that has it.
+        StartError: it isn't there; names the Debian ``package`` that has it.
     """
-    return _executable(name, package=package)
-
-
-def _executable(name: str, *, package: str | None = None, path: str | None = None, cwd: Path | None = None) -> str:
-    # The child looks for a name with a slash from its own folder.
     found = shutil.which(str((cwd or Path.cwd()) / name) if "/" in name else name, path=path)
     if found is None:
         mend = f"; install it with: apt-get install {package}" if package else ""
@@ -68,45 +55,46 @@ def _executable(name: str, *, package: str | None = None, path: str | None = Non
 
 
 def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """This process' environment with ``extra``, without our own settings: the password is no child's business.
-
-    Nor is what only holds for whoever started us: their desktop's session, where their SDL draws, and the size of
-    their terminal, which curses believes rather than the terminal that it is in.
-    """
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLURIVERSE_")}
-    return {key: value for key, value in inherited.items() if key not in _FOREIGN} | dict(extra)
+    """Return this process' environment with ``extra``, without our own settings and those of a desktop session."""
+    return child_process.child_environment(os.environ, extra)
 
 
 @dataclass(frozen=True, slots=True)
-class _Output:
-    """The pipe that a child writes to. Whoever starts the child closes ``write_end`` afterwards.
+class Pipe:
+    """A pipe from a child, which inherits ``write_end``; call ``close_write_end`` once it was started.
 
-    It isn't asyncio's own: with that ``Process.wait`` goes on for as long as anything the child started holds it.
+    Not asyncio's own: with that ``Process.wait`` waits for everything that the child left behind with the pipe.
     """
 
     stream: asyncio.StreamReader
-    transport: asyncio.ReadTransport
     write_end: int
+    _transport: asyncio.ReadTransport
 
     @classmethod
-    async def open(cls) -> _Output:
+    async def open(cls) -> Pipe:
+        """Open it on the running event loop."""
         stream = asyncio.StreamReader()
         read_end, write_end = os.pipe()
         pipe = os.fdopen(read_end, "rb", buffering=0)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(stream), pipe
         )
-        return cls(stream, transport, write_end)
+        return cls(stream, write_end, transport)
+
+    def close_write_end(self) -> None:
+        """Close this process' copy, so that ``stream`` ends when the child's is closed."""
+        os.close(self.write_end)
 
     def close(self) -> None:
-        self.transport.close()
+        """Stop reading. May be called repeatedly."""
+        self._transport.close()
 
 
 class ChildProcess:
     """One running child. Made by ``ChildProcess.start``; ``stop`` ends and reaps it with all that it started."""
 
     def __init__(
-        self, name: str, process: asyncio.subprocess.Process, output: _Output, log_level: int = logging.DEBUG
+        self, name: str, process: asyncio.subprocess.Process, output: Pipe, log_level: int = logging.DEBUG
     ) -> None:
         self.name = name
         self._process = process
@@ -124,27 +112,29 @@ class ChildProcess:
         *,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
+        stdin: int = asyncio.subprocess.DEVNULL,
+        stdout: int | None = None,
+        stderr: int | None = None,
         pass_fds: Sequence[int] = (),
         log_level: int = logging.DEBUG,
     ) -> ChildProcess:
-        """Start ``command`` in a process group of its own; it dies with this process, even one that is killed.
+        """Start ``command`` in a process group of its own; it is killed when this process ends, however that does.
 
-        Its output is logged, line by line, at ``log_level``.
+        Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
 
         Raises:
             StartError: it isn't there, or the system would not start it.
         """
-        # Without this look it would be setpriv that starts, and ends because it doesn't find the program.
-        _executable(command[0], path=env.get("PATH") if env is not None else None, cwd=cwd)
-        # setpriv sets the parent-death signal between fork and exec, which Python can't do safely itself.
-        wrapped = [executable("setpriv", package="util-linux"), "--pdeathsig", "KILL", "--", *command]
-        output = await _Output.open()
+        # Without this check setpriv would start, and end because it doesn't find the program.
+        executable(command[0], path=env.get("PATH") if env is not None else None, cwd=cwd)
+        setpriv = executable(child_process.SETPRIV, package=child_process.SETPRIV_PACKAGE)
+        output = await Pipe.open()
         try:
             process = await asyncio.create_subprocess_exec(
-                *wrapped,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=output.write_end,
-                stderr=asyncio.subprocess.STDOUT,
+                *child_process.dying_with_parent(command, signal.SIGKILL, setpriv),
+                stdin=stdin,
+                stdout=output.write_end if stdout is None else stdout,
+                stderr=output.write_end if stderr is None else stderr,
                 env=dict(env) if env is not None else None,
                 cwd=cwd,
                 pass_fds=tuple(pass_fds),
@@ -157,7 +147,7 @@ class ChildProcess:
             output.close()
             raise
         finally:
-            os.close(output.write_end)
+            output.close_write_end()
         return cls(name, process, output, log_level)
 
     @property
@@ -176,19 +166,13 @@ class ChildProcess:
         return "\n".join(self._output_tail)
 
     async def wait(self) -> int:
-        """Its return code, once it has ended."""
+        """Wait until it has ended, and return its return code."""
         return await asyncio.shield(self._reaper)
 
     def describe_end(self) -> str:
-        """How it ended, in words: ``killed by SIGKILL`` or ``exit status 3``."""
+        """Return how it ended, in words: ``killed by SIGKILL``, ``exit status 3``, or ``still running``."""
         code = self._process.returncode
-        if code is None:
-            return "still running"
-        if code < 0:
-            # Most real-time signals have no name.
-            known = -code in signal.Signals.__members__.values()
-            return f"killed by {signal.Signals(-code).name if known else f'signal {-code}'}"
-        return f"exit status {code}"
+        return "still running" if code is None else child_process.describe_exit(code)
 
     def on_end(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` from the event loop once it has ended, at once if it has already."""
@@ -200,7 +184,7 @@ class ChildProcess:
             self._signal_group(signal.SIGKILL)
 
     async def stop(self, grace_s: float = STOP_GRACE_S) -> None:
-        """SIGTERM to the group, SIGKILL after ``grace_s`` seconds, and reap. May be called at any time, repeatedly."""
+        """Send SIGTERM to the group, SIGKILL after ``grace_s`` seconds, and reap. May be called repeatedly."""
         if self._process.returncode is None:
             self._signal_group(signal.SIGTERM)
             try:
@@ -213,7 +197,7 @@ class ChildProcess:
 
     async def _reap(self) -> int:
         returncode = await self._process.wait()
-        # Whatever the leader left behind in its group goes with it; now, while the group's id can't be anyone else's.
+        # Kill what the leader left behind in its group now, while the group's id can't be anyone else's.
         self._signal_group(signal.SIGKILL)
         await asyncio.wait({self._reader}, timeout=OUTPUT_GRACE_S)
         self._reader.cancel()
@@ -239,6 +223,61 @@ class ChildProcess:
             self._output_tail.append(rest.decode(errors="replace"))
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A command that has ended: its standard output, and the last lines of its standard error."""
+
+    returncode: int
+    output: bytes
+    errors: str
+
+
+async def run(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    merge_stderr: bool = False,
+    timeout_s: float | None = None,
+    max_bytes: int = 1024 * 1024,
+) -> Finished:
+    """Run ``command`` until it has ended and closed its output; whatever happens, nothing that it started is left.
+
+    ``merge_stderr``: whether ``Finished.output`` has the standard error as well.
+
+    Raises:
+        StartError: it isn't there, or the system would not start it.
+        TimeoutError: it ran for over ``timeout_s`` seconds.
+        TooMuchOutput: it printed over ``max_bytes`` bytes.
+    """
+    output = await Pipe.open()
+    try:
+        try:
+            # A file in memory: no input, however long, can block.
+            with os.fdopen(os.memfd_create("stdin"), "wb") as given:
+                given.write(stdin)
+                given.seek(0)
+                stderr = output.write_end if merge_stderr else None
+                child = await ChildProcess.start(
+                    command[0], command, env=env, cwd=cwd, stdin=given.fileno(), stdout=output.write_end, stderr=stderr
+                )
+        finally:
+            output.close_write_end()
+        try:
+            async with asyncio.timeout(timeout_s):
+                try:
+                    await output.stream.readexactly(max_bytes + 1)
+                except asyncio.IncompleteReadError as end:
+                    return Finished(await child.wait(), end.partial, child.output_tail)
+            raise TooMuchOutput
+        finally:
+            child.kill()
+            await child.stop()
+    finally:
+        output.close()
+
+
 def require_free(what: str, host: str, port: int, option: str) -> None:
     """Make sure that ``port`` can be listened on.
 
@@ -246,12 +285,12 @@ def require_free(what: str, host: str, port: int, option: str) -> None:
         StartError: it can't; says who has it, and with which ``option`` to choose another.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
         # As the servers do: a port whose last connections linger is free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, port))
-            probe.listen(1)
+            listener.bind((host, port))
+            listener.listen(1)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 reason = f"is taken by {holder(port)}"
@@ -261,7 +300,7 @@ def require_free(what: str, host: str, port: int, option: str) -> None:
 
 
 def holder(port: int) -> str:
-    """Who listens on ``port``, as far as this user may know."""
+    """Return which program listens on ``port``, as far as this user may know."""
     import psutil
 
     try:

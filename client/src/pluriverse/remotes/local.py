@@ -20,6 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from pluriverse_protocol.child_process import (
+    SETPRIV,
+    SETPRIV_PACKAGE,
+    child_environment,
+    describe_exit,
+    dying_with_parent,
+)
+
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 
 from .address import Address
@@ -44,7 +52,7 @@ FOLDER_PREFIX: Final = "pluriverse-local-"
 OWNER_FILE: Final = "owner"
 
 # The end of what a remote said, enough for its error message and some lines of a traceback.
-LAST_WORDS_BYTES: Final = 2000
+OUTPUT_TAIL_BYTES: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class LocalRemote:
     def output_tail(self) -> str:
         """The end of what it said."""
         size = self.output.seek(0, os.SEEK_END)
-        self.output.seek(max(0, size - LAST_WORDS_BYTES))
+        self.output.seek(max(0, size - OUTPUT_TAIL_BYTES))
         return self.output.read().decode(errors="replace").strip()
 
     def ask_to_stop(self) -> None:
@@ -189,14 +197,12 @@ class LocalRemotes:
         output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         ports = ["--vnc-port", str(address.vnc_port), "--rewarder-port", str(address.rewarder_port)]
         command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports]
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLURIVERSE_")}
         settings = {"PLURIVERSE_PASSWORD": address.password or "", "PLURIVERSE_ENV": self._env_id}
         settings["TMPDIR"] = str(folder)
         try:
             process = subprocess.Popen(
-                # setpriv sets the parent-death signal between fork and exec, which Python can't do safely itself.
-                ["setpriv", "--pdeathsig", "TERM", "--", *command],
-                env=inherited | settings,
+                dying_with_parent(command, signal.SIGTERM),
+                env=child_environment(os.environ, settings),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -212,18 +218,16 @@ class LocalRemotes:
         if self._closed:
             raise RemoteUnavailable("the environment is being closed")
         if not remote.alive:
-            status = remote.process.returncode
-            raise RemoteUnavailable(
-                f"the remote ended with status {status} before it was ready:\n{remote.output_tail()}"
-            )
+            how = describe_exit(remote.process.returncode)
+            raise RemoteUnavailable(f"the remote ended before it was ready, {how}:\n{remote.output_tail()}")
 
 
 def why_unavailable(runtime: str) -> str | None:
     """None if remotes of ``runtime`` can be started here; else why not, and what mends it."""
     if importlib.util.find_spec(SERVER) is None:
         return "the daemon isn't installed; install it with: pip install pluriverse-server"
-    if shutil.which("setpriv") is None:
-        return "the program 'setpriv' was not found on PATH; install it with: apt-get install util-linux"
+    if shutil.which(SETPRIV) is None:
+        return f"the program {SETPRIV!r} was not found on PATH; install it with: apt-get install {SETPRIV_PACKAGE}"
     try:
         runtime_folder(runtime)
     except ConfigurationError as error:

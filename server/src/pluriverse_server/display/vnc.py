@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, StartError, executable
+from pluriverse_server.process import ChildProcess, StartError, executable, run
 
 from .connection import write_private_file
 from .xserver import START_DEADLINE_S
@@ -68,14 +68,10 @@ async def write_password_file(path: Path, password: str) -> None:
         StartError: the program that makes it is missing or fails.
     """
     program = executable("tigervncpasswd", package="tigervnc-tools")
-    # Not a ChildProcess, which has no standard input: a password doesn't belong on a command line.
-    process = await asyncio.create_subprocess_exec(
-        program, "-f", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    output, complaint = await process.communicate(password.encode() + b"\n")
-    if process.returncode != 0 or not output:
-        raise StartError(f"{program} -f failed: {complaint.decode(errors='replace').strip()}")
-    write_private_file(path, output)
+    finished = await run([program, "-f"], stdin=password.encode() + b"\n")
+    if finished.returncode != 0 or not finished.output:
+        raise StartError(f"{program} -f failed: {finished.errors}")
+    write_private_file(path, finished.output)
 
 
 async def wait_for_banner(child: ChildProcess, port: int) -> None:
@@ -115,11 +111,5 @@ def _password_security(password_file: Path) -> dict[str, str]:
 
 
 async def _known_parameters(program: str) -> Collection[str]:
-    try:
-        process = await asyncio.create_subprocess_exec(
-            program, "-help", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-    except OSError as error:
-        raise StartError(f"{program} could not be started: {error}") from error
-    output, _ = await process.communicate()
-    return {name.lower() for name in re.findall(r"^  (\w+) +- ", output.decode(errors="replace"), re.MULTILINE)}
+    usage = (await run([program, "-help"], merge_stderr=True)).output.decode(errors="replace")
+    return {name.lower() for name in re.findall(r"^  (\w+) +- ", usage, re.MULTILINE)}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import shlex
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, StartError
+from pluriverse_server.process import ChildProcess, Pipe, StartError
 
 # Up within 0.1 s on an idle machine; one that starts a whole fleet at once takes seconds.
 START_DEADLINE_S: Final = 15.0
@@ -37,17 +36,18 @@ class XServer:
         Raises:
             StartError: it ended, or wasn't ready in time; nothing is left of it.
         """
-        read_end, write_end = os.pipe()
-        full = [*command, "-displayfd", str(write_end), "-auth", str(xauthority), *COMMON_ARGUMENTS]
-        with os.fdopen(read_end, "rb", buffering=0) as pipe:
+        pipe = await Pipe.open()
+        full = [*command, "-displayfd", str(pipe.write_end), "-auth", str(xauthority), *COMMON_ARGUMENTS]
+        try:
             try:
-                child = await ChildProcess.start("X server", full, env=env, pass_fds=[write_end])
+                child = await ChildProcess.start("X server", full, env=env, pass_fds=[pipe.write_end])
             finally:
-                os.close(write_end)
+                pipe.close_write_end()
             try:
                 async with asyncio.timeout(START_DEADLINE_S):
-                    line = await _read_line(pipe.fileno())
-                if not line:
+                    # The server writes the newline by itself, and dies if the pipe is closed before.
+                    line = await pipe.stream.readline()
+                if not line.endswith(b"\n"):
                     await child.wait()
             except TimeoutError:
                 await child.stop()
@@ -55,7 +55,9 @@ class XServer:
             except BaseException:
                 await child.stop()
                 raise
-        if not line:
+        finally:
+            pipe.close()
+        if not line.endswith(b"\n"):
             raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.output_tail}\n{_hint(full)}")
         return cls(child, int(line))
 
@@ -81,27 +83,6 @@ class XServer:
                 path.unlink()
             except BlockingIOError:
                 pass
-
-
-async def _read_line(descriptor: int) -> bytes:
-    """All up to the newline, without it; empty if the other end closes first.
-
-    The server writes the newline by itself, and dies if the pipe is closed before.
-    """
-    loop = asyncio.get_running_loop()
-    line = b""
-    while not line.endswith(b"\n"):
-        readable = loop.create_future()
-        loop.add_reader(descriptor, readable.set_result, None)
-        try:
-            await readable
-        finally:
-            loop.remove_reader(descriptor)
-        chunk = os.read(descriptor, 64)
-        if not chunk:
-            return b""
-        line += chunk
-    return line.rstrip()
 
 
 def _hint(command: Sequence[str]) -> str:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import os
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,15 +11,12 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError, describe
-from pluriverse_server.process import child_environment
+from pluriverse_server.process import StartError, TooMuchOutput, child_environment, run
 
 # A thousand environments print 100 KB; this is some thousand times that.
 MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
 
 _ENTRIES: Final = TypeAdapter(list[EnvTable])
-
-# A killed process is gone within milliseconds.
-REAP_S: Final = 1.0
 
 # As many ids as are named where one wasn't found.
 _SUGGESTIONS: Final = 3
@@ -92,52 +85,20 @@ def suggest(catalogue: Mapping[str, EnvTable], wanted: str) -> str:
 async def _run(directory: Path, command: list[str], timeout_s: float) -> bytes:
     what = f"{directory / FILE_NAME}: catalogue.command ({' '.join(command)})"
     try:
-        process = await asyncio.create_subprocess_exec(
-            *python_command(command),
+        finished = await run(
+            python_command(command),
             cwd=directory,
             env=child_environment({}),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+            timeout_s=timeout_s,
+            max_bytes=MAX_OUTPUT_BYTES,
         )
-    except (OSError, ValueError) as error:
+    except StartError as error:
         raise ManifestError(f"{what} could not be run: {error}") from error
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        async with asyncio.timeout(timeout_s):
-            output, errors = await asyncio.gather(_read(process.stdout), _read(process.stderr))
-            status = await process.wait()
     except TimeoutError:
         raise ManifestError(f"{what} ran for over {timeout_s:g} s") from None
-    except OverflowError:
+    except TooMuchOutput:
         raise ManifestError(f"{what} printed over {MAX_OUTPUT_BYTES} bytes") from None
-    finally:
-        # With all that it started; also where this is cancelled.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        # Something that left its group may hold on to its output, which asyncio waits for too.
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(REAP_S):
-                await process.wait()
-    if status != 0:
-        last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise ManifestError(f"{what} ended with status {status}: {last_line}")
-    return output
-
-
-async def _read(stream: asyncio.StreamReader) -> bytes:
-    """All of it.
-
-    Raises:
-        OverflowError: it is over MAX_OUTPUT_BYTES.
-    """
-    chunks: list[bytes] = []
-    size = 0
-    while chunk := await stream.read(1024 * 1024):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > MAX_OUTPUT_BYTES:
-            raise OverflowError
-    return b"".join(chunks)
+    if finished.returncode != 0:
+        last_line = finished.errors.strip().rpartition("\n")[2]
+        raise ManifestError(f"{what} ended with status {finished.returncode}: {last_line}")
+    return finished.output

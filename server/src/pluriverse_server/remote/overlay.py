@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.process import ChildProcess, StartError, child_environment
+from pluriverse_server.process import ChildProcess, Pipe, StartError, child_environment
 
 OVERLAY: Final = "overlay"
 
@@ -40,24 +39,21 @@ async def start_overlay(arguments: Sequence[str], environment: Mapping[str, str]
     Raises:
         StartError: it ended, or wasn't ready in time; nothing is left of it.
     """
-    read_end, write_end = os.pipe()
-    ready = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(ready), os.fdopen(read_end, "rb", buffering=0)
-    )
-    command = [sys.executable, "-m", "pluriverse_server.overlay", *arguments, "--ready-fd", str(write_end)]
+    pipe = await Pipe.open()
+    ready_fd = pipe.write_end
+    command = [sys.executable, "-m", "pluriverse_server.overlay", *arguments, "--ready-fd", str(ready_fd)]
     try:
         try:
-            child = await ChildProcess.start(OVERLAY, command, env=child_environment(environment), pass_fds=[write_end])
+            child = await ChildProcess.start(OVERLAY, command, env=child_environment(environment), pass_fds=[ready_fd])
         finally:
-            os.close(write_end)
+            pipe.close_write_end()
         try:
-            await _wait_until_ready(child, ready)
+            await _wait_until_ready(child, pipe.stream)
         except BaseException:
             await child.stop()
             raise
     finally:
-        transport.close()
+        pipe.close()
     return child
 
 

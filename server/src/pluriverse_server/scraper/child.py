@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, StartError
+from pluriverse_protocol.child_process import describe_exit
+
+from pluriverse_server.process import ChildProcess, Pipe, StartError
 from pluriverse_server.sources.probes.target import Output
 
 # A pipe's usual size; with the largest that anyone may ask for, a program that floods it costs fewer switches.
@@ -23,7 +25,7 @@ PIPE_BYTES: Final = 1024 * 1024
 STOP_S: Final = 5.0
 
 # How much of its output goes to the log when it ends.
-LAST_WORDS_BYTES: Final = 4096
+OUTPUT_TAIL_BYTES: Final = 4096
 OUTPUT_TAIL_LINES: Final = 8
 
 
@@ -49,24 +51,29 @@ class Child:
         Raises:
             StartError: it isn't there, or the system would not start it.
         """
-        status_end, told = os.pipe()
-        output_end, said = os.pipe()
-        status = await _open_reader(status_end)
+        status = await Pipe.open()
+        output_end, output_write_end = os.pipe()
         keeper_command = [sys.executable, "-m", f"{__package__}.keeper", "--parent", str(os.getpid())]
-        keeper_command += ["--status", str(told), "--output", str(said), "--folder", str(folder), "--nice", str(nice)]
+        keeper_command += ["--status", str(status.write_end), "--output", str(output_write_end)]
+        keeper_command += ["--folder", str(folder), "--nice", str(nice), "--", *command]
         try:
             keeper = await ChildProcess.start(
-                "keeper", [*keeper_command, "--", *command], cwd=cwd, env=env, pass_fds=(told, said)
+                "keeper",
+                keeper_command,
+                cwd=cwd,
+                env=env,
+                pass_fds=(status.write_end, output_write_end),
             )
         except BaseException:
+            status.close()
             os.close(output_end)
             raise
         finally:
-            os.close(told)
-            os.close(said)
+            status.close_write_end()
+            os.close(output_write_end)
         drain = _Drain(output_end, output)
         try:
-            word, _, what = (await status.readline()).decode().strip().partition(" ")
+            word, _, what = (await status.stream.readline()).decode().strip().partition(" ")
         except BaseException:
             await keeper.stop(STOP_S)
             raise
@@ -74,7 +81,7 @@ class Child:
             await keeper.stop(STOP_S)
             why = what or f"its keeper ended, {keeper.describe_end()}: {keeper.output_tail}"
             raise StartError(f"the program could not be started ({' '.join(command)}): {why}")
-        return cls(keeper, int(what), status, drain)
+        return cls(keeper, int(what), status.stream, drain)
 
     @property
     def printed_bytes(self) -> int:
@@ -85,18 +92,15 @@ class Child:
     def output_tail(self) -> str:
         """The last lines of its output."""
         end = self.output.end
-        said = self.output.read(max(0, end - LAST_WORDS_BYTES), LAST_WORDS_BYTES)
+        said = self.output.read(max(0, end - OUTPUT_TAIL_BYTES), OUTPUT_TAIL_BYTES)
         return "\n".join(said.decode(errors="replace").splitlines()[-OUTPUT_TAIL_LINES:])
 
     def describe_end(self) -> str:
-        """How it ended, in words."""
+        """Return how it ended, in words."""
         if self.exit_code is None:
             ended = "it killed its keeper" if self.has_lost_keeper else "it was ended"
             return ended if self.ended.is_set() else "still running"
-        if self.exit_code < 0:
-            known = -self.exit_code in signal.Signals.__members__.values()
-            return f"killed by {signal.Signals(-self.exit_code).name if known else f'signal {-self.exit_code}'}"
-        return f"exit status {self.exit_code}"
+        return describe_exit(self.exit_code)
 
     def end(self) -> None:
         """SIGTERM to all of it, SIGKILL soon after, without waiting for that."""
@@ -137,10 +141,3 @@ class _Drain:
             while data := pipe.read(PIPE_BYTES):
                 self.bytes += len(data)
                 self.output.write(data)
-
-
-async def _open_reader(descriptor: int) -> asyncio.StreamReader:
-    stream = asyncio.StreamReader()
-    pipe = os.fdopen(descriptor, "rb", buffering=0)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)
-    return stream
