@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,8 @@ from zlib import decompressobj
 from desktops import HEIGHT, WIDTH
 from peers import asyncvnc, peer
 from pluriverse.rfb.decoder import Decoder
-from pluriverse.rfb.messages import PIXEL_FORMAT
 from pluriverse.rfb.python_decoder import PythonDecoder
+from pluriverse_protocol.rfb.raw_updates import raw_update
 from report import Effort, Figures, Line, Measurement, Target
 from streams import PIXELS, Recorded, photos, sprites
 from tiles import tile_file
@@ -158,7 +157,6 @@ def _turbo_ms(program: Path, recorded: Recorded, tiles: Path) -> float:
 
 def _in_raw(recorded: Recorded) -> bytes:
     """The first frames once more, in Raw."""
-    assert len(PIXEL_FORMAT) == 16
     decoder = PythonDecoder(WIDTH, HEIGHT)
     frames: list[bytes] = []
     for update in recorded.updates[:RAW_FRAMES]:
@@ -166,7 +164,7 @@ def _in_raw(recorded: Recorded) -> bytes:
         pixels = bytearray(4 * PIXELS)
         for channel in range(3):
             pixels[channel::4] = decoder.framebuffer[..., 2 - channel].tobytes()
-        frames.append(struct.pack(">BxH4Hi", 0, 1, 0, 0, WIDTH, HEIGHT, 0) + pixels)
+        frames.append(raw_update([((0, 0, WIDTH, HEIGHT), bytes(pixels))]))
     return b"".join(frames)
 
 

@@ -23,9 +23,10 @@ from typing import Final, NoReturn
 
 import painted
 from desktops import HEIGHT, WIDTH, python_environment
-from pluriverse.rfb.messages import PIXEL_FORMAT
 from pluriverse_protocol import Headers, decode_from_agent, encode
 from pluriverse_protocol.messages import Describe, Ping, PingReply, Reset, ResetReply, Reward, ServerMessage
+from pluriverse_protocol.rfb.handshake import VERSION, VERSION_BYTES
+from pluriverse_protocol.rfb.pixel_format import BGRX
 from pluriverse_protocol.spaces import Choice, Spaces
 from streams import GAME, Recorded
 from websockets.asyncio.server import ServerConnection, serve
@@ -174,13 +175,13 @@ class Server:
 
 
 async def _shake_hands(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"RFB 003.008\n")
-    await reader.readexactly(12)
+    writer.write(VERSION % (3, 8))
+    await reader.readexactly(VERSION_BYTES)
     writer.write(b"\x01\x01")
     await reader.readexactly(1)
     writer.write(bytes(4))
     await reader.readexactly(1)
-    writer.write(struct.pack(">HH", WIDTH, HEIGHT) + PIXEL_FORMAT + struct.pack(">I", len(NAME)) + NAME)
+    writer.write(struct.pack(">HH", WIDTH, HEIGHT) + BGRX.to_bytes() + struct.pack(">I", len(NAME)) + NAME)
 
 
 async def _hear_out(reader: asyncio.StreamReader) -> None:

@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 from desktops import HEIGHT, WIDTH
-from pluriverse.rfb.numbers import Encoding
-from pluriverse.rfb.preferences import EXTENSIONS, preferred_encodings
 from pluriverse.vnc import VncOptions
+from pluriverse_protocol.rfb.numbers import Encoding
+from pluriverse_protocol.rfb.preferences import EXTENSIONS, preferred_encodings
 from pluriverse_server.display import Screen, make_screen
 from support.remotes import on_machine
 from support.rfb_streams import Picture, Viewer, easel, photo, screen_options

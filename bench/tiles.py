@@ -6,7 +6,7 @@ import struct
 from collections.abc import Generator, Sequence
 from typing import Final
 
-from pluriverse.rfb.numbers import Encoding
+from pluriverse_protocol.rfb.numbers import Encoding
 from viewer import EXPLICIT_FILTER, FILL, JPEG, MIN_TO_COMPRESS, PALETTE_FILTER, TIGHT_PIXEL_BYTES
 
 UPDATE_HEAD: Final = 4

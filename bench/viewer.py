@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import select
-import struct
 import subprocess
 import sys
 import time
@@ -17,12 +16,13 @@ from contextlib import contextmanager
 from typing import Final
 
 from desktops import python_environment
-from support.rfb import CURSOR, DESKTOP_SIZE, RfbClient, RfbError
+from pluriverse_protocol.rfb.geometry import Region
+from pluriverse_protocol.rfb.numbers import FINE_QUALITY_LEVEL, SUBSAMPLING, Encoding
+from pluriverse_protocol.rfb.server_stream import RectangleReader
+from pluriverse_protocol.rfb.steps import Steps, skip
+from support.rfb import RfbClient, RfbError
 
-TIGHT: Final = 7
-LAST_RECT: Final = -224
-FINE_QUALITY_50: Final = -512 + 50
-SUBSAMPLING_420: Final = -767
+FINE_QUALITY: Final = 50
 
 # Tight (rfbproto, 7.7.6): a pixel of 888 takes three bytes, and data under twelve bytes isn't compressed.
 TIGHT_PIXEL_BYTES: Final = 3
@@ -40,49 +40,43 @@ KEYS: Final = (0xFF52, 0xFF54)
 class TightClient(RfbClient):
     """Takes Tight rectangles and throws them away; ``framebuffer`` stays black."""
 
-    def _choose_format(self) -> None:
-        pixel_format = struct.pack(">BBBBHHHBBBxxx", 32, 24, 0, 1, 255, 255, 255, 16, 8, 0)
-        encodings = (TIGHT, FINE_QUALITY_50, SUBSAMPLING_420, CURSOR, DESKTOP_SIZE, LAST_RECT)
-        self._socket.sendall(
-            b"\0\0\0\0" + pixel_format + struct.pack(f">BxH{len(encodings)}i", 2, len(encodings), *encodings)
-        )
+    ENCODINGS = (
+        Encoding.TIGHT,
+        FINE_QUALITY_LEVEL + FINE_QUALITY,
+        SUBSAMPLING["4:2:0"],
+        Encoding.CURSOR,
+        Encoding.DESKTOP_SIZE,
+        Encoding.LAST_RECT,
+    )
 
-    def _read_update(self) -> None:
-        for _ in range(struct.unpack(">xH", self._read(3))[0]):
-            _, _, width, height, encoding = struct.unpack(">HHHHi", self._read(12))
-            if encoding == TIGHT:
-                self._skip_tight(width, height)
-            elif encoding == CURSOR:
-                self._read(width * height * 4 + (width + 7) // 8 * height)
-            elif encoding == LAST_RECT:
-                break
-            elif encoding != DESKTOP_SIZE:
-                raise RfbError(f"a rectangle of encoding {encoding}, which was not asked for")
-        self._request_update(incremental=True)
+    def _readers(self) -> dict[int, RectangleReader]:
+        return {Encoding.TIGHT: _skip_tight}
 
-    def _skip_tight(self, width: int, height: int) -> None:
-        kind = self._read(1)[0] >> 4
-        if kind == FILL:
-            self._read(TIGHT_PIXEL_BYTES)
-            return
-        if kind == JPEG:
-            self._read(self._read_length())
-            return
-        size = width * height * TIGHT_PIXEL_BYTES
-        if kind & EXPLICIT_FILTER and self._read(1)[0] == PALETTE_FILTER:
-            colours = self._read(1)[0] + 1
-            self._read(colours * TIGHT_PIXEL_BYTES)
-            size = (width + 7) // 8 * height if colours == 2 else width * height
-        self._read(size if size < MIN_TO_COMPRESS else self._read_length())
 
-    def _read_length(self) -> int:
-        length = 0
-        for shift in (0, 7, 14):
-            octet = self._read(1)[0]
-            length |= (octet if shift == 14 else octet & 0x7F) << shift
-            if octet < 0x80:
-                break
-        return length
+def _skip_tight(r: Region) -> Steps[None]:
+    kind = (yield 1)[0] >> 4
+    if kind == FILL:
+        yield TIGHT_PIXEL_BYTES
+        return
+    if kind == JPEG:
+        yield from skip((yield from _read_length()))
+        return
+    size = r.width * r.height * TIGHT_PIXEL_BYTES
+    if kind & EXPLICIT_FILTER and (yield 1)[0] == PALETTE_FILTER:
+        colours = (yield 1)[0] + 1
+        yield colours * TIGHT_PIXEL_BYTES
+        size = (r.width + 7) // 8 * r.height if colours == 2 else r.width * r.height
+    yield from skip(size if size < MIN_TO_COMPRESS else (yield from _read_length()))
+
+
+def _read_length() -> Steps[int]:
+    length = 0
+    for shift in (0, 7, 14):
+        octet = (yield 1)[0]
+        length |= (octet if shift == 14 else octet & 0x7F) << shift
+        if octet < 0x80:
+            break
+    return length
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
-from pluriverse_protocol.raw_updates import MAX_RECTANGLES, raw_update, rectangles
 from pluriverse_protocol.recordings import (
     MAX_SECONDS,
     Header,
@@ -28,6 +27,8 @@ from pluriverse_protocol.recordings import (
     TruncatedRecording,
     Update,
 )
+from pluriverse_protocol.rfb.limits import MAX_RECTANGLES
+from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
 
 WIDTH, HEIGHT = 12, 7
 HEADER = Header("toy", "1.2.3", "toy.First-v0", WIDTH, HEIGHT, 60.0, 1_700_000_000.25, ((1, 2, 3, 4),))

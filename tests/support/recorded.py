@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, Said, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.recording.file import RecordingFile
 
 WIDTH: Final = 160

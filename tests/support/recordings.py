@@ -8,8 +8,8 @@ from typing import Any
 
 import zstandard
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, Input, Record, RecordingWriter, Said, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 
 WIDTH, HEIGHT = 16, 8
 LEFT, RIGHT = 0xFF51, 0xFF53

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from unittest import mock
 
 import numpy as np
-from pluriverse.rfb.numbers import Encoding
+from pluriverse_protocol.rfb.numbers import Encoding
 from support import rfb_encoders
 from support.rfb_encoders import Encoder, Picture, rectangle, update
 from support.rfb_streams import photo, sprites, writing

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
 from numpy.typing import NDArray
-from pluriverse.rfb.numbers import Encoding
+from pluriverse_protocol.rfb.numbers import Encoding
 
 Picture = NDArray[np.uint8]
 

@@ -19,12 +19,13 @@ from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse.rfb import events, messages
+from pluriverse.rfb import events
 from pluriverse.rfb.decoder import Decoder, Region
-from pluriverse.rfb.handshake import Handshake, ServerInit
-from pluriverse.rfb.numbers import FenceFlag
-from pluriverse.rfb.preferences import preferred_encodings
 from pluriverse.rfb.python_decoder import PythonDecoder
+from pluriverse_protocol.rfb import messages
+from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
+from pluriverse_protocol.rfb.numbers import FenceFlag
+from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.display import Screen, ScreenOptions, make_screen
 from pluriverse_server.display.connection import open_display
 from Xlib import X

@@ -9,16 +9,14 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Final
 
-from pluriverse.rfb.messages import PIXEL_FORMAT
+from pluriverse_protocol.rfb import messages
+from pluriverse_protocol.rfb.handshake import VERSION, VERSION_BYTES
+from pluriverse_protocol.rfb.messages import read_message
+from pluriverse_protocol.rfb.numbers import ClientMessage
+from pluriverse_protocol.rfb.pixel_format import BGRX
 from support.rfb_encoders import rectangle, update
 
 DEADLINE_S: Final = 20.0
-CONTINUOUS_UPDATES: Final = 150
-FENCE: Final = 248
-FENCE_REQUEST: Final = 1 << 31
-
-# What clients send, by type: how many bytes follow it.
-SIZES: Final = {0: 19, 3: 9, 4: 7, 5: 5, CONTINUOUS_UPDATES: 9}
 
 
 class Peer:
@@ -27,13 +25,13 @@ class Peer:
     def __init__(self, connected: socket.socket, width: int, height: int) -> None:
         connected.settimeout(DEADLINE_S)
         self.socket = connected
-        connected.sendall(b"RFB 003.008\n")
-        self.read(12)
+        connected.sendall(VERSION % (3, 8))
+        self.read(VERSION_BYTES)
         connected.sendall(b"\x01\x01")
         self.read(1)
         connected.sendall(bytes(4))
         self.read(1)
-        connected.sendall(struct.pack(">HH", width, height) + PIXEL_FORMAT + struct.pack(">I", 4) + b"test")
+        connected.sendall(struct.pack(">HH", width, height) + BGRX.to_bytes() + struct.pack(">I", 4) + b"test")
 
     def read(self, count: int) -> bytes:
         """So many bytes of what the client sends.
@@ -51,14 +49,14 @@ class Peer:
 
     def message(self) -> tuple[int, bytes]:
         """The client's next message: its type, and what follows that."""
-        kind = self.read(1)[0]
-        if kind == 2:  # the encodings, as many as it says
-            head = self.read(3)
-            return kind, head + self.read(4 * int.from_bytes(head[1:], "big"))
-        if kind == FENCE:
-            head = self.read(8)
-            return kind, head + self.read(head[-1])
-        return kind, self.read(SIZES[kind])
+        steps = read_message(set(ClientMessage))
+        need = next(steps)
+        while True:
+            try:
+                need = steps.send(self.read(need))
+            except StopIteration as end:
+                kind, message = end.value
+                return kind, message[1:]
 
     def wait_for(self, kind: int) -> bytes:
         """Skip messages up to one of this type."""
@@ -87,7 +85,7 @@ def one_colour(width: int, height: int, colour: int) -> bytes:
 
 def fence(flags: int, payload: bytes) -> bytes:
     """The server's fence."""
-    return struct.pack(">BxxxIB", FENCE, flags, len(payload)) + payload
+    return messages.fence(flags, payload)
 
 
 @contextlib.contextmanager

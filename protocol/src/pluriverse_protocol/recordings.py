@@ -28,7 +28,7 @@ from .errors import LocalProtocolError, RemoteProtocolError
 from .events import KeyEvent, PointerEvent
 from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, read_fields, write_fields
 from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
-from .raw_updates import max_bytes, rectangles
+from .rfb.raw_updates import max_bytes, rectangles
 from .strict_json import MAX_DEPTH, dump, parse_object
 
 # A reader takes no other.
@@ -109,7 +109,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The picture has changed: a FramebufferUpdate, whole, as ``raw_updates.raw_update`` makes it."""
+    """The picture has changed: a FramebufferUpdate, whole, as ``rfb.raw_updates.raw_update`` makes it."""
 
     at: float
     message: bytes

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from pluriverse.rfb import Region, RfbProtocolError, limits
+from pluriverse.rfb import Region, RfbProtocolError
 from pluriverse.rfb.decoder import Decoder
 from pluriverse.rfb.events import Bell, CursorShape, Event
 from pluriverse.rfb.python_decoder import PythonDecoder
+from pluriverse_protocol.rfb import limits
 from support.rfb_damage import HEIGHT, WIDTH, cut, damaged
 
 native = pytest.importorskip("pluriverse.rfb._native", reason="the native part was not built")

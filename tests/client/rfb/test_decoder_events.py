@@ -17,7 +17,7 @@ from pluriverse.rfb.events import (
     Resized,
     UpdateFinished,
 )
-from pluriverse.rfb.numbers import Encoding
+from pluriverse_protocol.rfb.numbers import Encoding
 from support.rfb_encoders import Encoder, cursor, extended_desktop_size, rectangle, update
 
 MESSAGES: dict[str, tuple[bytes, list[Event]]] = {

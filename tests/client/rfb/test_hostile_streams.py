@@ -13,7 +13,6 @@ import pytest
 import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pluriverse.rfb import limits
 from pluriverse.rfb.decoder import Decoder, Region
 from pluriverse.rfb.errors import (
     BadData,
@@ -23,7 +22,8 @@ from pluriverse.rfb.errors import (
     UnknownEncoding,
     UnknownMessage,
 )
-from pluriverse.rfb.numbers import Encoding
+from pluriverse_protocol.rfb import limits
+from pluriverse_protocol.rfb.numbers import Encoding
 from support.rfb_damage import damaged
 from support.rfb_encoders import LOSSLESS, Encoder, cursor, extended_desktop_size, rectangle, update
 from support.rfb_streams import SCRIPTS, STREAMS, Recording, photo

@@ -12,12 +12,12 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from pluriverse.rfb import messages
 from pluriverse.rfb.decoder import Decoder, Region
 from pluriverse.rfb.errors import AuthenticationFailed, NoCommonSecurity
 from pluriverse.rfb.events import EndOfContinuousUpdates
-from pluriverse.rfb.numbers import Encoding
-from pluriverse.rfb.preferences import preferred_encodings
+from pluriverse_protocol.rfb import messages
+from pluriverse_protocol.rfb.numbers import Encoding
+from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.display import Screen, make_screen
 from pluriverse_server.display.vnc import wait_for_banner, write_password_file
 from pluriverse_server.process import ChildProcess, child_environment

@@ -16,8 +16,9 @@ from pluriverse.rfb.decoder import implementation as chosen
 from pluriverse.vnc import Frame, VncConnection, VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.rfb.numbers import ClientMessage, FenceFlag
 from support.rfb_encoders import rectangle, update
-from support.vnc_servers import CONTINUOUS_UPDATES, FENCE, FENCE_REQUEST, Peer, fence, one_colour, server
+from support.vnc_servers import Peer, fence, one_colour, server
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -186,8 +187,8 @@ def test_fences_are_answered_with_the_flags_that_are_known(connects: Connect) ->
     answers: list[bytes] = []
 
     def script(peer: Peer) -> None:
-        peer.send(fence(FENCE_REQUEST | 0x7F, b"payload") + fence(1, b"no request"))
-        answers.append(peer.wait_for(FENCE))
+        peer.send(fence(FenceFlag.REQUEST | 0x7F, b"payload") + fence(1, b"no request"))
+        answers.append(peer.wait_for(ClientMessage.FENCE))
 
     with server(script) as port:
         connection = connects(port)
@@ -200,7 +201,7 @@ def test_native_driver_turns_on_continuous_updates_and_asks_no_more(connects_nat
 
     def script(peer: Peer) -> None:
         peer.send(END_OF_CONTINUOUS_UPDATES)
-        enabled.append(peer.wait_for(CONTINUOUS_UPDATES))
+        enabled.append(peer.wait_for(ClientMessage.ENABLE_CONTINUOUS_UPDATES))
         for colour in range(1, 101):
             peer.send(one_colour(WIDTH, HEIGHT, colour))
         assert peer.message()[0] == 4

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.rfb import messages
 from pluriverse.vnc.held import Held, InputEvent
 from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.rfb import messages
 
 keys = st.builds(KeyEvent, st.integers(1, 4), st.booleans())
 pointers = st.builds(PointerEvent, st.integers(0, 9), st.integers(0, 9), st.integers(0, 3))

@@ -43,6 +43,21 @@ def test_what_is_like_no_key_is_refused(name: str) -> None:
         keysym(name)
 
 
+NAMED = [*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0xFE00, 0x10000)]
+
+
+def test_latin_1_characters_that_do_not_print_have_names() -> None:
+    assert (key_name(0xA0), key_name(0xAD)) == ("nobreakspace", "softhyphen")
+    assert (keysym("nobreakspace"), keysym("softhyphen")) == (0xA0, 0xAD)
+    assert (keysym("\xa0"), keysym("\xad")) == (0xA0, 0xAD)
+
+
+def test_every_named_key_is_found_by_its_name() -> None:
+    names = {number: name for number in NAMED if not (name := key_name(number)).startswith("0x")}
+    assert len(names) == 302
+    assert {keysym(name): name for name in names.values()} == names
+
+
 @given(st.integers(1, 0x1FFFFFFF))
 def test_every_name_that_is_told_is_taken_back(number: int) -> None:
     name = key_name(number)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from pluriverse.rfb import Region
-from pluriverse.rfb.numbers import Encoding
 from pluriverse.vnc import VncOptions
+from pluriverse_protocol.rfb.numbers import Encoding
 
 
 def test_encodings_are_asked_for_in_order_with_the_levels() -> None:

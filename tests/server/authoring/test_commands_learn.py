@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, MalformedRecording, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring import commands_learn
 from pluriverse_server.authoring.commands_learn import crops_of, learn_source
 from pluriverse_server.authoring.labels import Steps, labels_path

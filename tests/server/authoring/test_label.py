@@ -12,8 +12,8 @@ from typing import Any
 import aiohttp
 import pytest
 from PIL import Image
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, Record, Said, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring.label.film import WHOLE_EVERY, Film, changes, events
 from pluriverse_server.authoring.label.server import Earned, Kind, Known, LabelServer
 from pluriverse_server.recording.file import RecordingFile

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from pluriverse_protocol import reports
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, Record, Said, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, LabelsError, labels_path, write_labels
 from pluriverse_server.authoring.score import ScoreError, score
 from pluriverse_server.recording.file import RecordingFile

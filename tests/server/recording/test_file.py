@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pluriverse_protocol.events import KeyEvent
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, TruncatedRecording, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording, partial_path
 from pluriverse_server.recording.replay import Replay
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, Record, Said, TruncatedRecording, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.recording.file import RecordingFile
 from pluriverse_server.recording.replay import Replay
 

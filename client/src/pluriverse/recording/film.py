@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import zstandard
 from numpy.typing import NDArray
-from pluriverse_protocol.raw_updates import rectangles
 from pluriverse_protocol.recordings import Header, MalformedRecording, Record, RecordingReader, Update
+from pluriverse_protocol.rfb.raw_updates import rectangles
 
 from pluriverse.errors import ConfigurationError
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pluriverse_protocol.rfb.errors import RfbError, RfbProtocolError
+from pluriverse_protocol.rfb.geometry import Region
+from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
+from pluriverse_protocol.rfb.preferences import preferred_encodings
+
 from .decoder import Decoder, implementation, make_decoder
-from .errors import RfbError, RfbProtocolError
-from .geometry import Region
-from .handshake import Handshake, ServerInit
-from .preferences import preferred_encodings
 
 __all__ = [
     "Decoder",

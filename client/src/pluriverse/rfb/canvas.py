@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .errors import BadGeometry, LimitExceeded
-from .geometry import Region
-from .limits import MAX_PIXELS, MAX_SIDE
+from pluriverse_protocol.rfb.errors import LimitExceeded
+from pluriverse_protocol.rfb.geometry import Region, desktop_fault
 
 Pixels = NDArray[np.uint8]
 
@@ -31,10 +29,9 @@ class Canvas:
         Raises:
             LimitExceeded: no desktop can have it.
         """
-        if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE) or width * height > MAX_PIXELS:
-            raise LimitExceeded(
-                f"a desktop of {width}x{height}; it has to be 1 to {MAX_SIDE} pixels each way, {MAX_PIXELS} in all"
-            )
+        fault = desktop_fault(width, height)
+        if fault is not None:
+            raise LimitExceeded(fault)
         try:
             self.framebuffer: Pixels = np.zeros((height, width, 3), np.uint8)
         except MemoryError:
@@ -44,10 +41,7 @@ class Canvas:
 
     def check(self, r: Region) -> None:
         """Raise BadGeometry unless the rectangle lies on the desktop."""
-        if r.x + r.width > self.width or r.y + r.height > self.height:
-            raise BadGeometry(
-                f"a rectangle of {r.width}x{r.height} at ({r.x}, {r.y}) of a desktop of {self.width}x{self.height}"
-            )
+        r.require_inside(self.width, self.height)
 
     def wants(self, r: Region) -> bool:
         """Whether anybody looks at any of this."""

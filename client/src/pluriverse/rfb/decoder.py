@@ -13,10 +13,10 @@ from typing import Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.rfb.geometry import Region
 
 from .errors import DecoderUnavailable
 from .events import Event
-from .geometry import Region
 
 __all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "implementation", "make_decoder"]
 

@@ -1,4 +1,4 @@
-"""What a decoder has to tell beside the picture: frozen, and no two related."""
+"""What a decoder says beside the picture: RFB's events, but the cursor as an array."""
 
 from __future__ import annotations
 
@@ -6,51 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.rfb.events import (
+    Bell,
+    ClipboardText,
+    EndOfContinuousUpdates,
+    Fence,
+    Resized,
+    UpdateFinished,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class UpdateFinished:
-    """A framebuffer update is complete: the picture is whole.
-
-    ``rectangles`` and ``pixels`` count what it brought in pictures, also outside of the regions that are decoded; a
-    pseudo-rectangle (a cursor, a size) doesn't count.
-    """
-
-    rectangles: int
-    pixels: int
-
-
-@dataclass(frozen=True, slots=True)
-class Resized:
-    """The desktop has another size, in pixels: ``framebuffer`` is a new array, black until it is updated."""
-
-    width: int
-    height: int
-
-
-@dataclass(frozen=True, slots=True)
-class Bell:
-    """The server rang."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClipboardText:
-    """Text was copied on the server's side."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """The server set a fence. With ``FenceFlag.REQUEST`` among ``flags`` it waits for the payload to come back."""
-
-    flags: int
-    payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class EndOfContinuousUpdates:
-    """The first one says that the server knows continuous updates, any later one that they were turned off."""
+__all__ = [
+    "Bell",
+    "ClipboardText",
+    "CursorShape",
+    "EndOfContinuousUpdates",
+    "Event",
+    "Fence",
+    "Resized",
+    "UpdateFinished",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

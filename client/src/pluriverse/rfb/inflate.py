@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from .errors import BadData
+from pluriverse_protocol.rfb.errors import BadData
 
 
 class Inflater:

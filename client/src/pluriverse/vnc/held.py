@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-
-from pluriverse.rfb import messages
+from pluriverse_protocol.rfb import messages
 
 InputEvent = KeyEvent | PointerEvent
 

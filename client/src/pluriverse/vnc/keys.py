@@ -1,4 +1,4 @@
-"""Keys by name: as the W3C's KeyboardEvent has them, as X has them, as Universe had them, or the character itself."""
+"""Keys by name: those of the W3C's KeyboardEvent, of X and of Universe, or the character itself."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 
 from pluriverse_protocol.limits import MAX_KEYSYM
 
-# Below this, and from 0xA0 to 0xFF, a keysym is the character's own number; above, it is this plus the number.
+# A keysym of Latin-1 is the character's own number, any other character's is this plus its number.
 UNICODE: Final = 0x0100_0000
-LATIN_1: Final = (range(0x20, 0x7F), range(0xA0, 0x100))
+LATIN_1: Final = frozenset({*range(0x20, 0x7F), *range(0xA0, 0x100)})
 
-# Keysym, and its names. They are looked up without regard to case, hyphens, underscores and spaces.
+# The names of each keysym, looked up without regard to case, hyphens, underscores and spaces.
 _NAMED: Final = {
     0xFF08: "Backspace bksp bsp",
     0xFF09: "Tab",
@@ -81,7 +81,7 @@ _NAMED: Final = {
     0xFFAE: "NumpadDecimal KP_Decimal",
     0xFFAF: "NumpadDivide KP_Divide",
     0xFFBD: "NumpadEqual KP_Equal",
-    # Characters by the names that X and the W3C's KeyboardEvent.code have for them.
+    # Characters by their names in X and in the W3C's KeyboardEvent.code.
     0x20: "space spacebar sp sb",
     0x21: "exclam",
     0x22: "quotedbl",
@@ -115,6 +115,8 @@ _NAMED: Final = {
     0x7C: "bar",
     0x7D: "braceright",
     0x7E: "asciitilde tilde",
+    0xA0: "nobreakspace nbsp",
+    0xAD: "softhyphen",
 }
 
 # X has 35 function keys.
@@ -138,7 +140,7 @@ _KEYSYMS: Final = {
 
 
 def keysym(key: str | int) -> int:
-    """The X keysym of a key: ``"ArrowUp"``, ``"ctrl"``, ``"F1"``, ``"space"``, ``"a"``, ``"Ä"``, or a keysym itself.
+    """Return the X keysym of a key: ``"ArrowUp"``, ``"ctrl"``, ``"F1"``, ``"space"``, ``"a"``, ``"Ä"``, or a keysym.
 
     One character is that character; everything longer is a name, in which case doesn't count.
 
@@ -149,13 +151,14 @@ def keysym(key: str | int) -> int:
         if not 0 < key <= MAX_KEYSYM:
             raise ValueError(f"{key:#x} is no keysym: they are 1 to {MAX_KEYSYM:#x}")
         return key
-    if len(key) == 1 and key.isprintable():
+    if len(key) == 1:
         number = ord(key)
-        return number if any(number in latin for latin in LATIN_1) else UNICODE + number
-    try:
+        if number in LATIN_1:
+            return number
+        if key.isprintable():
+            return UNICODE + number
+    if _plain(key) in _KEYSYMS:
         return _KEYSYMS[_plain(key)]
-    except KeyError:
-        pass
     close = difflib.get_close_matches(_plain(key), _KEYSYMS, n=5)
     names = dict.fromkeys(key_name(_KEYSYMS[name]) for name in close)
     hint = f"; close to it are {', '.join(names)}" if names else ""
@@ -163,11 +166,11 @@ def keysym(key: str | int) -> int:
 
 
 def key_name(number: int) -> str:
-    """A name that ``keysym`` takes for this keysym; its number in hexadecimal where it has none."""
-    if number in _ALL and (number > max(LATIN_1[1]) or number == ord(" ")):
-        return _ALL[number].split()[0]
-    if any(number in latin for latin in LATIN_1):
+    """Return a name that ``keysym`` takes for this keysym; its number in hexadecimal where it has none."""
+    if number in LATIN_1 and number != ord(" ") and chr(number).isprintable():
         return chr(number)
-    if max(LATIN_1[1]) < number - UNICODE <= sys.maxunicode and chr(number - UNICODE).isprintable():
+    if number in _ALL:
+        return _ALL[number].split()[0]
+    if max(LATIN_1) < number - UNICODE <= sys.maxunicode and chr(number - UNICODE).isprintable():
         return chr(number - UNICODE)
     return f"{number:#x}"

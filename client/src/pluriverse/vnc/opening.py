@@ -8,9 +8,10 @@ import ssl
 import time
 from typing import Final
 
-from pluriverse.rfb import Handshake, ServerInit, messages
-from pluriverse.rfb.errors import NoCommonSecurity
-from pluriverse.rfb.security import Tls
+from pluriverse_protocol.rfb import messages
+from pluriverse_protocol.rfb.errors import NoCommonSecurity
+from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
+from pluriverse_protocol.rfb.security import Tls
 
 from .link import Link
 from .options import TlsOptions, VncOptions

@@ -13,9 +13,11 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from pluriverse.rfb import Region, RfbProtocolError, ServerInit, messages
+from pluriverse_protocol.rfb import messages
+from pluriverse_protocol.rfb.numbers import FenceFlag
+
+from pluriverse.rfb import Region, RfbProtocolError, ServerInit
 from pluriverse.rfb.events import Fence, Resized, UpdateFinished
-from pluriverse.rfb.numbers import FenceFlag
 from pluriverse.rfb.python_decoder import PythonDecoder
 
 from .frame import Frame

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from pluriverse_protocol import reports
-from pluriverse_protocol.raw_updates import Box
+from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import zstandard
-from pluriverse_protocol.raw_updates import Box
 from pluriverse_protocol.recordings import Header, Record, RecordingReader, RecordingWriter, TruncatedRecording
+from pluriverse_protocol.rfb.geometry import Box
 
 from .keep import RegionKeeper
 

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol.raw_updates import Box, raw_update, rectangles
 from pluriverse_protocol.recordings import Record, Said, Update
+from pluriverse_protocol.rfb.geometry import Box
+from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
 
 # Often enough for people to see what went on, and rare enough for the file to stay small.
 WHOLE_PICTURE_S: Final = 5.0

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol.raw_updates import Box
 from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, Update
+from pluriverse_protocol.rfb.geometry import Box
 
 from .file import open_recording
 from .keep import blit

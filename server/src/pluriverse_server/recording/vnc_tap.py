@@ -1,19 +1,26 @@
-"""The picture of a recording: every update of a screen, lossless, from a VNC server of its own on a private socket.
+"""Every update of a screen, lossless, for recordings; from a VNC server of its own on a private socket.
 
-The remote's own port may have a password, and agents on it that are not to be kept waiting.
+The remote's own port may have a password, and agents on it that must not wait.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final, Self
 
-from pluriverse_protocol.raw_updates import BYTES_PER_PIXEL
+from pluriverse_protocol.rfb import messages
+from pluriverse_protocol.rfb.errors import RfbError
+from pluriverse_protocol.rfb.geometry import Region
+from pluriverse_protocol.rfb.handshake import Handshake
+from pluriverse_protocol.rfb.numbers import Encoding
+from pluriverse_protocol.rfb.pixel_format import BYTES_PER_PIXEL
+from pluriverse_protocol.rfb.raw_updates import raw_update
+from pluriverse_protocol.rfb.server_stream import ServerStream
+from pluriverse_protocol.rfb.steps import Steps
 
 from pluriverse_server.display import vnc
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable
@@ -32,19 +39,12 @@ BUFFER_BYTES: Final = 4 * 1024 * 1024
 # a frame behind because its clock and ours differ.
 PACE: Final = 0.8
 
-_VERSION: Final = b"RFB 003.008\n"
-_NO_SECURITY: Final = 1
-_RAW: Final = 0
-# Asked for so that the server leaves the pointer out of the picture, as X does; its own picture is thrown away.
-_CURSOR: Final = -239
-
-# 32 bits a pixel, 24 deep, little-endian, true colour; red, green and blue at most 255, at bits 16, 8 and 0.
-_PIXEL_FORMAT: Final = struct.pack(">BBBBHHHBBBxxx", 32, 24, 0, 1, 255, 255, 255, 16, 8, 0)
-_RECTANGLE: Final = struct.Struct(">HHHHi")
+# The cursor is named so that the server leaves the pointer out of the picture, as X does; its shape is dropped.
+ENCODINGS: Final = (Encoding.RAW, Encoding.CURSOR)
 
 
 class TapLost(Exception):
-    """There are no more pictures: the server is gone, or says what this doesn't know."""
+    """There are no more pictures: the server is gone, or sends something invalid."""
 
 
 class VncTap:
@@ -56,13 +56,15 @@ class VncTap:
         self._writer = writer
         self.width = 0
         self.height = 0
+        self._stream = ServerStream(0, 0, {})
+        self._parts: list[tuple[Region, bytes]] = []
 
     @classmethod
     async def start(cls, environment: Mapping[str, str], folder: Path) -> Self:
-        """Look at the screen that ``environment`` (DISPLAY, XAUTHORITY) names; ``folder`` is private.
+        """Start a server for the screen of ``environment`` (DISPLAY, XAUTHORITY) in a private ``folder``, and connect.
 
         Raises:
-            StartError: there is no server to be had; says why.
+            StartError: the server can't be started or used; says why.
         """
         path = folder / SOCKET_NAME
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
@@ -84,92 +86,72 @@ class VncTap:
         return tap
 
     def require_size(self, width: int, height: int) -> None:
-        """Make sure that the screen is as large as expected, in pixels.
-
-        Raises:
-            StartError: it isn't.
-        """
+        """Raise StartError unless the screen has this size, in pixels."""
         if (self.width, self.height) != (width, height):
             raise StartError(f"the screen is {self.width}x{self.height}, and should be {width}x{height}")
 
     async def run(self, fps: float, take: Callable[[float, bytes], Awaitable[None]]) -> None:
-        """Give each update to ``take``, with the UNIX time when it began to come, at most ``fps`` / PACE a second.
+        """Call ``take`` with each update and the UNIX time at which it began to come, ``fps`` / PACE a second at most.
 
         Raises:
-            TapLost: the server is gone, or says what this doesn't know.
+            TapLost: the server is gone, or sends something invalid.
         """
         loop = asyncio.get_running_loop()
         incremental = False
         try:
             while True:
                 asked_at = loop.time()
-                self._writer.write(struct.pack(">BBHHHH", 3, incremental, 0, 0, self.width, self.height))
+                self._writer.write(
+                    messages.framebuffer_update_request(0, 0, self.width, self.height, incremental=incremental)
+                )
                 incremental = True
                 at, message = await self._update()
                 if message is not None:
                     await take(at, message)
                 await asyncio.sleep(max(0.0, asked_at + PACE / fps - loop.time()))
-        except (asyncio.IncompleteReadError, OSError, struct.error) as error:
+        except (OSError, RfbError) as error:
             raise TapLost(f"the {SERVER_NAME} hung up ({error}); has the screen died?") from error
 
     async def close(self) -> None:
-        """Hang up, and end the server."""
+        """Hang up, and stop the server."""
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
         await self._server.stop()
 
     async def _shake_hands(self) -> None:
+        handshake = Handshake()
         try:
             async with asyncio.timeout(START_DEADLINE_S):
-                await self._reader.readexactly(len(_VERSION))
-                self._writer.write(_VERSION)
-                kinds = await self._reader.readexactly((await self._reader.readexactly(1))[0])
-                if _NO_SECURITY not in kinds:
-                    raise StartError(f"the {SERVER_NAME} asks for a password: {await self._reader.read(200)!r}")
-                self._writer.write(bytes([_NO_SECURITY]))
-                await self._reader.readexactly(4)
-                self._writer.write(b"\1")
-                init = await self._reader.readexactly(24)
-                self.width, self.height, name_length = struct.unpack(">HH16xI", init)
-                await self._reader.readexactly(name_length)
-        except (asyncio.IncompleteReadError, OSError, TimeoutError) as error:
-            raise StartError(f"the {SERVER_NAME} hung up: {error}\n{self._server.output_tail}") from error
-        self._writer.write(struct.pack(">Bxxx", 0) + _PIXEL_FORMAT + struct.pack(">BxHii", 2, 2, _RAW, _CURSOR))
+                while handshake.done is None:
+                    data = await self._reader.read(BUFFER_BYTES)
+                    if not data:
+                        raise handshake.hung_up()
+                    self._writer.write(handshake.feed(data))
+        except (OSError, RfbError, TimeoutError) as error:
+            raise StartError(f"the {SERVER_NAME} can't be used: {error}\n{self._server.output_tail}") from error
+        self.width, self.height = handshake.done.width, handshake.done.height
+        self._stream = ServerStream(self.width, self.height, {Encoding.RAW: self._read_raw})
+        self._writer.write(messages.set_pixel_format() + messages.set_encodings(ENCODINGS))
+
+    def _read_raw(self, r: Region) -> Steps[None]:
+        self._parts.append((r, (yield r.width * r.height * BYTES_PER_PIXEL)))
 
     async def _update(self) -> tuple[float, bytes | None]:
-        """When the next update began to come, and its Raw rectangles; None where it had none."""
-        while (kind := (await self._reader.readexactly(1))[0]) != 0:
-            await self._skip(kind)
-        at = time.time()
-        (count,) = struct.unpack(">xH", await self._reader.readexactly(3))
-        parts: list[bytes] = []
-        for _ in range(count):
-            head = await self._reader.readexactly(_RECTANGLE.size)
-            _, _, width, height, encoding = _RECTANGLE.unpack(head)
-            pixels = await self._reader.readexactly(width * height * BYTES_PER_PIXEL)
-            if encoding == _RAW:
-                parts += (head, pixels)
-            elif encoding == _CURSOR:
-                await self._reader.readexactly((width + 7) // 8 * height)
-            else:
-                raise TapLost(f"the {SERVER_NAME} sent a rectangle of encoding {encoding}, which wasn't asked for")
-        if not parts:
-            return at, None
-        return at, b"".join([struct.pack(">BxH", 0, len(parts) // 2), *parts])
-
-    async def _skip(self, kind: int) -> None:
-        match kind:
-            case 1:  # a colour map
-                _, count = struct.unpack(">xHH", await self._reader.readexactly(5))
-                await self._reader.readexactly(count * 6)
-            case 2:  # the bell
-                pass
-            case 3:  # the clipboard
-                (length,) = struct.unpack(">xxxI", await self._reader.readexactly(7))
-                await self._reader.readexactly(length)
-            case _:
-                raise TapLost(f"the {SERVER_NAME} sent a message of type {kind}, which wasn't asked for")
+        """Return when the next update began to come, and its Raw rectangles; None where it had none."""
+        began_at: float | None = None
+        done = self._stream.updates + 1
+        while self._stream.updates < done:
+            data = await self._reader.read(BUFFER_BYTES)
+            if not data:
+                raise ConnectionError("the connection was closed")
+            received_at = time.time()
+            self._stream.feed(data)
+            if began_at is None and (self._stream.in_update or self._stream.updates == done):
+                began_at = received_at
+        parts, self._parts = self._parts, []
+        assert began_at is not None
+        return began_at, raw_update(parts) if parts else None
 
 
 async def _connect(server: ChildProcess, path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
+
+from pluriverse_protocol.rfb.geometry import Region
+from pluriverse_protocol.rfb.steps import Steps as _Steps
 
 from pluriverse.rfb.canvas import Canvas
-from pluriverse.rfb.geometry import Region
 
-Steps = Generator[int, bytes, None]
+Steps = _Steps[None]
 Reader = Callable[[Canvas, Region], Steps]
 
 __all__ = ["Reader", "Steps"]

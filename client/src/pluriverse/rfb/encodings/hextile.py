@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from pluriverse_protocol.rfb.errors import BadGeometry
+from pluriverse_protocol.rfb.geometry import Region
+from pluriverse_protocol.rfb.pixel_format import BYTES_PER_PIXEL
+
 from pluriverse.rfb.canvas import Canvas
-from pluriverse.rfb.errors import BadGeometry
-from pluriverse.rfb.geometry import Region
-from pluriverse.rfb.numbers import BYTES_PER_PIXEL
 
 from . import Steps
 

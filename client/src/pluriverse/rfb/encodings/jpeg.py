@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
+from pluriverse_protocol.rfb.errors import BadData
+from pluriverse_protocol.rfb.geometry import Region
 
 from pluriverse.rfb.canvas import Canvas
-from pluriverse.rfb.errors import BadData
-from pluriverse.rfb.geometry import Region
 
 # JPEG's markers (ITU T.81, table B.1).
 SOI: Final = 0xD8

@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 from typing import Final
 
+from pluriverse_protocol.rfb.geometry import Region
+from pluriverse_protocol.rfb.pixel_format import BYTES_PER_PIXEL
+
 from pluriverse.rfb.canvas import Canvas
-from pluriverse.rfb.geometry import Region
-from pluriverse.rfb.numbers import BYTES_PER_PIXEL
 
 from . import Steps
 

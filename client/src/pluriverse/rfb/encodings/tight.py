@@ -11,10 +11,10 @@ from collections.abc import Generator
 from typing import Final
 
 import numpy as np
+from pluriverse_protocol.rfb.errors import BadData
+from pluriverse_protocol.rfb.geometry import Region
 
 from pluriverse.rfb.canvas import Canvas, Pixels
-from pluriverse.rfb.errors import BadData
-from pluriverse.rfb.geometry import Region
 from pluriverse.rfb.inflate import Inflater
 
 from . import Steps

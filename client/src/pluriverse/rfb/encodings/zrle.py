@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from pluriverse_protocol.rfb.errors import BadData, LimitExceeded
+from pluriverse_protocol.rfb.geometry import Region
+from pluriverse_protocol.rfb.limits import MAX_ZRLE_BYTES
 
 from pluriverse.rfb.canvas import Canvas, Pixels
-from pluriverse.rfb.errors import BadData, LimitExceeded
-from pluriverse.rfb.geometry import Region
 from pluriverse.rfb.inflate import Inflater
-from pluriverse.rfb.limits import MAX_ZRLE_BYTES
 
 from . import Steps
 from .runs import Bytes, palette_runs, plain_runs

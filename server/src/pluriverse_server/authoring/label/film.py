@@ -13,8 +13,8 @@ from typing import Any, Final, cast
 import numpy as np
 import zstandard
 from PIL import Image
-from pluriverse_protocol.raw_updates import raw_update
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
 
 from pluriverse_server.authoring.rescrape import SCREEN_LAG_S
 from pluriverse_server.recording.file import open_recording

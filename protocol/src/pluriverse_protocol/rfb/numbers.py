@@ -17,6 +17,9 @@ class ClientMessage(enum.IntEnum):
     CLIENT_CUT_TEXT = 6
     ENABLE_CONTINUOUS_UPDATES = 150
     FENCE = 248
+    XVP = 250  # shut down, reboot
+    SET_DESKTOP_SIZE = 251
+    QEMU = 255
 
 
 class ServerMessage(enum.IntEnum):
@@ -31,7 +34,7 @@ class ServerMessage(enum.IntEnum):
 
 
 class Encoding(enum.IntEnum):
-    """Encodings, and the pseudo-encodings that are names of extensions."""
+    """Encodings, and pseudo-encodings, which name extensions."""
 
     RAW = 0
     COPYRECT = 1
@@ -44,16 +47,15 @@ class Encoding(enum.IntEnum):
     EXTENDED_DESKTOP_SIZE = -308
     FENCE = -312
     CONTINUOUS_UPDATES = -313
+    EXTENDED_MOUSE_BUTTONS = -316
 
 
-# Pseudo-encodings that carry a number: the level is added to it.
+# Pseudo-encodings with a level, which is added to them.
 QUALITY_LEVEL: Final = -32  # 0 to 9
 COMPRESS_LEVEL: Final = -256  # 0 to 9
 FINE_QUALITY_LEVEL: Final = -512  # 0 to 100
-# How many pixels share one value of colour (not of brightness), in TurboVNC's order of introduction.
+# How many pixels share one value of chroma.
 SUBSAMPLING: Final = {"4:4:4": -768, "4:2:0": -767, "4:2:2": -766, "grey": -765, "8x": -764, "16x": -763}
-
-BYTES_PER_PIXEL: Final = 4
 
 
 class FenceFlag(enum.IntFlag):

@@ -5,7 +5,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pluriverse.rfb.des import encrypt_block
+from pluriverse_protocol.rfb.des import encrypt_block
 
 eight_bytes = st.binary(min_size=8, max_size=8)
 

@@ -1,6 +1,6 @@
-"""Every limit on what a server may send, by name, each with the reason for its number.
+"""Every limit on what a peer may send, by name, each with the reason for its number.
 
-The native decoder has the same numbers; a test compares them.
+The client's native decoder has the same numbers; a test compares them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ MAX_CURSOR_SIDE: Final = 1024
 # The fence extension's own limit.
 MAX_FENCE_BYTES: Final = 64
 
+# Some forty encodings are registered, and a client names each at most once.
+MAX_ENCODINGS: Final = 1024
+
 # A desktop's name is shown in a window's title.
 MAX_NAME_BYTES: Final = 4096
 
@@ -31,3 +34,6 @@ MAX_REASON_BYTES: Final = 4096
 # ZRLE gives its length in 32 bits. This is a rectangle of 4096 x 4096 pixels that can't be compressed at all, and
 # servers cut what changed into much smaller ones. What it inflates to is bounded by the rectangle's pixels.
 MAX_ZRLE_BYTES: Final = 64 * 1024 * 1024
+
+# RFB counts the rectangles of an update in 16 bits.
+MAX_RECTANGLES: Final = 65_535

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from pluriverse.rfb.errors import AuthenticationFailed, NoCommonSecurity
-from pluriverse.rfb.security import SecurityType, answer_challenge, choose_subtype, choose_type
-from support import des as other_des
+from pluriverse_protocol.rfb.des import encrypt_block
+from pluriverse_protocol.rfb.errors import AuthenticationFailed, NoCommonSecurity
+from pluriverse_protocol.rfb.security import SecurityType, answer_challenge, choose_subtype, choose_type
 
 CHALLENGE = bytes(range(100, 116))
 
 
 def test_answer_is_des_with_the_bits_of_the_password_reversed() -> None:
     key = bytes([0x86, 0x46, 0xC6, 0x26, 0, 0, 0, 0])  # a, b, c, d
-    expected = other_des.encrypt_block(key, CHALLENGE[:8]) + other_des.encrypt_block(key, CHALLENGE[8:])
+    expected = encrypt_block(key, CHALLENGE[:8]) + encrypt_block(key, CHALLENGE[8:])
     assert answer_challenge("abcd", CHALLENGE) == expected
 
 

@@ -14,7 +14,7 @@ NAMES: Final = {
     "copyrect": Encoding.COPYRECT,
     "raw": Encoding.RAW,
 }
-# What both decoders know beside pictures, and what makes for less waiting where the server knows it too.
+# Extensions that both decoders know; the last three make for less waiting where the server knows them too.
 EXTENSIONS: Final = (
     Encoding.DESKTOP_SIZE,
     Encoding.EXTENDED_DESKTOP_SIZE,
@@ -35,7 +35,7 @@ def preferred_encodings(
     compress_level: int | None = None,
     encodings: Sequence[str] = ("tight", "zrle", "hextile", "raw"),
 ) -> list[int]:
-    """The list for ``messages.set_encodings``.
+    """Return the list for ``messages.set_encodings``.
 
     ``encodings`` are names out of ``NAMES``, the best first. Tight is without loss unless a quality is given:
     ``quality`` from 0 to 9, or ``fine_quality`` from 0 to 100 with ``subsampling`` out of ``SUBSAMPLING`` (TigerVNC

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from pluriverse.rfb import messages
-from pluriverse.rfb.limits import MAX_CLIPBOARD_BYTES, MAX_FENCE_BYTES
-from pluriverse.rfb.numbers import FenceFlag
+from pluriverse_protocol.rfb import messages
+from pluriverse_protocol.rfb.limits import MAX_CLIPBOARD_BYTES, MAX_FENCE_BYTES
+from pluriverse_protocol.rfb.numbers import FenceFlag
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,7 @@ from pluriverse.rfb.numbers import FenceFlag
         (messages.client_cut_text("né€"), "06 000000 00000003 6ee93f"),
         (messages.fence(FenceFlag.REQUEST | FenceFlag.SYNC_NEXT, b"ab"), "f8 000000 80000004 02 6162"),
         (messages.enable_continuous_updates(True, 0, 0, 800, 600), "96 01 0000 0000 0320 0258"),
+        (messages.set_desktop_size(800, 600), "fb 00 0320 0258 01 00 00000000 0000 0000 0320 0258 00000000"),
     ],
 )
 def test_message_is_as_the_rfc_has_it(message: bytes, expected: str) -> None:

@@ -1,4 +1,4 @@
-"""Which ways in there are, and which of them to take."""
+"""Security types, which of them to choose, and the answer to VNC authentication."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from . import des
 from .errors import AuthenticationFailed, NoCommonSecurity
 
 CHALLENGE_BYTES: Final = 16
-# VNC authentication knows no more of a password than a DES key holds.
+# VNC authentication uses no more of a password than fits a DES key.
 PASSWORD_BYTES: Final = 8
 
 
 class SecurityType(enum.IntEnum):
-    """The security types that can be used here."""
+    """The security types that are supported."""
 
     NONE = 1
     VNC = 2
     VENCRYPT = 19
 
 
-# Those of other products, for the message that says what was offered.
+# Those of other products, for the error that lists what was offered.
 OTHER_TYPES: Final = {
     5: "RealVNC RA2",
     6: "RealVNC RA2ne",
@@ -41,22 +41,22 @@ OTHER_TYPES: Final = {
 
 
 class Tls(enum.Enum):
-    """How the server proves who it is when TLS begins."""
+    """How the server identifies itself when TLS starts."""
 
-    ANONYMOUS = enum.auto()  # not at all: anonymous Diffie-Hellman, which Python's ssl allows as "aNULL:@SECLEVEL=0"
+    ANONYMOUS = enum.auto()  # not at all: anonymous Diffie-Hellman
     CERTIFICATE = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Subtype:
-    """A subtype of VeNCrypt: TLS, and then None or VNC authentication inside it."""
+    """A subtype of VeNCrypt: TLS with None or VNC authentication inside."""
 
     number: int
     tls: Tls
     inner: SecurityType
 
 
-# The better first: a certificate can be checked, and an anonymous server may be anybody.
+# The best first: a certificate can be checked, an anonymous server may be anybody.
 SUBTYPES: Final = (
     Subtype(261, Tls.CERTIFICATE, SecurityType.VNC),
     Subtype(260, Tls.CERTIFICATE, SecurityType.NONE),
@@ -67,10 +67,9 @@ OTHER_SUBTYPES: Final = {256: "Plain", 259: "TLSPlain", 262: "X509Plain", 263: "
 
 
 def choose_type(offered: Collection[int], *, password: bool, require_tls: bool) -> SecurityType:
-    """The security type to answer with.
+    """Return the security type to answer with.
 
-    Without ``require_tls`` TLS is used where nothing else can be: it costs both sides time for each frame, and the
-    connection can't be handed to the native driver.
+    Without ``require_tls`` TLS is the last choice: it costs both sides time for each frame.
 
     Raises:
         NoCommonSecurity: none will do.
@@ -87,7 +86,7 @@ def choose_type(offered: Collection[int], *, password: bool, require_tls: bool) 
 
 
 def choose_subtype(offered: Collection[int], *, password: bool) -> Subtype:
-    """The subtype of VeNCrypt to answer with.
+    """Return the subtype of VeNCrypt to answer with.
 
     Raises:
         NoCommonSecurity: none will do.
@@ -104,10 +103,9 @@ def choose_subtype(offered: Collection[int], *, password: bool) -> Subtype:
 
 
 def answer_challenge(password: str, challenge: bytes) -> bytes:
-    """What VNC authentication wants back for its 16 bytes: DES with the password, whose bits it takes in reverse."""
-    key = bytes(
-        int(f"{octet:08b}"[::-1], 2) for octet in password.encode()[:PASSWORD_BYTES].ljust(PASSWORD_BYTES, b"\0")
-    )
+    """Return VNC authentication's answer to 16 random bytes: DES with the password, each byte's bits reversed."""
+    padded = password.encode()[:PASSWORD_BYTES].ljust(PASSWORD_BYTES, b"\0")
+    key = bytes(int(f"{octet:08b}"[::-1], 2) for octet in padded)
     halves = (challenge[: des.BLOCK_BYTES], challenge[des.BLOCK_BYTES :])
     return b"".join(des.encrypt_block(key, half) for half in halves)
 

@@ -1,4 +1,4 @@
-"""DES of one block (FIPS 46-3), for VNC authentication and nothing else: it protects from nobody who means it."""
+"""DES of one block (FIPS 46-3), for VNC authentication and nothing else: it is broken."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 BLOCK_BYTES: Final = 8
 
-# The tables are the standard's: which bit of the input, counted from 1 at the left, each bit of the output is.
+# The standard's tables: for each bit of the output the number of the input's bit, from 1 at the left.
 _INITIAL: Final = tuple(column - 8 * row for column in (58, 60, 62, 64, 57, 59, 61, 63) for row in range(8))
 _FINAL: Final = tuple(_INITIAL.index(bit) + 1 for bit in range(1, 65))
 _EXPANSION: Final = tuple((4 * group + bit - 1) % 32 + 1 for group in range(8) for bit in range(6))
@@ -40,7 +40,7 @@ _BOXES: Final = (
 
 
 def encrypt_block(key: bytes, block: bytes) -> bytes:
-    """Eight bytes encrypted with a key of eight, of which each byte's lowest bit is ignored."""
+    """Encrypt eight bytes with a key of eight, of which each byte's lowest bit is ignored."""
     bits = _select(int.from_bytes(block, "big"), 64, _INITIAL)
     left, right = bits >> 32, bits & 0xFFFFFFFF
     for round_key in _round_keys(key):

@@ -1,4 +1,4 @@
-"""From the server's greeting to ServerInit, without a socket.
+"""A client's side of the handshake, from the server's version to ServerInit.
 
     handshake = Handshake(password="secret")
     while handshake.done is None:
@@ -6,8 +6,8 @@
         if handshake.wants_tls:
             … put TLS around the socket …
             send(handshake.tls_started())
-    decoder = make_decoder(handshake.done.width, handshake.done.height)
-    decoder.feed(handshake.leftover)
+    stream = ServerStream(handshake.done.width, handshake.done.height, readers)
+    stream.feed(handshake.leftover)
 
 RFB 3.3, 3.7 and 3.8 (RFC 6143, 7.1 to 7.3) with None, VNC authentication, or VeNCrypt 0.2 around either.
 """
@@ -16,45 +16,29 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
 
 from .errors import AuthenticationFailed, BadGeometry, BadHandshake, LimitExceeded, RfbError, ServerRefused
-from .limits import MAX_NAME_BYTES, MAX_PIXELS, MAX_REASON_BYTES, MAX_SIDE
+from .geometry import desktop_fault
+from .limits import MAX_NAME_BYTES, MAX_REASON_BYTES
+from .pixel_format import PIXEL_FORMAT_BYTES, PixelFormat
 from .security import CHALLENGE_BYTES, SecurityType, Tls, answer_challenge, choose_subtype, choose_type
+from .steps import PAUSE, StepReader, Steps
 
-BANNER_BYTES: Final = 12
-BANNER: Final = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
+VERSION: Final = b"RFB %03d.%03d\n"
+VERSION_BYTES: Final = 12
+_ANY_VERSION: Final = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
 VENCRYPT_VERSION: Final = b"\x00\x02"
 
-# The results of authentication. The third is sent before RFB 3.8, which has a reason in words instead.
+# Results of authentication. TOO_MANY isn't sent in RFB 3.8, which has a reason in words instead.
 OK: Final = 0
 TOO_MANY: Final = 2
-
-_Steps = Generator[int, bytes, None]
-_Text = Generator[int, bytes, str]
-
-
-@dataclass(frozen=True, slots=True)
-class PixelFormat:
-    """How the server would send pixels if it were not asked for another format."""
-
-    bits_per_pixel: int
-    depth: int
-    big_endian: bool
-    true_colour: bool
-    red_max: int
-    green_max: int
-    blue_max: int
-    red_shift: int
-    green_shift: int
-    blue_shift: int
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInit:
-    """The desktop: its size in pixels, its own format of pixels, its name."""
+    """The desktop: its size in pixels, its own pixel format, its name."""
 
     width: int
     height: int
@@ -63,10 +47,10 @@ class ServerInit:
 
 
 class Handshake:
-    """One connection's. ``shared`` lets other clients of the server stay.
+    """The handshake of one connection.
 
-    ``require_tls`` refuses everything but VeNCrypt; without it TLS is used where the server offers nothing else.
-    After an error it is dead, and so is the connection.
+    ``shared`` lets other clients of the server stay. ``require_tls`` refuses everything but VeNCrypt; without it TLS is
+    used where the server offers nothing else. After an error the connection can't be used any more.
     """
 
     def __init__(self, *, password: str | None = None, shared: bool = True, require_tls: bool = False) -> None:
@@ -74,99 +58,88 @@ class Handshake:
         self._shared = shared
         self._require_tls = require_tls
         self.version: tuple[int, int] | None = None
-        """What was agreed on: (3, 3), (3, 7) or (3, 8)."""
+        """The version that was agreed on: (3, 3), (3, 7) or (3, 8)."""
         self.done: ServerInit | None = None
-        """What the server said last; None as long as the handshake goes on."""
+        """The server's last message; None as long as the handshake goes on."""
         self.wants_tls: Tls | None = None
-        """The owner must start TLS now, and then call ``tls_started``."""
-        self._buffer = bytearray()
+        """The caller must start TLS now, and then call ``tls_started``."""
         self._out = bytearray()
         self._stage = "its greeting"
-        self._failed = False
-        self._steps = self._run()
-        self._need = next(self._steps)
+        self._reader = StepReader(self._run())
 
     @property
     def leftover(self) -> bytes:
-        """What the server sent after ServerInit: the decoder's first food."""
-        return bytes(self._buffer) if self.done else b""
+        """The bytes that came after ServerInit: the first of the server's stream."""
+        return self._reader.unread if self.done else b""
 
     def feed(self, data: bytes | bytearray | memoryview) -> bytes:
-        """Take in what the server sent, however it was cut. What to send to it now.
+        """Take in what the server sent, however it was cut; return what to send to it now.
 
         Raises:
             BadHandshake, BadGeometry, LimitExceeded: it isn't a handshake.
-            ServerRefused, NoCommonSecurity, AuthenticationFailed: this side isn't let in; says why.
+            ServerRefused, NoCommonSecurity, AuthenticationFailed: the client isn't let in; says why.
         """
-        self._buffer += data
+        self._reader.feed(data)
         if self.wants_tls is not None:
             self._refuse_open_bytes()
-        return self._advance()
+        return self._taken()
 
     def tls_started(self) -> bytes:
-        """TLS is up; from now on all goes through it. What to send now."""
+        """Go on after TLS has started; return what to send through it now."""
+        self._refuse_open_bytes()
         self.wants_tls = None
-        return self._advance()
+        self._reader.resume()
+        return self._taken()
 
     def hung_up(self) -> RfbError:
-        """What it means that the server hung up now, to be raised."""
+        """Return the error that it is if the server hangs up now."""
         if self._stage == "the result of authentication":
             return AuthenticationFailed("the server hung up instead of saying whether the password is right")
         if self._stage == "the reason why authentication failed":
             return AuthenticationFailed("the server refused the password, and hung up without a reason")
         return BadHandshake(f"the server hung up; what should have come was {self._stage}")
 
-    def _advance(self) -> bytes:
-        if self._failed:
-            raise BadHandshake("the handshake has failed before")
-        try:
-            while self.done is None and self.wants_tls is None and len(self._buffer) >= self._need:
-                taken = bytes(self._buffer[: self._need])
-                del self._buffer[: self._need]
-                self._need = self._steps.send(taken)
-        except RfbError:
-            self._failed = True
-            raise
+    def _taken(self) -> bytes:
         out = bytes(self._out)
         self._out.clear()
         return out
 
     def _refuse_open_bytes(self) -> None:
         # What is sent in the open must not be taken for something that came through TLS.
-        if self._buffer:
-            self._failed = True
-            raise BadHandshake(f"{len(self._buffer)} bytes came in the open where TLS should begin")
+        early = len(self._reader.unread)
+        if early:
+            raise BadHandshake(f"{early} bytes came in the open where TLS should begin")
 
-    def _run(self) -> _Steps:
+    def _run(self) -> Steps[None]:
         version = yield from self._agree_on_version()
-        kind = yield from (self._be_told_security() if version == (3, 3) else self._choose_security())
+        kind = yield from (self._read_security() if version == (3, 3) else self._choose_security())
         if kind is SecurityType.VENCRYPT:
             kind = yield from self._read_vencrypt()
         yield from self._authenticate(kind)
         self._out.append(self._shared)
         yield from self._read_server_init()
 
-    def _agree_on_version(self) -> Generator[int, bytes, tuple[int, int]]:
-        banner = yield BANNER_BYTES
-        match = BANNER.fullmatch(banner)
+    def _agree_on_version(self) -> Steps[tuple[int, int]]:
+        greeting = yield VERSION_BYTES
+        match = _ANY_VERSION.fullmatch(greeting)
         if match is None:
-            raise BadHandshake(f"an RFB server greets with its version, this one with {banner!r}")
+            raise BadHandshake(f"an RFB server greets with its version, this one with {greeting!r}")
         offered = int(match[1]), int(match[2])
         if offered < (3, 3):
             raise BadHandshake(f"the server knows no later version of RFB than {offered[0]}.{offered[1]}")
         # Versions in between don't exist and count as 3.3; RealVNC's 4 and 5 and Apple's 3.889 take 3.8.
         self.version = (3, 8) if offered >= (3, 8) else (3, 7) if offered == (3, 7) else (3, 3)
-        self._out += b"RFB %03d.%03d\n" % self.version
+        self._out += VERSION % self.version
         self._stage = "its security types"
         return self.version
 
-    def _be_told_security(self) -> Generator[int, bytes, SecurityType]:
+    def _read_security(self) -> Steps[SecurityType]:
         kind = int.from_bytes((yield 4), "big")
         if kind == 0:
             yield from self._refused()
         return choose_type([kind], password=self._password is not None, require_tls=self._require_tls)
 
-    def _choose_security(self) -> Generator[int, bytes, SecurityType]:
+    def _choose_security(self) -> Steps[SecurityType]:
         count = (yield 1)[0]
         if count == 0:
             yield from self._refused()
@@ -175,12 +148,12 @@ class Handshake:
         self._out.append(kind)
         return kind
 
-    def _refused(self) -> _Steps:
+    def _refused(self) -> Steps[None]:
         self._stage = "the reason why it refuses"
         reason = yield from self._read_text("reason", MAX_REASON_BYTES)
         raise ServerRefused(f"the server refuses the connection: {reason}")
 
-    def _read_vencrypt(self) -> Generator[int, bytes, SecurityType]:
+    def _read_vencrypt(self) -> Steps[SecurityType]:
         self._stage = "its version of VeNCrypt"
         version = yield 2
         if version < VENCRYPT_VERSION:
@@ -196,12 +169,11 @@ class Handshake:
         self._stage = "the beginning of TLS"
         if (yield 1)[0] != 1:
             raise BadHandshake(f"the server can't begin TLS for subtype {subtype.number}, though it offered it")
-        self._refuse_open_bytes()
         self.wants_tls = subtype.tls
-        yield 0  # what follows is said once TLS has started
+        yield PAUSE
         return subtype.inner
 
-    def _authenticate(self, kind: SecurityType) -> _Steps:
+    def _authenticate(self, kind: SecurityType) -> Steps[None]:
         if kind is SecurityType.VNC:
             assert self._password is not None
             self._stage = "a challenge for the password"
@@ -214,7 +186,7 @@ class Handshake:
         if result != OK:
             yield from self._failed_authentication(result)
 
-    def _failed_authentication(self, result: int) -> _Steps:
+    def _failed_authentication(self, result: int) -> Steps[None]:
         if self.version != (3, 8):
             why = "too many attempts" if result == TOO_MANY else "the password is wrong"
             raise AuthenticationFailed(f"the server refuses: {why}")
@@ -222,17 +194,18 @@ class Handshake:
         reason = yield from self._read_text("reason", MAX_REASON_BYTES)
         raise AuthenticationFailed(f"the server refuses: {reason}")
 
-    def _read_server_init(self) -> _Steps:
+    def _read_server_init(self) -> Steps[None]:
         self._stage = "its desktop"
         width, height = struct.unpack(">HH", (yield 4))
-        if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE) or width * height > MAX_PIXELS:
-            raise BadGeometry(f"a desktop of {width}x{height}; it has to be 1 to {MAX_SIDE} pixels each way")
-        values = struct.unpack(">BB??HHHBBBxxx", (yield 16))
+        fault = desktop_fault(width, height)
+        if fault is not None:
+            raise BadGeometry(fault)
+        pixel_format = PixelFormat.parse((yield PIXEL_FORMAT_BYTES))
         name = yield from self._read_text("desktop's name", MAX_NAME_BYTES)
-        self.done = ServerInit(width, height, PixelFormat(*values), name)
-        yield 0
+        self.done = ServerInit(width, height, pixel_format, name)
+        yield PAUSE
 
-    def _read_text(self, what: str, limit: int) -> _Text:
+    def _read_text(self, what: str, limit: int) -> Steps[str]:
         size = int.from_bytes((yield 4), "big")
         if size > limit:
             raise LimitExceeded(f"a {what} of {size} bytes, more than {limit}")

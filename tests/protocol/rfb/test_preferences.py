@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pluriverse.rfb.preferences import EXTENSIONS, preferred_encodings
+from pluriverse_protocol.rfb.preferences import EXTENSIONS, preferred_encodings
 
 
 def test_best_comes_first_and_extensions_are_always_asked_for() -> None:
