@@ -101,7 +101,7 @@ def test_spare_environments_hide_resets_and_take_turns() -> None:
     with ParallelAlfEnvironment([partial(Counting, length=2)] * 3, num_spare_envs_for_reload=1, seed=0) as env:
         assert (env.batch_size, env.num_spare_envs_for_reload) == (2, 1)
         one, other = env.reset().observation[:, 0].tolist()
-        spare = next(worker.process.pid for worker in env._spares)  # pyright: ignore[reportPrivateUsage]
+        spare = next(worker.pid for worker in env._spares)  # pyright: ignore[reportPrivateUsage]
         # The spare one takes the first place, and who was there the second: nobody waits for its own reset.
         assert play(env, 0, 0, steps=3) == [[one, other], [one, other], [spare, one]]
         assert play(env, 0, 0, steps=3) == [[spare, one], [spare, one], [other, spare]]

@@ -1,23 +1,26 @@
-"""``AlfEnvironment``: what every environment of ALF's interface does."""
+"""``AlfEnvironment``: the interface of every environment here."""
 
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from pluriverse.errors import Misuse
+from pluriverse.errors import Closed, ConfigurationError, Misuse
 
-from . import nest
-from .data_structures import TimeStep, time_step_spec
+from .data_structures import SCALAR_REWARD, TimeStep, time_step_spec
+from .nest import Nest
 from .tensor_specs import TensorSpec
 
 
 class AlfEnvironment(abc.ABC):
-    """One environment that takes and gives NumPy's arrays, or a ``batched`` one, which takes and gives tensors.
+    """One environment that takes and returns NumPy arrays, or a ``batched`` one, which takes and returns tensors.
 
     ``reset`` begins an episode. ``step`` acts; before the first ``reset``, and after a LAST step, it begins an episode
-    instead and passes over its action. Authors write ``_reset``, ``_step`` and the specs.
+    instead and ignores its action. Authors write ``_reset``, ``_step`` and the specs; or derive from
+    ``DescribedEnvironment``, which answers for the specs.
     """
 
     def __init__(self) -> None:
@@ -25,30 +28,30 @@ class AlfEnvironment(abc.ABC):
 
     @property
     def num_tasks(self) -> int:
-        """How many tasks there are to do in it."""
+        """Number of tasks."""
         return 1
 
     @property
     def task_names(self) -> list[str]:
-        """What they are called."""
+        """Name of each task."""
         return [str(task) for task in range(self.num_tasks)]
 
     @property
     def is_tensor_based(self) -> bool:
-        """Whether it takes and gives tensors instead of arrays."""
+        """Whether it takes and returns tensors instead of arrays."""
         return False
 
     @property
     def batched(self) -> bool:
-        """Whether actions and steps have a batch dimension in front; the specs never have it."""
+        """Whether actions and steps have a batch dimension in front; specs never have it."""
         return False
 
     @property
     def batch_size(self) -> int:
-        """How many environments it is.
+        """Number of environments in the batch.
 
         Raises:
-            Misuse: it is batched, and its author forgot to say.
+            Misuse: it is batched, and its class doesn't override this.
         """
         if self.batched:
             raise Misuse(f"{type(self).__name__} is batched; its author must override batch_size too")
@@ -56,43 +59,43 @@ class AlfEnvironment(abc.ABC):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What else there is to know, as Gymnasium has it."""
+        """Gymnasium's metadata, such as ``render_modes``."""
         return {}
 
     @abc.abstractmethod
-    def env_info_spec(self) -> nest.Nest:
-        """The specs of ``TimeStep.env_info``."""
+    def env_info_spec(self) -> Nest:
+        """Return the specs of ``TimeStep.env_info``."""
 
     @abc.abstractmethod
-    def observation_spec(self) -> nest.Nest:
-        """The specs of observations."""
+    def observation_spec(self) -> Nest:
+        """Return the specs of observations."""
 
     @abc.abstractmethod
-    def action_spec(self) -> nest.Nest:
-        """The specs of actions."""
+    def action_spec(self) -> Nest:
+        """Return the specs of actions."""
 
     def reward_spec(self) -> TensorSpec:
-        """The spec of rewards: one float32, unless overridden."""
-        return TensorSpec((), "float32", "reward")
+        """Return the spec of rewards: one float32, unless overridden."""
+        return SCALAR_REWARD
 
     def time_step_spec(self) -> TimeStep:
-        """The specs of steps. As in ALF, ``env_info`` is left out; ``env_info_spec`` has it."""
+        """Return the specs of steps. As in ALF, ``env_info`` is left out; see ``env_info_spec``."""
         return time_step_spec(self.observation_spec(), self.action_spec(), self.reward_spec())
 
     def current_time_step(self) -> TimeStep:
-        """The last step; begins an episode if there was none."""
+        """Return the last step; begin an episode if there was none."""
         return self.reset() if self._current_time_step is None else self._current_time_step
 
     def reset(self) -> TimeStep:
-        """Begin an episode; its first step."""
+        """Begin an episode and return its FIRST step."""
         self._current_time_step = self._reset()
         return self._current_time_step
 
-    def step(self, action: nest.Nest) -> TimeStep:
-        """Act, and see what comes of it.
+    def step(self, action: Nest) -> TimeStep:
+        """Act and return the step that follows.
 
         Raises:
-            ActionError: it isn't an action as ``action_spec`` says.
+            ActionError: ``action`` isn't as ``action_spec`` says.
         """
         if self._current_time_step is None:
             return self.reset()
@@ -100,11 +103,11 @@ class AlfEnvironment(abc.ABC):
         return self._current_time_step
 
     def seed(self, seed: Any) -> None:
-        """Seed what comes after the next ``reset``. One in which nothing is random passes over it."""
+        """Seed the episodes that the next ``reset`` begins: an int, or one for each of a batch. Ignored by default."""
         return
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """Its picture, uint8 of shape (height, width, 3); or show it, where ``mode`` is ``"human"``.
+        """Return the picture, uint8 of shape (height, width, 3); or show it, where ``mode`` is ``"human"``.
 
         Raises:
             Misuse: this environment has no pictures.
@@ -112,11 +115,11 @@ class AlfEnvironment(abc.ABC):
         raise Misuse(f"{type(self).__name__} has no picture to render as {mode!r}")
 
     def get_info(self) -> Any:
-        """All that is known of the last step, also what is no number; a list of dicts where it is batched."""
+        """Return all that is known of the last step, also what is no number: a dict, or a list of one for each."""
         return {}
 
     def close(self) -> None:
-        """Let go of everything; may be called repeatedly."""
+        """Release all resources; may be called repeatedly."""
         return
 
     def __enter__(self) -> Self:
@@ -132,5 +135,124 @@ class AlfEnvironment(abc.ABC):
         """Begin an episode."""
 
     @abc.abstractmethod
-    def _step(self, action: nest.Nest) -> TimeStep:
+    def _step(self, action: Nest) -> TimeStep:
         """Act; after a LAST step, begin an episode instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """All that an environment says of itself, which doesn't change; the properties of ``AlfEnvironment`` explain it."""
+
+    observation_spec: Nest
+    action_spec: Nest
+    reward_spec: TensorSpec = SCALAR_REWARD
+    env_info_spec: Nest = field(default_factory=dict[str, Nest])
+    num_tasks: int = 1
+    task_names: list[str] = field(default_factory=lambda: ["0"])
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    batched: bool = False
+    batch_size: int = 1
+    is_tensor_based: bool = False
+
+    @property
+    def time_step_spec(self) -> TimeStep:
+        """The specs of steps, with ``env_info``."""
+        return time_step_spec(self.observation_spec, self.action_spec, self.reward_spec, self.env_info_spec)
+
+    @classmethod
+    def of(cls, env: AlfEnvironment) -> Description:
+        """Return the description of an environment."""
+        return cls(
+            env.observation_spec(),
+            env.action_spec(),
+            env.reward_spec(),
+            env.env_info_spec(),
+            env.num_tasks,
+            env.task_names,
+            env.metadata,
+            env.batched,
+            env.batch_size,
+            env.is_tensor_based,
+        )
+
+
+class Described:
+    """Mixin: specs and properties are those of a description."""
+
+    def __init__(self, description: Description | None = None) -> None:
+        super().__init__()
+        self._description = description
+
+    @property
+    def description(self) -> Description:
+        """All that the environment says of itself."""
+        assert self._description is not None
+        return self._description
+
+    @property
+    def num_tasks(self) -> int:
+        """Number of tasks."""
+        return self.description.num_tasks
+
+    @property
+    def task_names(self) -> list[str]:
+        """Name of each task."""
+        return self.description.task_names
+
+    @property
+    def is_tensor_based(self) -> bool:
+        """Whether it takes and returns tensors."""
+        return self.description.is_tensor_based
+
+    @property
+    def batched(self) -> bool:
+        """Whether actions and steps have a batch dimension."""
+        return self.description.batched
+
+    @property
+    def batch_size(self) -> int:
+        """Number of environments in the batch."""
+        return self.description.batch_size
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Gymnasium's metadata."""
+        return self.description.metadata
+
+    def env_info_spec(self) -> Nest:
+        """Return the specs of ``TimeStep.env_info``."""
+        return self.description.env_info_spec
+
+    def observation_spec(self) -> Nest:
+        """Return the specs of observations."""
+        return self.description.observation_spec
+
+    def action_spec(self) -> Nest:
+        """Return the specs of actions."""
+        return self.description.action_spec
+
+    def reward_spec(self) -> TensorSpec:
+        """Return the spec of rewards."""
+        return self.description.reward_spec
+
+
+class DescribedEnvironment(Described, AlfEnvironment):
+    """An environment whose specs and properties are those of a description."""
+
+    _closed = False
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Closed("this environment is closed")
+
+
+def one_seed_each(seed: int | Sequence[int], n: int, what: str) -> list[int]:
+    """Return ``n`` seeds: those that follow ``seed``, or the given ones.
+
+    Raises:
+        ConfigurationError: there are more or fewer; ``what`` says of what.
+    """
+    seeds = list(range(seed, seed + n)) if isinstance(seed, int) else list(seed)
+    if len(seeds) != n:
+        raise ConfigurationError(f"there are {len(seeds)} seeds for {n} {what}; expected one for each")
+    return seeds

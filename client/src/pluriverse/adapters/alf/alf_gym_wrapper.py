@@ -1,26 +1,35 @@
-"""``AlfGymWrapper``: any environment of Gymnasium's as one of ALF's."""
+"""``AlfGymWrapper``: an environment of Gymnasium's as one of ALF's."""
 
 from __future__ import annotations
 
 import importlib
 import operator
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pluriverse.errors import ConfigurationError, ResetNeeded
 
 from . import nest
-from .alf_environment import AlfEnvironment
-from .data_structures import GOES_ON, TimeStep, restart, termination, transition, truncation
+from .alf_environment import DescribedEnvironment, Description
+from .data_structures import GOES_ON, TimeStep, check_discount, restart, termination, transition, truncation
+from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action
 from .tensors import Array
 from .texts import encode, text_spec
 
+if TYPE_CHECKING:
+    import gymnasium
 
-def tensor_spec_from_gym_space(space: Any, *, simplify_box_bounds: bool = True, float_dtype: Any = "float32") -> Any:
-    """The nest of specs that stands for a space of Gymnasium's.
+Info = Mapping[str, Any]
+
+
+def tensor_spec_from_gym_space(
+    space: gymnasium.Space[Any], *, simplify_box_bounds: bool = True, float_dtype: Any = "float32"
+) -> Nest:
+    """Return the nest of specs that stands for a space of Gymnasium's.
 
     Args:
         space: Discrete, MultiDiscrete, MultiBinary, Box, Text, Tuple or Dict.
@@ -32,13 +41,13 @@ def tensor_spec_from_gym_space(space: Any, *, simplify_box_bounds: bool = True, 
     """
     spaces = import_gymnasium().spaces
 
-    def bounded(shape: tuple[int, ...], dtype: Any, low: Any, high: Any) -> BoundedTensorSpec:
+    def bounded(shape: tuple[int, ...], dtype: Any, low: ArrayLike, high: ArrayLike) -> BoundedTensorSpec:
         low, high = np.asarray(low, dtype), np.asarray(high, dtype)
         if simplify_box_bounds and low.size and (low == low.flat[0]).all() and (high == high.flat[0]).all():
             low, high = low.flat[0], high.flat[0]
         return BoundedTensorSpec(shape, dtype, low, high)
 
-    def convert(space: Any) -> Any:
+    def convert(space: Any) -> Nest:
         match space:
             case spaces.Discrete():
                 return bounded((), space.dtype, space.start, space.start + space.n - 1)
@@ -64,26 +73,27 @@ def tensor_spec_from_gym_space(space: Any, *, simplify_box_bounds: bool = True, 
     return convert(space)
 
 
-class AlfGymWrapper(AlfEnvironment):
+class AlfGymWrapper(DescribedEnvironment):
     """One environment of Gymnasium's.
 
-    A terminated episode ends with discount 0, one that is only truncated with ``discount``. ``env_info`` has those
-    parts of ``info`` that are numbers or arrays of them, of one shape at each step; ``get_info`` has all of it.
+    A terminated episode ends with discount 0, one that is only truncated with ``discount``. Floats are float32.
+    ``env_info`` has those parts of ``info`` that are numbers or arrays of them, of one shape at each step;
+    ``get_info`` has all of it.
     """
 
     def __init__(
         self,
-        gym_env: Any,
+        gym_env: gymnasium.Env[Any, Any],
         env_id: int | None = None,
         discount: float = GOES_ON,
         auto_reset: bool = True,
         simplify_box_bounds: bool = True,
         image_channel_first: bool = False,
     ) -> None:
-        """Learn what there is; begins an episode and makes a step, to see what ``info`` holds.
+        """Begin an episode and make a step, to see what ``info`` holds.
 
         Args:
-            gym_env: a ``gymnasium.Env``.
+            gym_env: the environment within.
             env_id: its index where there are several; None: 0.
             discount: of steps after which an episode could go on, above 0 and at most 1.
             auto_reset: whether the step after an episode's last begins the next; else it is refused.
@@ -93,53 +103,41 @@ class AlfGymWrapper(AlfEnvironment):
         Raises:
             ConfigurationError: the discount is out of range, or a space's values aren't of a fixed shape.
         """
-        super().__init__()
-        if not 0 < discount <= 1:
-            raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
         self._gym_env = gym_env
         self._env_id = np.int32(env_id or 0)
-        self._discount = discount
+        self._discount = check_discount(discount)
         self._auto_reset = auto_reset
         self._channel_first = image_channel_first
         self._raw_spec = tensor_spec_from_gym_space(gym_env.observation_space, simplify_box_bounds=simplify_box_bounds)
-        self._observation_spec = nest.map_structure(self._channel_first_spec, self._raw_spec)
-        self._action_spec = tensor_spec_from_gym_space(
+        action_spec = tensor_spec_from_gym_space(
             gym_env.action_space, simplify_box_bounds=simplify_box_bounds, float_dtype=None
         )
         self._seed: int | None = None
         self._done = True
         self._info: dict[str, Any] = {}
-        self._zero_info = self._learn_info()
-        self._env_info_spec = nest.map_structure(TensorSpec.from_array, self._zero_info)
+        gym_env.reset()
+        info = gym_env.step(_gym_action(nest.map_structure(_nearest_to_zero, action_spec)))[4]
+        self._zero_info = nest.map_structure(np.zeros_like, _numbers(info))
+        super().__init__(
+            Description(
+                nest.map_structure(self._channel_first_spec, self._raw_spec),
+                action_spec,
+                env_info_spec=nest.map_structure(TensorSpec.from_array, self._zero_info),
+                metadata=dict(gym_env.metadata or {}),
+            )
+        )
 
     @property
-    def gym(self) -> Any:
+    def gym(self) -> gymnasium.Env[Any, Any]:
         """The environment within."""
         return self._gym_env
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Gymnasium's."""
-        return dict(self._gym_env.metadata or {})
-
-    def env_info_spec(self) -> nest.Nest:
-        """A dict of those parts of ``info`` that have a fixed shape."""
-        return self._env_info_spec
-
-    def observation_spec(self) -> nest.Nest:
-        """Of the observation space; floats are float32."""
-        return self._observation_spec
-
-    def action_spec(self) -> nest.Nest:
-        """Of the action space."""
-        return self._action_spec
 
     def seed(self, seed: int) -> None:
         """Seed the episode that the next ``reset`` begins, and those after it."""
         self._seed = seed
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """What the environment renders in the mode that it was made with.
+        """Return what the environment renders in the mode that it was made with.
 
         Raises:
             ConfigurationError: it was made with another.
@@ -152,7 +150,7 @@ class AlfGymWrapper(AlfEnvironment):
         return self._gym_env.render()
 
     def get_info(self) -> dict[str, Any]:
-        """Gymnasium's ``info`` of the last step or reset."""
+        """Return Gymnasium's ``info`` of the last step or reset."""
         return self._info
 
     def close(self) -> None:
@@ -160,19 +158,19 @@ class AlfGymWrapper(AlfEnvironment):
         self._gym_env.close()
 
     def _reset(self) -> TimeStep:
-        # An environment that is reset without a seed goes on with the random numbers that it has.
+        # Without a seed an environment goes on with the random numbers that it has.
         seed, self._seed = self._seed, None
         observation, self._info = self._gym_env.reset(seed=seed)
         self._done = False
-        return restart(self._convert(observation), self._action_spec, env_id=self._env_id, env_info=self._zero_info)
+        return restart(self._convert(observation), self.action_spec(), env_id=self._env_id, env_info=self._zero_info)
 
-    def _step(self, action: nest.Nest) -> TimeStep:
+    def _step(self, action: Nest) -> TimeStep:
         if self._done:
             if not self._auto_reset:
                 raise ResetNeeded("the episode is over, and auto_reset is off; call reset() before the next step")
             return self.reset()
-        action = as_action(self._action_spec, action)
-        observation, reward, terminated, truncated, self._info = self._gym_env.step(self._gym_action(action))
+        action = as_action(self.action_spec(), action)
+        observation, reward, terminated, truncated, self._info = self._gym_env.step(_gym_action(action))
         self._done = bool(terminated or truncated)
         observation, info = self._convert(observation), _fit(self._info, self._zero_info)
         if terminated:
@@ -180,23 +178,13 @@ class AlfGymWrapper(AlfEnvironment):
         make = truncation if truncated else transition
         return make(observation, action, reward, discount=self._discount, env_id=self._env_id, env_info=info)
 
-    def _learn_info(self) -> dict[str, Any]:
-        self._gym_env.reset()
-        sample = nest.map_structure(_nearest_to_zero, self._action_spec)
-        info = self._gym_env.step(self._gym_action(sample))[4]
-        return nest.map_structure(np.zeros_like, _numbers(info))
-
-    def _gym_action(self, action: nest.Nest) -> Any:
-        # Gymnasium's discrete environments index with their action, and compare it: a number, not an array of none.
-        return nest.map_structure(operator.itemgetter(()), action)
-
-    def _convert(self, observation: Any) -> nest.Nest:
-        return nest.map_structure(self._convert_part, self._raw_spec, observation)
+    def _convert(self, observation: Nest) -> Nest:
+        return nest.map_up_to(self._convert_part, self._raw_spec, observation)
 
     def _convert_part(self, spec: TensorSpec, value: Any) -> Array:
         if isinstance(value, str):
             return encode(value)
-        array = np.asarray(value, spec.dtype_str)
+        array = np.asarray(value, spec.numpy_dtype)
         # A copy: many environments write the next observation into the same array, and transposed ones are slow later.
         return np.array(np.moveaxis(array, -1, 0) if self._is_image(spec) else array, order="C")
 
@@ -210,42 +198,47 @@ class AlfGymWrapper(AlfEnvironment):
         return BoundedTensorSpec((spec.shape[-1], *spec.shape[:-1]), spec.dtype_str, low, high, spec.name)
 
 
+def _gym_action(action: Nest) -> Nest:
+    # Gymnasium's discrete environments index with their action, and compare it: a number, not an array of none.
+    return nest.map_structure(operator.itemgetter(()), action)
+
+
 def _nearest_to_zero(spec: BoundedTensorSpec) -> Array:
     return spec.numpy_zeros().clip(spec.minimum, spec.maximum)
 
 
-def _numbers(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Those parts that are numbers, truth values or arrays of them."""
-    found: dict[str, Any] = {}
-    for key, value in info.items():
-        if isinstance(value, Mapping):
-            inner = _numbers(cast("Mapping[str, Any]", value))
-            if inner:
-                found[key] = inner
-        elif isinstance(value, bool | int | float | np.generic | np.ndarray):
-            array = np.asarray(cast("Any", value))
-            if array.dtype.kind in "biuf":
-                found[key] = array
-    return found
+def _number(value: object) -> Array | None:
+    """Return an array of a number, a truth value or an array of them; None of anything else."""
+    if isinstance(value, bool | int | float | np.generic | np.ndarray):
+        array: Array = np.asarray(value)
+        return array if array.dtype.kind in "biuf" else None
+    return None
 
 
-def _fit(info: Mapping[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
-    """Info of the same structure as ``like``; what is missing, or of another shape, is zeros."""
-    fitted: dict[str, Any] = {}
-    for key, zero in like.items():
-        value = info.get(key)
+def _numbers(info: Info) -> dict[str, Nest]:
+    """Return those parts of ``info`` that are numbers."""
+    found = {
+        key: (_numbers(cast("Info", value)) or None) if isinstance(value, Mapping) else _number(value)
+        for key, value in info.items()
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _fit(info: Info, like: Mapping[str, Nest]) -> dict[str, Nest]:
+    """Return info of the same structure as ``like``; what is missing, or of another shape, is zeros."""
+
+    def fit(value: object, zero: Nest) -> Nest:
         if isinstance(zero, Mapping):
-            inner = cast("Mapping[str, Any]", value if isinstance(value, Mapping) else {})
-            fitted[key] = _fit(inner, cast("Mapping[str, Any]", zero))
-        else:
-            array = np.asarray(value) if isinstance(value, bool | int | float | np.generic | np.ndarray) else zero
-            fits = array.shape == zero.shape and np.can_cast(array.dtype, zero.dtype, "same_kind")
-            fitted[key] = array.astype(zero.dtype) if fits else zero
-    return fitted
+            return _fit(cast("Info", value if isinstance(value, Mapping) else {}), cast("Mapping[str, Nest]", zero))
+        array = _number(value)
+        fits = array is not None and array.shape == zero.shape and np.can_cast(array.dtype, zero.dtype, "same_kind")
+        return array.astype(zero.dtype) if array is not None and fits else zero
+
+    return {key: fit(info.get(key), zero) for key, zero in like.items()}
 
 
 def import_gymnasium() -> Any:
-    """Gymnasium, which is loaded when it is needed.
+    """Return Gymnasium, which is loaded when it is needed.
 
     Raises:
         ConfigurationError: it isn't installed.

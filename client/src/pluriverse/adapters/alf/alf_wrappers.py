@@ -1,7 +1,9 @@
-"""Wrappers of ALF environments: what changes steps and actions. Pictures have their own in ``image_wrappers``."""
+"""Wrappers of ALF environments. Those that change pictures are in ``image_wrappers``."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,81 +12,37 @@ import numpy as np
 from pluriverse.errors import ConfigurationError
 
 from . import nest, tensors
-from .alf_environment import AlfEnvironment
-from .data_structures import GOES_ON, StepType, TimeStep
+from .alf_environment import AlfEnvironment, DescribedEnvironment, Description
+from .data_structures import GOES_ON, StepType, TimeStep, check_discount
+from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, zero_where
-from .tensors import Array
+from .tensors import Array, Tensor
 
 
-class AlfEnvironmentBaseWrapper(AlfEnvironment):
-    """Hands everything on to the environment within; wrappers override what they change."""
+class AlfEnvironmentBaseWrapper(DescribedEnvironment):
+    """Pass everything on to the environment within; wrappers override what they change."""
 
-    def __init__(self, env: AlfEnvironment) -> None:
-        super().__init__()
+    def __init__(self, env: AlfEnvironment, **changes: Any) -> None:
+        """``changes``: specs and properties of the wrapper that differ, the fields of ``Description``."""
+        super().__init__(dataclasses.replace(Description.of(env), **changes))
         self._env = env
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the environment within has; what is private stays its own."""
+        """Return a public attribute of the environment within."""
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self._env, name)
 
-    @property
-    def num_tasks(self) -> int:
-        """How many tasks there are to do in it."""
-        return self._env.num_tasks
-
-    @property
-    def task_names(self) -> list[str]:
-        """What they are called."""
-        return self._env.task_names
-
-    @property
-    def is_tensor_based(self) -> bool:
-        """Whether it takes and gives tensors."""
-        return self._env.is_tensor_based
-
-    @property
-    def batched(self) -> bool:
-        """Whether actions and steps have a batch dimension."""
-        return self._env.batched
-
-    @property
-    def batch_size(self) -> int:
-        """How many environments it is."""
-        return self._env.batch_size
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """What else there is to know."""
-        return self._env.metadata
-
-    def env_info_spec(self) -> nest.Nest:
-        """The specs of ``TimeStep.env_info``."""
-        return self._env.env_info_spec()
-
-    def observation_spec(self) -> nest.Nest:
-        """The specs of observations."""
-        return self._env.observation_spec()
-
-    def action_spec(self) -> nest.Nest:
-        """The specs of actions."""
-        return self._env.action_spec()
-
-    def reward_spec(self) -> TensorSpec:
-        """The spec of rewards."""
-        return self._env.reward_spec()
-
     def seed(self, seed: Any) -> None:
-        """Seed what comes after the next ``reset``."""
+        """Seed the episodes that the next ``reset`` begins."""
         self._env.seed(seed)
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """Its picture."""
+        """Return the picture, or show it."""
         return self._env.render(mode)
 
     def get_info(self) -> Any:
-        """All that is known of the last step."""
+        """Return all that is known of the last step."""
         return self._env.get_info()
 
     def close(self) -> None:
@@ -92,20 +50,17 @@ class AlfEnvironmentBaseWrapper(AlfEnvironment):
         self._env.close()
 
     def wrapped_env(self) -> AlfEnvironment:
-        """The environment within."""
+        """Return the environment within."""
         return self._env
 
     def _reset(self) -> TimeStep:
         return self._env.reset()
 
-    def _step(self, action: nest.Nest) -> TimeStep:
+    def _step(self, action: Nest) -> TimeStep:
         return self._env.step(action)
 
-    def _outer_dims(self) -> tuple[int, ...]:
-        return (self.batch_size,) if self.batched else ()
-
-    def _out(self, array: Array) -> Any:
-        """What this environment gives in place of an array."""
+    def _out(self, array: Array) -> Tensor:
+        """Return an array as this environment gives it."""
         return tensors.chosen().tensor(array) if self.is_tensor_based else array
 
     def _require_single(self, instead: str) -> None:
@@ -115,11 +70,44 @@ class AlfEnvironmentBaseWrapper(AlfEnvironment):
             )
 
 
+class TransformWrapper(AlfEnvironmentBaseWrapper):
+    """Transform actions before the environment acts, and steps after."""
+
+    def __init__(
+        self,
+        env: AlfEnvironment,
+        *,
+        action: Callable[[Nest], Nest] | None = None,
+        step: Callable[[TimeStep], TimeStep] | None = None,
+        **changes: Any,
+    ) -> None:
+        """Set the transforms; None changes nothing.
+
+        Args:
+            env: single or batched.
+            action: called with the agent's action; returns that of the environment within.
+            step: called with each step of the environment within; returns the agent's.
+            changes: specs that differ, such as ``observation_spec``.
+        """
+        super().__init__(env, **changes)
+        self._transform_action = action
+        self._transform_step = step
+
+    def _reset(self) -> TimeStep:
+        return self._transformed(self._env.reset())
+
+    def _step(self, action: Nest) -> TimeStep:
+        return self._transformed(self._env.step(self._transform_action(action) if self._transform_action else action))
+
+    def _transformed(self, time_step: TimeStep) -> TimeStep:
+        return self._transform_step(time_step) if self._transform_step else time_step
+
+
 class TimeLimit(AlfEnvironmentBaseWrapper):
-    """Ends each episode after ``duration`` steps: the last is LAST, and its discount stays what it was."""
+    """End each episode after ``duration`` steps with a LAST step, whose discount stays what it was."""
 
     def __init__(self, env: AlfEnvironment, duration: int) -> None:
-        """``duration`` counts steps, the FIRST not among them.
+        """``duration`` counts steps after FIRST.
 
         Raises:
             ConfigurationError: it is below 1, or the environment is batched.
@@ -135,7 +123,7 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
         self._steps = 0
         return self._env.reset()
 
-    def _step(self, action: nest.Nest) -> TimeStep:
+    def _step(self, action: Nest) -> TimeStep:
         if self._steps is None:
             return self.reset()
         time_step = self._env.step(action)
@@ -147,8 +135,8 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
         return time_step
 
 
-class NonEpisodicAgent(AlfEnvironmentBaseWrapper):
-    """Gives outcomes the discount of limits, so that an agent values what comes after the end of an episode too."""
+class NonEpisodicAgent(TransformWrapper):
+    """Give outcomes the discount of limits, so that an agent values what comes after the end of an episode too."""
 
     def __init__(self, env: AlfEnvironment, discount: float = GOES_ON) -> None:
         """``discount``: of every LAST step, above 0 and at most 1.
@@ -156,23 +144,20 @@ class NonEpisodicAgent(AlfEnvironmentBaseWrapper):
         Raises:
             ConfigurationError: it is out of range.
         """
-        super().__init__(env)
-        if not 0 < discount <= 1:
-            raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
-        self._discount = np.float32(discount)
+        last = np.float32(check_discount(discount))
 
-    def _step(self, action: nest.Nest) -> TimeStep:
-        time_step = self._env.step(action)
-        array = tensors.as_array
-        discount = np.where(array(time_step.is_last()), self._discount, array(time_step.discount))
-        return time_step._replace(discount=self._out(discount))
+        def keep_going(time_step: TimeStep) -> TimeStep:
+            is_last, discounts = tensors.as_array(time_step.is_last()), tensors.as_array(time_step.discount)
+            return time_step._replace(discount=self._out(np.where(is_last, last, discounts)))
+
+        super().__init__(env, step=keep_going)
 
 
 class FrameSkip(AlfEnvironmentBaseWrapper):
-    """Repeats each action, and adds up the rewards; an episode's end ends the repeating too."""
+    """Repeat each action for ``skip`` steps, or until the episode ends, and add up the rewards."""
 
     def __init__(self, env: AlfEnvironment, skip: int) -> None:
-        """``skip``: how many steps become one; 1 changes nothing.
+        """``skip``: 1 changes nothing.
 
         Raises:
             ConfigurationError: it is below 1, or the environment is batched.
@@ -183,7 +168,7 @@ class FrameSkip(AlfEnvironmentBaseWrapper):
             raise ConfigurationError(f"skip is {skip}; expected 1 step or more")
         self._skip = skip
 
-    def _step(self, action: nest.Nest) -> TimeStep:
+    def _step(self, action: Nest) -> TimeStep:
         time_step = self._env.step(action)
         reward = time_step.reward
         for _ in range(self._skip - 1):
@@ -194,74 +179,50 @@ class FrameSkip(AlfEnvironmentBaseWrapper):
         return time_step._replace(reward=reward)
 
 
-class RewardClipping(AlfEnvironmentBaseWrapper):
-    """Clips rewards to ``minimum`` and ``maximum``; the agent learns from those, what was earned is in ``get_info``."""
+class RewardClipping(TransformWrapper):
+    """Clip rewards to ``minimum`` and ``maximum``, inclusive."""
 
     def __init__(self, env: AlfEnvironment, minimum: float = -1.0, maximum: float = 1.0) -> None:
-        """Of all rewards, inclusive.
-
-        Raises:
-            ConfigurationError: the minimum is above the maximum.
-        """
-        super().__init__(env)
+        """Raise ``ConfigurationError`` if the minimum is above the maximum."""
         before = env.reward_spec()
-        self._reward_spec = BoundedTensorSpec(before.shape, before.dtype_str, minimum, maximum, before.name)
-
-    def reward_spec(self) -> TensorSpec:
-        """As within, with bounds."""
-        return self._reward_spec
-
-    def _step(self, action: nest.Nest) -> TimeStep:
-        time_step = self._env.step(action)
-        # Written to work alike on arrays and tensors.
-        low, high = self._reward_spec.minimum.item(), self._reward_spec.maximum.item()
-        return time_step._replace(reward=time_step.reward.clip(low, high))
+        spec = BoundedTensorSpec(before.shape, before.dtype_str, minimum, maximum, before.name)
+        # Arrays and tensors both have clip, with numbers of Python.
+        low, high = spec.minimum.item(), spec.maximum.item()
+        super().__init__(env, step=lambda step: step._replace(reward=step.reward.clip(low, high)), reward_spec=spec)
 
 
-class ContinuousActionClip(AlfEnvironmentBaseWrapper):
-    """Clips continuous actions to their bounds, for policies that leave them; all others are as they were."""
+class ContinuousActionClip(TransformWrapper):
+    """Clip continuous actions to their bounds, for policies that leave them; others stay as they are."""
 
-    def _step(self, action: nest.Nest) -> TimeStep:
-        def clip(spec: BoundedTensorSpec, value: Any) -> Any:
-            return tensors.as_array(value).clip(spec.minimum, spec.maximum) if spec.is_continuous else value
+    def __init__(self, env: AlfEnvironment) -> None:
+        super().__init__(env, action=partial(nest.map_up_to, _clip, env.action_spec()))
 
-        return self._env.step(nest.map_up_to(clip, self.action_spec(), action))
+
+def _clip(spec: BoundedTensorSpec, value: Any) -> Any:
+    return tensors.as_array(value).clip(spec.minimum, spec.maximum) if spec.is_continuous else value
 
 
 class NormalizedAction(AlfEnvironmentBaseWrapper):
-    """Continuous actions of -1 to 1 in place of their own bounds, for algorithms to which the range matters."""
+    """Take continuous actions of -1 to 1 in place of their own bounds; discrete ones stay as they are."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        """Discrete actions stay as they are.
+        """Raise ``ConfigurationError`` if a continuous action has no finite bounds."""
+        super().__init__(env, action_spec=nest.map_structure(_normalized, env.action_spec()))
 
-        Raises:
-            ConfigurationError: a continuous action has no finite bounds.
-        """
-        super().__init__(env)
-        self._action_spec = nest.map_structure(self._normalized, env.action_spec())
-
-    def action_spec(self) -> nest.Nest:
-        """As within, with bounds of -1 and 1 where it is continuous."""
-        return self._action_spec
-
-    def _normalized(self, spec: TensorSpec) -> TensorSpec:
-        if spec.is_discrete:
-            return spec
-        if not isinstance(spec, BoundedTensorSpec) or not np.isfinite([spec.minimum.min(), spec.maximum.max()]).all():
-            raise ConfigurationError(f"actions of {spec} have no finite bounds; nothing stands for their -1 and 1")
-        return BoundedTensorSpec(spec.shape, spec.dtype_str, -1, 1, spec.name)
-
-    def _step(self, action: nest.Nest) -> TimeStep:
-        checked = as_action(self._action_spec, action, self._outer_dims())
+    def _step(self, action: Nest) -> TimeStep:
+        checked = as_action(self.action_spec(), action, (self.batch_size,) if self.batched else ())
         inner = nest.map_structure(_denormalize, self._env.action_spec(), checked)
         time_step = self._env.step(nest.map_structure(self._out, inner))
-        if self.batched:
-            # Those that began an episode did nothing with it.
-            first = tensors.as_array(time_step.is_first())
-            checked = nest.map_structure(partial(zero_where, first), checked)
-        elif time_step.is_first():
-            checked = nest.map_structure(np.zeros_like, checked)
-        return time_step._replace(prev_action=nest.map_structure(self._out, checked))
+        previous = zero_where(time_step.is_first(), checked)
+        return time_step._replace(prev_action=nest.map_structure(self._out, previous))
+
+
+def _normalized(spec: TensorSpec) -> TensorSpec:
+    if spec.is_discrete:
+        return spec
+    if not isinstance(spec, BoundedTensorSpec) or not np.isfinite([spec.minimum.min(), spec.maximum.max()]).all():
+        raise ConfigurationError(f"actions of {spec} have no finite bounds; nothing stands for their -1 and 1")
+    return BoundedTensorSpec(spec.shape, spec.dtype_str, -1, 1, spec.name)
 
 
 def _denormalize(spec: BoundedTensorSpec, value: Array) -> Array:
@@ -273,26 +234,12 @@ def _denormalize(spec: BoundedTensorSpec, value: Array) -> Array:
     return wide.astype(spec.dtype_str).clip(spec.minimum, spec.maximum)
 
 
-class TensorWrapper(AlfEnvironmentBaseWrapper):
-    """Tensors for a batched environment that was written for arrays."""
+class TensorWrapper(TransformWrapper):
+    """Give tensors to the agent of a batched environment that was written for arrays."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        """A batched one.
-
-        Raises:
-            ConfigurationError: it isn't.
-        """
-        super().__init__(env)
+        """Raise ``ConfigurationError`` if the environment isn't batched."""
         if not env.batched:
             raise ConfigurationError("TensorWrapper wraps batched environments; ThreadEnvironment makes a batch of one")
-
-    @property
-    def is_tensor_based(self) -> bool:
-        """It is."""
-        return True
-
-    def _reset(self) -> TimeStep:
-        return self._env.reset().to_tensors()
-
-    def _step(self, action: nest.Nest) -> TimeStep:
-        return self._env.step(nest.map_structure(tensors.as_array, action)).to_tensors()
+        to_arrays = partial(nest.map_structure, tensors.as_array)
+        super().__init__(env, action=to_arrays, step=TimeStep.to_tensors, is_tensor_based=True)

@@ -1,34 +1,37 @@
-"""``TimeStep``: what an environment gives at each step, and the only ways to make one.
+"""``TimeStep``: what an environment returns at each step, and the functions that make one.
 
-The step type and the discount together say where in an episode it is:
+Step type and discount together say where in an episode a step is:
 
-    FIRST  1  the first of an episode; nothing was earned yet
+    FIRST  1  an episode begins; its reward is 0
     MID    1  the episode goes on
-    LAST   0  an outcome: nothing can be earned any more
-    LAST   1  a limit, or a lost environment: it could have gone on
+    LAST   0  the episode came to an outcome: no reward can follow
+    LAST   1  the episode was cut off by a limit or a lost environment: rewards could have followed
 
-An environment with a discount of its own, above 0 and at most 1, has that in place of the 1 of MID and LAST.
+An environment's own discount, above 0 and at most 1, takes the place of 1 in MID and LAST.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from pluriverse.errors import Misuse
+from pluriverse.errors import ConfigurationError, Misuse
 
 from . import nest, tensors
+from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec
+from .tensors import Tensor
 
 GOES_ON: Final = 1.0
 OUTCOME: Final = 0.0
 
-_SCALAR: Final = TensorSpec((), "float32", "reward")
+SCALAR_REWARD: Final = TensorSpec((), "float32", "reward")
 
 
 class StepType:
-    """Where in an episode a step is."""
+    """Where in an episode a step is, int32."""
 
     FIRST: Final = np.int32(0)
     MID: Final = np.int32(1)
@@ -36,72 +39,77 @@ class StepType:
 
 
 class TimeStep(NamedTuple):
-    """One step of an environment, or of each of a batch; arrays, or tensors where a batched environment gives it.
+    """One step of an environment, or of each of a batch: arrays, or tensors where the environment gives those.
 
-    ``step_type`` is int32, ``reward`` and ``discount`` are float32, ``observation`` is a nest as ``observation_spec``
-    says, ``prev_action`` is the action that led here (zeros in FIRST), ``env_id`` is int32, the index in the batch.
-    ``untransformed`` is for algorithms that change steps and want to keep what they were; environments leave it empty.
-    ``env_info`` is a dict of whatever else is known, as ``env_info_spec`` says.
+    Attributes:
+        step_type: int32, one of ``StepType``.
+        reward: float32, of shape ``reward_spec().shape``; 0 in FIRST.
+        discount: float32.
+        observation: a nest as ``observation_spec()`` says.
+        prev_action: the action that led here, a nest as ``action_spec()`` says; zeros in FIRST.
+        env_id: int32, the index in the batch.
+        untransformed: for algorithms that change steps and keep the originals; environments leave it empty.
+        env_info: a dict as ``env_info_spec()`` says.
+
+    In a batch each array has the batch dimension in front.
     """
 
-    step_type: Any = ()
-    reward: Any = ()
-    discount: Any = ()
-    observation: Any = ()
-    prev_action: Any = ()
-    env_id: Any = ()
-    untransformed: Any = ()
-    env_info: Any = ()
+    step_type: Tensor = ()
+    reward: Tensor = ()
+    discount: Tensor = ()
+    observation: Nest = ()
+    prev_action: Nest = ()
+    env_id: Tensor = ()
+    untransformed: Nest = ()
+    env_info: Nest = ()
 
-    def is_first(self) -> Any:
-        """Whether it is an episode's first; one truth value for each of a batch."""
+    def is_first(self) -> Tensor:
+        """Return whether an episode begins, bool; one for each of a batch."""
         return self.step_type == StepType.FIRST.item()
 
-    def is_mid(self) -> Any:
-        """Whether it is neither an episode's first nor its last."""
+    def is_mid(self) -> Tensor:
+        """Return whether an episode goes on, bool; one for each of a batch."""
         return self.step_type == StepType.MID.item()
 
-    def is_last(self) -> Any:
-        """Whether it is an episode's last."""
+    def is_last(self) -> Tensor:
+        """Return whether an episode ends, bool; one for each of a batch."""
         return self.step_type == StepType.LAST.item()
 
     def to_tensors(self) -> TimeStep:
-        """With tensors in place of arrays."""
-        return nest.map_structure(tensors.chosen().tensor, self)
+        """Return the step with tensors in place of arrays."""
+        tensor = tensors.chosen().tensor
+        return TimeStep(*(nest.map_structure(tensor, field) for field in self))
 
     def to_arrays(self) -> TimeStep:
-        """With arrays in place of tensors."""
+        """Return the step with arrays in place of tensors."""
         return nest.map_structure(tensors.as_array, self)
 
 
 def restart(
-    observation: nest.Nest,
-    action_spec: nest.Nest,
-    reward_spec: TensorSpec = _SCALAR,
-    env_id: Any = None,
-    env_info: nest.Nest = None,
+    observation: Nest,
+    action_spec: Nest,
+    reward_spec: TensorSpec = SCALAR_REWARD,
+    env_id: ArrayLike | None = None,
+    env_info: Nest = None,
     batched: bool = False,
 ) -> TimeStep:
-    """An episode's first step. ``batched``: all arrays have a batch dimension in front; ``env_id`` None counts them."""
+    """Return an episode's first step. ``batched``: all arrays have a batch dimension; ``env_id`` None counts them."""
     outer_dims = np.shape(_first_leaf(observation))[:1] if batched else ()
-
-    def zeros(spec: TensorSpec) -> Any:
-        return spec.numpy_zeros(outer_dims)
-
-    prev_action = nest.map_structure(zeros, action_spec)
-    return _make(StepType.FIRST, observation, prev_action, zeros(reward_spec), reward_spec, GOES_ON, env_id, env_info)
+    prev_action = nest.map_structure(lambda spec: spec.numpy_zeros(outer_dims), action_spec)
+    reward = reward_spec.numpy_zeros(outer_dims)
+    return _make(StepType.FIRST, observation, prev_action, reward, reward_spec, GOES_ON, env_id, env_info)
 
 
 def transition(
-    observation: nest.Nest,
-    prev_action: nest.Nest,
-    reward: Any,
-    reward_spec: TensorSpec = _SCALAR,
-    discount: Any = GOES_ON,
-    env_id: Any = None,
-    env_info: nest.Nest = None,
+    observation: Nest,
+    prev_action: Nest,
+    reward: ArrayLike | Tensor,
+    reward_spec: TensorSpec = SCALAR_REWARD,
+    discount: ArrayLike | Tensor = GOES_ON,
+    env_id: ArrayLike | None = None,
+    env_info: Nest = None,
 ) -> TimeStep:
-    """A step after which the episode goes on; batched if ``reward`` has a dimension more than ``reward_spec``.
+    """Return a step after which the episode goes on; batched if ``reward`` has one dimension more than its spec.
 
     Raises:
         Misuse: the discount isn't above 0 and at most 1.
@@ -110,27 +118,27 @@ def transition(
 
 
 def termination(
-    observation: nest.Nest,
-    prev_action: nest.Nest,
-    reward: Any,
-    reward_spec: TensorSpec = _SCALAR,
-    env_id: Any = None,
-    env_info: nest.Nest = None,
+    observation: Nest,
+    prev_action: Nest,
+    reward: ArrayLike | Tensor,
+    reward_spec: TensorSpec = SCALAR_REWARD,
+    env_id: ArrayLike | None = None,
+    env_info: Nest = None,
 ) -> TimeStep:
-    """The last step of an episode that came to an outcome: its discount is 0."""
+    """Return the last step of an episode that came to an outcome: its discount is 0."""
     return _make(StepType.LAST, observation, prev_action, reward, reward_spec, OUTCOME, env_id, env_info)
 
 
 def truncation(
-    observation: nest.Nest,
-    prev_action: nest.Nest,
-    reward: Any,
-    reward_spec: TensorSpec = _SCALAR,
-    discount: Any = GOES_ON,
-    env_id: Any = None,
-    env_info: nest.Nest = None,
+    observation: Nest,
+    prev_action: Nest,
+    reward: ArrayLike | Tensor,
+    reward_spec: TensorSpec = SCALAR_REWARD,
+    discount: ArrayLike | Tensor = GOES_ON,
+    env_id: ArrayLike | None = None,
+    env_info: Nest = None,
 ) -> TimeStep:
-    """The last step of an episode that could have gone on: a limit, or a lost environment.
+    """Return the last step of an episode that was cut off by a limit or a lost environment.
 
     Raises:
         Misuse: the discount isn't above 0 and at most 1; 0 would be an outcome.
@@ -141,29 +149,29 @@ def truncation(
 
 
 def _make(
-    step_type: Any,
-    observation: nest.Nest,
-    prev_action: nest.Nest,
-    reward: Any,
+    step_type: np.int32,
+    observation: Nest,
+    prev_action: Nest,
+    reward: ArrayLike | Tensor,
     reward_spec: TensorSpec,
-    discount: Any,
-    env_id: Any,
-    env_info: nest.Nest,
+    discount: ArrayLike | Tensor,
+    env_id: ArrayLike | None,
+    env_info: Nest,
 ) -> TimeStep:
-    array = tensors.as_array
-    rewards = np.asarray(array(reward), np.float32)
+    rewards = np.asarray(tensors.as_array(reward), np.float32)
     outer_dims = rewards.shape[: rewards.ndim - reward_spec.ndim]
     if len(outer_dims) > 1 or rewards.shape != (*outer_dims, *reward_spec.shape):
         raise Misuse(f"the reward has shape {rewards.shape}; expected {reward_spec.shape}, or that behind a batch's")
-    counted = np.arange(int(outer_dims[0])) if outer_dims else 0
+    if env_id is None:
+        env_id = np.arange(int(outer_dims[0])) if outer_dims else 0
     made = check(
         TimeStep(
             np.full(outer_dims, step_type, np.int32),
             rewards,
-            np.broadcast_to(np.asarray(array(discount), np.float32), outer_dims).copy(),
+            np.broadcast_to(np.asarray(tensors.as_array(discount), np.float32), outer_dims).copy(),
             observation,
             prev_action,
-            np.asarray(array(counted if env_id is None else env_id), np.int32),
+            np.asarray(tensors.as_array(env_id), np.int32),
             env_info={} if env_info is None else env_info,
         )
     )
@@ -171,20 +179,19 @@ def _make(
 
 
 def check(time_step: TimeStep) -> TimeStep:
-    """The same step, whose step types and discounts go together; of a batch each of them does.
+    """Return the same step, or the same batch, if each step type and its discount go together.
 
     Raises:
         Misuse: they don't; says the rule.
     """
-    array = tensors.as_array
-    step_type, discount = array(time_step.step_type), array(time_step.discount)
+    step_type, discount = tensors.as_array(time_step.step_type), tensors.as_array(time_step.discount)
     if step_type.shape != discount.shape:
         raise Misuse(f"there are step types of shape {step_type.shape} and discounts of {discount.shape}")
-    first, mid, last = (step_type == kind for kind in (StepType.FIRST, StepType.MID, StepType.LAST))
-    # Written so that it isn't fulfilled by NaN either.
-    valid = (first & (discount == GOES_ON)) | (mid & (discount > 0) & (discount <= 1))
-    valid |= last & (discount >= 0) & (discount <= 1)
-    if not valid.all():
+    # Comparisons with NaN are false, so that it is refused.
+    valid = (discount >= 0) & (discount <= 1)
+    valid &= (discount > 0) | (step_type == StepType.LAST)
+    valid &= (discount == GOES_ON) | (step_type != StepType.FIRST)
+    if not (valid & (step_type >= StepType.FIRST) & (step_type <= StepType.LAST)).all():
         raise Misuse(
             f"step types {step_type.tolist()!r:.80} have discounts {discount.tolist()!r:.80}; expected 1 in FIRST, "
             "above 0 and at most 1 in MID, and in LAST 0 for an outcome, else the same as in MID"
@@ -192,10 +199,21 @@ def check(time_step: TimeStep) -> TimeStep:
     return time_step
 
 
+def check_discount(discount: float) -> float:
+    """Return an environment's own discount if it is one.
+
+    Raises:
+        ConfigurationError: it isn't above 0 and at most 1.
+    """
+    if not 0 < discount <= 1:
+        raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
+    return discount
+
+
 def time_step_spec(
-    observation_spec: nest.Nest, action_spec: nest.Nest, reward_spec: TensorSpec, env_info_spec: nest.Nest = ()
+    observation_spec: Nest, action_spec: Nest, reward_spec: TensorSpec, env_info_spec: Nest = ()
 ) -> TimeStep:
-    """The specs of a step, in the places of what they describe."""
+    """Return a ``TimeStep`` with the specs of its fields."""
     return TimeStep(
         step_type=BoundedTensorSpec((), "int32", StepType.FIRST, StepType.LAST, "step_type"),
         reward=reward_spec,
@@ -207,7 +225,7 @@ def time_step_spec(
     )
 
 
-def _first_leaf(observation: nest.Nest) -> Any:
+def _first_leaf(observation: Nest) -> Tensor:
     leaves = nest.flatten(observation)
     if not leaves:
         raise Misuse("the observation has no arrays; expected at least one")

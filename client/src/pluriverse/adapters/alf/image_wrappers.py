@@ -1,4 +1,4 @@
-"""Wrappers of what an environment shows: several frames at once, other sizes, grey. For single ones and batches."""
+"""Wrappers of observations, single or batched: several frames at once, other sizes, grey."""
 
 from __future__ import annotations
 
@@ -12,214 +12,194 @@ from pluriverse.errors import ConfigurationError
 
 from . import nest, tensors
 from .alf_environment import AlfEnvironment
-from .alf_wrappers import AlfEnvironmentBaseWrapper
+from .alf_wrappers import TransformWrapper
 from .data_structures import TimeStep
 from .tensor_specs import BoundedTensorSpec, TensorSpec
-from .tensors import Array
+from .tensors import Array, Tensor
 
 ChannelOrder = Literal["channels_first", "channels_last"]
+Fields = Sequence[str]
+"""Paths of the parts of an observation to change, such as ``"sensors.camera"``."""
 
-# Nobody's policy looks at more; it is a slip.
+# Larger ones are slips.
 MAX_SIDE: Final = 16384
 MAX_STACK: Final = 1024
 
 
-class ObservationWrapper(AlfEnvironmentBaseWrapper):
-    """Changes some fields of observations; wrappers override ``change_spec`` and ``change``."""
+class ObservationWrapper(TransformWrapper):
+    """Transform some fields of observations, each by the same functions."""
 
-    def __init__(self, env: AlfEnvironment, fields: Sequence[str] | None = None) -> None:
-        """``fields``: paths such as ``"sensors.camera"``; None: the observation is one array, and changes itself.
+    def __init__(
+        self,
+        env: AlfEnvironment,
+        fields: Fields | None,
+        spec: Callable[[TensorSpec], TensorSpec],
+        field: Callable[[Array, Array, str | None], Array],
+    ) -> None:
+        """Set the transforms.
+
+        Args:
+            env: single or batched.
+            fields: paths; None: the observation itself, which is one array.
+            spec: returns the spec of a changed field.
+            field: called with a batch of the field, ``first`` (bool, (batch,): which begin an episode) and its path.
 
         Raises:
             ConfigurationError: a field isn't what the wrapper changes.
             Misuse: there is no such field.
         """
-        super().__init__(env)
-        self._fields: tuple[str | None, ...] = (None,) if fields is None else tuple(fields)
-        spec = env.observation_spec()
-        for field in self._fields:
-            spec = nest.map_field(lambda part: self.change_spec(self._leaf(part)), spec, field)
-        self._observation_spec = spec
+        paths: tuple[str | None, ...] = (None,) if fields is None else tuple(fields)
 
-    def observation_spec(self) -> nest.Nest:
-        """As changed."""
-        return self._observation_spec
+        def change_spec(part: object) -> TensorSpec:
+            if isinstance(part, TensorSpec):
+                return spec(part)
+            raise ConfigurationError(f"the observation is {part!r:.120}; say with fields=[…] which part of it is meant")
 
-    def change_spec(self, spec: TensorSpec) -> TensorSpec:
-        """The spec of a changed field.
+        def change_step(time_step: TimeStep) -> TimeStep:
+            first = np.atleast_1d(tensors.as_array(time_step.is_first()))
+            observation = time_step.observation
+            for path in paths:
 
-        Raises:
-            ConfigurationError: it isn't one that can be changed.
-        """
-        raise NotImplementedError
+                def change(part: Tensor, path: str | None = path) -> Tensor:
+                    array = tensors.as_array(part)
+                    return self._out(
+                        field(array, first, path) if self.batched else field(array[np.newaxis], first, path)[0]
+                    )
 
-    def change(self, array: Array, first: Array, field: str | None) -> Array:
-        """A changed field of a batch; ``first`` says which of it begin an episode."""
-        raise NotImplementedError
+                observation = nest.map_field(change, observation, path)
+            return time_step._replace(observation=observation)
 
-    def _leaf(self, part: Any) -> TensorSpec:
-        if isinstance(part, TensorSpec):
-            return part
-        raise ConfigurationError(f"the observation is {part!r:.120}; say with fields=[…] which part of it is meant")
-
-    def _reset(self) -> TimeStep:
-        return self._changed(self._env.reset())
-
-    def _step(self, action: nest.Nest) -> TimeStep:
-        return self._changed(self._env.step(action))
-
-    def _changed(self, time_step: TimeStep) -> TimeStep:
-        to_array = tensors.as_array
-        first = np.atleast_1d(to_array(time_step.is_first()))
-
-        def changer(field: str | None) -> Callable[[Any], Any]:
-            def change(part: Any) -> Any:
-                array = to_array(part)
-                changed = self.change(array if self.batched else array[np.newaxis], first, field)
-                return self._out(changed if self.batched else changed[0])
-
-            return change
-
-        observation = time_step.observation
-        for field in self._fields:
-            observation = nest.map_field(changer(field), observation, field)
-        return time_step._replace(observation=observation)
+        changed = env.observation_spec()
+        for path in paths:
+            changed = nest.map_field(change_spec, changed, path)
+        super().__init__(env, step=change_step, observation_spec=changed)
 
 
 class FrameStack(ObservationWrapper):
-    """The last ``stack_size`` frames as one, the newest last; an episode begins with that many of its first."""
+    """Join the last ``stack_size`` frames, the newest last; an episode begins with that many of its first."""
 
     def __init__(
         self,
         env: AlfEnvironment,
         stack_size: int = 4,
         channel_order: ChannelOrder = "channels_first",
-        fields: Sequence[str] | None = None,
+        fields: Fields | None = None,
     ) -> None:
-        """Frames are joined along the first dimension, or the last where channels are last."""
+        """Join frames along their first dimension, or the last where channels are last."""
         if not 1 <= stack_size <= MAX_STACK:
             raise ConfigurationError(f"stack_size is {stack_size}; expected 1 to {MAX_STACK}")
         self._size = stack_size
-        self._axis = 1 if _is_channel_first(channel_order) else -1
+        self._axis = 0 if _is_channel_first(channel_order) else -1
         self._stacks: dict[str | None, Array] = {}
-        super().__init__(env, fields)
+        super().__init__(env, fields, self._stacked_spec, self._stacked)
 
-    def change_spec(self, spec: TensorSpec) -> TensorSpec:
-        """As many times as large in one dimension."""
+    def _stacked_spec(self, spec: TensorSpec) -> TensorSpec:
         if spec.ndim < 1:
             raise ConfigurationError(f"{spec} can't be stacked; expected one dimension or more")
-        axis = self._axis - 1 if self._axis > 0 else self._axis
         shape = list(spec.shape)
-        shape[axis] *= self._size
+        shape[self._axis] *= self._size
         if not isinstance(spec, BoundedTensorSpec):
             return TensorSpec(shape, spec.dtype_str, spec.name)
         low, high = (
-            bound if not bound.ndim else np.repeat(np.broadcast_to(bound, spec.shape)[np.newaxis], self._size, 0)
+            np.concatenate([np.broadcast_to(bound, spec.shape)] * self._size, self._axis) if bound.ndim else bound
             for bound in (spec.minimum, spec.maximum)
         )
-        low, high = (bound if not bound.ndim else np.concatenate(list(bound), axis) for bound in (low, high))
         return BoundedTensorSpec(shape, spec.dtype_str, low, high, spec.name)
 
-    def change(self, array: Array, first: Array, field: str | None) -> Array:
-        """A new array, with what came before in front."""
-        stacked = np.concatenate([array] * self._size, self._axis)
-        before = self._stacks.get(field)
+    def _stacked(self, batch: Array, first: Array, path: str | None) -> Array:
+        axis = self._axis or 1
+        stacked = np.concatenate([batch] * self._size, axis)
+        before = self._stacks.get(path)
         if before is not None and not first.all():
-            oldest = array.shape[self._axis]
-            kept = before[:, oldest:] if self._axis == 1 else before[..., oldest:]
-            stacked[~first] = np.concatenate([kept, array], self._axis)[~first]
-        self._stacks[field] = stacked
+            oldest = batch.shape[axis]
+            kept = before[:, oldest:] if axis == 1 else before[..., oldest:]
+            stacked[~first] = np.concatenate([kept, batch], axis)[~first]
+        self._stacks[path] = stacked
         # The next frames are joined to what is kept here, whatever the agent does with its own.
         return stacked.copy()
 
 
-class FrameResize(ObservationWrapper):
-    """Pictures of another size, averaged over areas."""
+class _PictureWrapper(ObservationWrapper):
+    """Transform pictures, uint8 of three dimensions, one by one with a function of OpenCV's."""
+
+    def __init__(
+        self,
+        env: AlfEnvironment,
+        fields: Fields | None,
+        channel_order: ChannelOrder,
+        shape: Callable[[TensorSpec, tuple[int, int, int]], tuple[int, int, int]],
+        picture: Callable[[Array], Array],
+    ) -> None:
+        """``shape``: the new (height, width, channels) of a spec and its own; ``picture``: has its channels last."""
+        channel_first = _is_channel_first(channel_order)
+
+        def spec(before: TensorSpec) -> TensorSpec:
+            if before.ndim != 3 or before.dtype_str != "uint8":
+                raise ConfigurationError(f"{before} isn't of pictures; expected uint8 of three dimensions")
+            one, two, three = before.shape
+            height, width, channels = shape(before, (two, three, one) if channel_first else (one, two, three))
+            new = (channels, height, width) if channel_first else (height, width, channels)
+            return BoundedTensorSpec(new, "uint8", 0, 255, before.name)
+
+        def change(batch: Array, _first: Array, _path: str | None) -> Array:
+            changed: list[Array] = []
+            for each in np.moveaxis(batch, 1, -1) if channel_first else batch:
+                new = picture(np.ascontiguousarray(each))
+                changed.append(new if new.ndim == 3 else new[..., np.newaxis])
+            stacked = np.stack(changed)
+            return np.ascontiguousarray(np.moveaxis(stacked, -1, 1) if channel_first else stacked)
+
+        super().__init__(env, fields, spec, change)
+
+
+class FrameResize(_PictureWrapper):
+    """Resize pictures, averaging over areas."""
 
     def __init__(
         self,
         env: AlfEnvironment,
         width: int = 84,
         height: int = 84,
-        fields: Sequence[str] | None = None,
+        fields: Fields | None = None,
         channel_order: ChannelOrder = "channels_first",
     ) -> None:
-        """In pixels."""
+        """``width`` and ``height`` are pixels."""
         if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE):
             raise ConfigurationError(f"the size is {width} by {height}; expected 1 to {MAX_SIDE} pixels each way")
-        self._cv2 = _opencv()
-        self._size = (width, height)
-        self._channel_first = _is_channel_first(channel_order)
-        super().__init__(env, fields)
-
-    def change_spec(self, spec: TensorSpec) -> TensorSpec:
-        """Pictures of that size."""
-        width, height = self._size
-        channels = _channels(spec, self._channel_first)
-        return _picture_spec(spec, height, width, channels, self._channel_first)
-
-    def change(self, array: Array, first: Array, field: str | None) -> Array:
-        """New pictures."""
-        return _each_picture(array, self._channel_first, self._resized)
-
-    def _resized(self, picture: Array) -> Array:
-        return self._cv2.resize(picture, self._size, interpolation=self._cv2.INTER_AREA)
+        cv2 = _opencv()
+        super().__init__(
+            env,
+            fields,
+            channel_order,
+            lambda _spec, shape: (height, width, shape[2]),
+            lambda picture: cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA),
+        )
 
 
-class FrameGrayScale(ObservationWrapper):
-    """Pictures of one channel: the luma of ITU-R BT.601."""
+class FrameGrayScale(_PictureWrapper):
+    """Make RGB pictures grey, of one channel: the luma of ITU-R BT.601."""
 
     def __init__(
         self,
         env: AlfEnvironment,
-        fields: Sequence[str] | None = None,
+        fields: Fields | None = None,
         channel_order: ChannelOrder = "channels_first",
     ) -> None:
-        """Of pictures of three channels: red, green, blue."""
-        self._cv2 = _opencv()
-        self._channel_first = _is_channel_first(channel_order)
-        super().__init__(env, fields)
+        """Raise ``ConfigurationError`` if a picture hasn't three channels."""
+        cv2 = _opencv()
 
-    def change_spec(self, spec: TensorSpec) -> TensorSpec:
-        """Pictures of one channel."""
-        if _channels(spec, self._channel_first) != 3:
-            raise ConfigurationError(f"{spec} isn't of colour pictures; expected three channels")
-        height, width = spec.shape[1:] if self._channel_first else spec.shape[:2]
-        return _picture_spec(spec, height, width, 1, self._channel_first)
+        def shape(spec: TensorSpec, before: tuple[int, int, int]) -> tuple[int, int, int]:
+            if before[2] != 3:
+                raise ConfigurationError(f"{spec} isn't of colour pictures; expected three channels")
+            return (*before[:2], 1)
 
-    def change(self, array: Array, first: Array, field: str | None) -> Array:
-        """New pictures."""
-        return _each_picture(array, self._channel_first, self._grey)
-
-    def _grey(self, picture: Array) -> Array:
-        return self._cv2.cvtColor(picture, self._cv2.COLOR_RGB2GRAY)
+        super().__init__(env, fields, channel_order, shape, lambda picture: cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
 
 
 def _is_channel_first(order: ChannelOrder) -> bool:
     if order not in ("channels_first", "channels_last"):
         raise ConfigurationError(f"channel_order is {order!r}; expected channels_first or channels_last")
     return order == "channels_first"
-
-
-def _channels(spec: TensorSpec, channel_first: bool) -> int:
-    if spec.ndim != 3 or spec.dtype_str != "uint8":
-        raise ConfigurationError(f"{spec} isn't of pictures; expected uint8 of three dimensions")
-    return spec.shape[0] if channel_first else spec.shape[2]
-
-
-def _picture_spec(spec: TensorSpec, height: int, width: int, channels: int, channel_first: bool) -> BoundedTensorSpec:
-    shape = (channels, height, width) if channel_first else (height, width, channels)
-    return BoundedTensorSpec(shape, "uint8", 0, 255, spec.name)
-
-
-def _each_picture(batch: Array, channel_first: bool, change: Callable[[Array], Array]) -> Array:
-    """Change pictures one by one, each with its channels last, as OpenCV has them."""
-    changed: list[Array] = []
-    for picture in batch:
-        new = change(np.ascontiguousarray(np.moveaxis(picture, 0, -1) if channel_first else picture))
-        new = new if new.ndim == 3 else new[..., np.newaxis]
-        changed.append(np.moveaxis(new, -1, 0) if channel_first else new)
-    return np.ascontiguousarray(np.stack(changed))
 
 
 def _opencv() -> Any:

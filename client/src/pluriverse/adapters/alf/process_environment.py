@@ -12,28 +12,23 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any, Final
+from typing import Any, Final, Literal, overload
 
 from pluriverse.errors import Closed, ConfigurationError, PluriverseError
 
-from . import nest
-from .alf_environment import AlfEnvironment
-from .data_structures import TimeStep
-from .tensor_specs import TensorSpec
-from .worker import CLOSE, CRASHED, GRACE_S, REFUSED, Answer, Description
+from .alf_environment import AlfEnvironment, Described, Description
+from .data_structures import TimeStep, time_step_spec
+from .nest import Nest
+from .worker import CLOSE, CRASHED, GRACE_S, REFUSED, Answer
 
 # What takes longer than starting a container on a slow machine doesn't come back.
 ANSWER_S: Final = 300.0
 
-# After being asked to close, an environment has as long as it has after its parent's end; then it is ended.
-CLOSE_S: Final = GRACE_S
-
-# A process that has closed its end of the line is about to end.
+# A process that has closed its end of the socket is about to end.
 EXIT_S: Final = 1.0
 
-# A fresh interpreter: nothing of this process is copied into it, neither threads nor locks nor what torch has open.
-# It finds modules where this one does.
-_PROGRAM: Final = "import sys; fd, *sys.path = sys.argv[1:]; from {module} import main; main(int(fd))"
+# A fresh interpreter, which gets no thread, lock or memory of this process. It finds modules where this one does.
+_PROGRAM: Final = f"import sys; fd, *sys.path = sys.argv[1:]; from {__package__}.worker import main; main(int(fd))"
 
 
 class WorkerFailed(PluriverseError):
@@ -41,23 +36,23 @@ class WorkerFailed(PluriverseError):
 
 
 class Promise:
-    """An answer to come."""
+    """An answer to come; call it to wait for it."""
 
     def __init__(self, process: ProcessEnvironment) -> None:
         self._process: ProcessEnvironment | None = process
         self.answer: Answer | None = None
 
     def __call__(self) -> Any:
-        """Wait for it.
+        """Return the answer.
 
         Raises:
             WorkerFailed: there is none.
-            Misuse, ActionError, …: the environment refused what it was asked.
+            Misuse, ActionError, …: the environment refused the call.
         """
         while self.answer is None:
             assert self._process is not None
             self._process.receive()
-        # A process that nobody needs any more ends at once, not when circles of references are looked for.
+        # Without this circle of references a process that is dropped ends at once.
         self._process = None
         kind, value = self.answer
         if kind == REFUSED:
@@ -67,7 +62,7 @@ class Promise:
         return value
 
 
-class ProcessEnvironment:
+class ProcessEnvironment(Described):
     """One environment in a process, which ends with this one. Answers can be waited for later.
 
     It isn't an ``AlfEnvironment`` itself; ``ParallelAlfEnvironment`` makes one of several.
@@ -76,24 +71,27 @@ class ProcessEnvironment:
     def __init__(
         self, env_constructor: Callable[..., AlfEnvironment], env_id: int | None = None, seed: int | None = None
     ) -> None:
-        """``env_constructor`` is called as ``env_constructor(env_id=…)`` in the process.
+        """Prepare a process; ``start`` starts it.
 
-        It may be a function of a script, or a lambda; what it needs is sent along. ``seed`` seeds Python's and NumPy's
-        own generators before that, and the environment after it.
+        Args:
+            env_constructor: called as ``env_constructor(env_id=…)`` in the process. It may be a function of a script,
+                or a lambda; what it needs is sent along.
+            env_id: the environment's index.
+            seed: of Python's and NumPy's own generators, before the environment is made, and of the environment.
         """
-        self._constructor = env_constructor
-        self._env_id = env_id
+        super().__init__()
+        self.constructor = env_constructor
+        self.env_id = env_id
         self._seed = seed
         self._connection: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: deque[Promise] = deque()
         self._made: Promise | None = None
-        self._description: Description | None = None
-        self._finalizer: weakref.finalize[..., Any] | None = None
+        self._finalizer: weakref.finalize[..., ProcessEnvironment] | None = None
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; None before it is started."""
+        """The process's id; None before it is started."""
         return self._process.pid if self._process is not None else None
 
     @property
@@ -105,9 +103,11 @@ class ProcessEnvironment:
         """
         if self._made is None:
             raise Closed("this process was not started; call start() first")
-        description = self._description or self._made()
-        self._description = description
-        return description
+        return self._made()
+
+    def time_step_spec(self) -> TimeStep:
+        """Return the specs of steps, without ``env_info``."""
+        return time_step_spec(self.observation_spec(), self.action_spec(), self.reward_spec())
 
     def start(self, wait_to_start: bool = True) -> None:
         """Start the process.
@@ -118,18 +118,17 @@ class ProcessEnvironment:
         """
         if self._process is not None:
             raise Closed("this process was started before; make another ProcessEnvironment")
-        constructor = self._pickled()
+        first_message = self._pickled()
         ours, theirs = socket.socketpair()
         with theirs:
-            program = _PROGRAM.format(module=f"{__package__}.worker")
             self._process = subprocess.Popen(
-                [sys.executable, "-c", program, str(theirs.fileno()), *sys.path],
+                [sys.executable, "-c", _PROGRAM, str(theirs.fileno()), *sys.path],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
             )
         self._connection = Connection(ours.detach())
-        self._finalizer = weakref.finalize(self, _end, os.getpid(), self._process, self._connection)
-        self._made = self._ask(lambda connection: connection.send_bytes(constructor))
+        self._finalizer = weakref.finalize(self, _end, os.getpid(), self._process, self._connection, GRACE_S)
+        self._made = self._ask(lambda connection: connection.send_bytes(first_message))
         if wait_to_start:
             self.wait_start()
 
@@ -141,28 +140,12 @@ class ProcessEnvironment:
         """
         _ = self.description
 
-    def observation_spec(self) -> nest.Nest:
-        """The specs of observations."""
-        return self.description.observation_spec
-
-    def action_spec(self) -> nest.Nest:
-        """The specs of actions."""
-        return self.description.action_spec
-
-    def reward_spec(self) -> TensorSpec:
-        """The spec of rewards."""
-        return self.description.reward_spec
-
-    def env_info_spec(self) -> nest.Nest:
-        """The specs of ``TimeStep.env_info``."""
-        return self.description.env_info_spec
-
-    def time_step_spec(self) -> TimeStep:
-        """The specs of steps."""
-        return self.description.time_step_spec
-
-    def step(self, action: nest.Nest, blocking: bool = True) -> Any:
-        """Act. A ``TimeStep``, or the promise of one.
+    @overload
+    def step(self, action: Nest, blocking: Literal[True] = True) -> TimeStep: ...
+    @overload
+    def step(self, action: Nest, blocking: bool) -> Any: ...
+    def step(self, action: Nest, blocking: bool = True) -> Any:
+        """Act. Return a ``TimeStep``, or the ``Promise`` of one.
 
         Raises:
             WorkerFailed: none came.
@@ -170,8 +153,12 @@ class ProcessEnvironment:
         promise = self.call("step", action)
         return promise() if blocking else promise
 
+    @overload
+    def reset(self, blocking: Literal[True] = True) -> TimeStep: ...
+    @overload
+    def reset(self, blocking: bool) -> Any: ...
     def reset(self, blocking: bool = True) -> Any:
-        """Begin an episode. A ``TimeStep``, or the promise of one.
+        """Begin an episode. Return a ``TimeStep``, or the ``Promise`` of one.
 
         Raises:
             WorkerFailed: none came.
@@ -180,19 +167,19 @@ class ProcessEnvironment:
         return promise() if blocking else promise
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """The environment's picture.
+        """Return the environment's picture.
 
         Raises:
             WorkerFailed: it has none.
         """
         return self.call("render", mode)()
 
-    def call(self, name: str, *arguments: Any) -> Promise:
-        """Call a method of the environment; the promise of what it returns."""
+    def call(self, name: str, *arguments: object) -> Promise:
+        """Call a method of the environment; return the promise of its result."""
         return self._ask(lambda connection: connection.send((name, arguments)))
 
     def receive(self) -> None:
-        """Take in one answer; if the process has died, all that are waited for fail."""
+        """Receive one answer; if the process has died, all that are waited for fail."""
         connection, process = self._connection, self._process
         if connection is None or process is None:
             self._fail("this environment is closed")
@@ -206,27 +193,25 @@ class ProcessEnvironment:
         except (EOFError, ConnectionError):
             self.close(grace_s=EXIT_S)
             reason = f"its process ended with exit code {process.returncode}"
-        self._fail(f"environment {self._env_id} is lost: {reason}")
+        self._fail(f"environment {self.env_id} is lost: {reason}")
 
     def hang_up(self) -> None:
         """Ask the process to end, without waiting for it; ``close`` waits."""
         if self._connection is not None:
             _hang_up(self._connection)
 
-    def close(self, grace_s: float = CLOSE_S) -> None:
+    def close(self, grace_s: float = GRACE_S) -> None:
         """End the process, by force after ``grace_s`` seconds; may be called repeatedly."""
-        if self._finalizer is not None:
-            self.hang_up()
-            self._connection = None
-            self._finalizer.detach()
-            self._finalizer = None
+        if self._finalizer is not None and self._finalizer.detach() is not None:
             assert self._process is not None
-            _wait(self._process, grace_s)
+            assert self._connection is not None
+            _end(os.getpid(), self._process, self._connection, grace_s)
+            self._connection = None
 
     def _ask(self, send: Callable[[Connection], None]) -> Promise:
         promise = Promise(self)
         self._waiting.append(promise)
-        # If it has died, whoever waits for the answer learns of it.
+        # If it has died, the promise says so.
         with contextlib.suppress(ConnectionError):
             if self._connection is not None:
                 send(self._connection)
@@ -245,31 +230,27 @@ class ProcessEnvironment:
                 "install it with: pip install 'pluriverse[alf]'"
             ) from error
         try:
-            return cloudpickle.dumps((self._constructor, self._env_id, self._seed))
+            return cloudpickle.dumps((self.constructor, self.env_id, self._seed))
         except (TypeError, AttributeError, ValueError) as error:
             raise ConfigurationError(
-                f"{self._constructor!r} can't be sent to another process ({error}); give a function that makes the "
+                f"{self.constructor!r} can't be sent to another process ({error}); give a function that makes the "
                 "environment, instead of one that has it"
             ) from error
 
 
 def _hang_up(connection: Connection) -> None:
-    # It may be gone already, or this end be closed.
+    # The process may be gone already, or this end be closed.
     with contextlib.suppress(OSError):
         connection.send((CLOSE, ()))
     connection.close()
 
 
-def _wait(process: subprocess.Popen[bytes], grace_s: float) -> None:
+def _end(parent: int, process: subprocess.Popen[bytes], connection: Connection, grace_s: float) -> None:
+    if os.getpid() != parent:
+        return  # a fork of this process has only a copy
+    _hang_up(connection)
     try:
         process.wait(grace_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _end(pid: int, process: subprocess.Popen[bytes], connection: Connection) -> None:
-    """At the end of this process, or where it was forgotten to close. A forked process has copies, not its own."""
-    if os.getpid() == pid:
-        _hang_up(connection)
-        _wait(process, CLOSE_S)

@@ -1,11 +1,10 @@
-"""What remotes show and how they are acted on, as the arrays and specs of a batch."""
+"""The observations and actions of remotes as the arrays and specs of a batch."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.player import Turn
 from pluriverse.errors import ConfigurationError
 
-from . import nest
+from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec
 from .tensors import Array
 from .texts import encode, text_spec
@@ -30,35 +29,32 @@ class Batch:
         shape = (channels, height, width) if channel_first else (height, width, channels)
         self._copy = _channel_copier() if channel_first and channels > 1 else _copy
         self._vision = BoundedTensorSpec(shape, "uint8", 0, 255, "vision")
-        parts: dict[str, TensorSpec] = {"vision": self._vision}
+        self._parts: dict[str, TensorSpec] = {"vision": self._vision}
         if "text" in self._observations.names:
-            parts["text"] = text_spec()
+            self._parts["text"] = text_spec()
         if self._observations.state_shape is not None:
-            parts["observation"] = TensorSpec(self._observations.state_shape, "float32", "observation")
-        self._parts = parts
-        self.spec: nest.Nest = parts if len(parts) > 1 else self._vision
+            self._parts["observation"] = TensorSpec(self._observations.state_shape, "float32", "observation")
+        self._is_picture = len(self._parts) == 1
+        self.spec: Nest = self._vision if self._is_picture else self._parts
 
-    def observations(self, turns: Sequence[Turn]) -> nest.Nest:
-        """Of the last turns."""
+    def observations(self, turns: Sequence[Turn]) -> Nest:
+        """Return the observation of the given turns, as ``spec`` says behind the batch dimension."""
         vision = np.empty((len(turns), *self._vision.shape), np.uint8)
-        parts: list[dict[str, Any]] = []
-        for index, turn in enumerate(turns):
-            made = self._observations.make(turn)
-            picture = made["vision"] if len(self._parts) > 1 else made
-            self._copy(picture, vision[index])
-            parts.append(made)
-        if len(self._parts) == 1:
+        made = [self._observations.make(turn) for turn in turns]
+        for index, each in enumerate(made):
+            self._copy(each if self._is_picture else each["vision"], vision[index])
+        if self._is_picture:
             return vision
         batch: dict[str, Array] = {"vision": vision}
         if "text" in self._parts:
-            batch["text"] = np.stack([encode(made["text"]) for made in parts])
+            batch["text"] = np.stack([encode(each["text"]) for each in made])
         if "observation" in self._parts:
-            batch["observation"] = np.stack([made["observation"] for made in parts]).astype(np.float32)
+            batch["observation"] = np.stack([each["observation"] for each in made]).astype(np.float32)
         return batch
 
 
-def action_spec(actions: ActionMap) -> nest.Nest:
-    """The specs of the actions that a remote takes.
+def action_spec(actions: ActionMap) -> Nest:
+    """Return the specs of the actions that a remote takes.
 
     Raises:
         ConfigurationError: they are lists of events, which no tensor holds.

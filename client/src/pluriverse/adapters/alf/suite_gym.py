@@ -1,9 +1,9 @@
-"""Environments of Gymnasium's, wrapped as ALF wraps them."""
+"""Environments of Gymnasium's with the wrappers that ALF's agents expect."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .alf_environment import AlfEnvironment
 from .alf_gym_wrapper import AlfGymWrapper, import_gymnasium
@@ -11,8 +11,14 @@ from .alf_wrappers import ContinuousActionClip, NormalizedAction, TimeLimit
 from .data_structures import GOES_ON
 from .tensor_specs import BoundedTensorSpec
 
-# What Gymnasium takes for: without a time limit.
+if TYPE_CHECKING:
+    import gymnasium
+
+# Gymnasium's for no time limit.
 _NO_LIMIT: Final = -1
+
+AlfWrapper = Callable[[AlfEnvironment], AlfEnvironment]
+GymWrapper = Callable[["gymnasium.Env[Any, Any]"], "gymnasium.Env[Any, Any]"]
 
 
 def load(
@@ -20,26 +26,19 @@ def load(
     env_id: int | None = None,
     discount: float = GOES_ON,
     max_episode_steps: int | None = None,
-    gym_env_wrappers: Iterable[Callable[[Any], Any]] = (),
-    alf_env_wrappers: Iterable[Callable[[AlfEnvironment], AlfEnvironment]] = (),
+    gym_env_wrappers: Iterable[GymWrapper] = (),
+    alf_env_wrappers: Iterable[AlfWrapper] = (),
     image_channel_first: bool = True,
     **options: Any,
 ) -> AlfEnvironment:
-    """Make an environment of Gymnasium's by name.
+    """Make an environment of Gymnasium's by its registered name.
 
-    Args:
-        environment_name: what it is registered as.
-        env_id: its index where there are several.
-        discount: of steps after which an episode could go on.
-        max_episode_steps: a time limit; None: the one it is registered with; 0: none.
-        gym_env_wrappers: wrappers of Gymnasium's, the innermost first.
-        alf_env_wrappers: wrappers of ALF's, the innermost first.
-        image_channel_first: whether arrays of three dimensions come as (channels, height, width).
-        options: of ``gymnasium.make``.
+    ``max_episode_steps`` None is the time limit that it is registered with, 0 none; ``options`` are those of
+    ``gymnasium.make``, and the rest is as in ``wrap_env``.
     """
     gymnasium = import_gymnasium()
     gym_env = gymnasium.make(environment_name, max_episode_steps=_NO_LIMIT, **options)
-    # Only now is it known for sure: a name may begin with the module that registers it, as "module:name".
+    # Registered for sure only now: a name may begin with the module that does it, as "module:name".
     registered = gymnasium.spec(environment_name.rpartition(":")[2]).max_episode_steps or 0
     return wrap_env(
         gym_env,
@@ -53,24 +52,24 @@ def load(
 
 
 def wrap_env(
-    gym_env: Any,
+    gym_env: gymnasium.Env[Any, Any],
     env_id: int | None = None,
     discount: float = GOES_ON,
     max_episode_steps: int = 0,
-    gym_env_wrappers: Iterable[Callable[[Any], Any]] = (),
+    gym_env_wrappers: Iterable[GymWrapper] = (),
     time_limit_wrapper: Callable[[AlfEnvironment, int], AlfEnvironment] = TimeLimit,
     normalize_action: bool = True,
     clip_action: bool = True,
-    alf_env_wrappers: Iterable[Callable[[AlfEnvironment], AlfEnvironment]] = (),
+    alf_env_wrappers: Iterable[AlfWrapper] = (),
     image_channel_first: bool = True,
     auto_reset: bool = True,
 ) -> AlfEnvironment:
-    """An environment of Gymnasium's with the wrappers that agents expect.
+    """Wrap an environment of Gymnasium's.
 
     Args:
-        gym_env: a ``gymnasium.Env``.
+        gym_env: the environment within.
         env_id: its index where there are several.
-        discount: of steps after which an episode could go on.
+        discount: of steps after which an episode could go on, above 0 and at most 1.
         max_episode_steps: a time limit; 0: none but its own.
         gym_env_wrappers: wrappers of Gymnasium's, the innermost first.
         time_limit_wrapper: called with the environment and ``max_episode_steps``.
@@ -87,12 +86,9 @@ def wrap_env(
     )
     spec = env.action_spec()
     if isinstance(spec, BoundedTensorSpec) and spec.is_continuous:
-        if normalize_action:
-            env = NormalizedAction(env)
-        if clip_action:
-            env = ContinuousActionClip(env)
-    if max_episode_steps > 0:
-        env = time_limit_wrapper(env, max_episode_steps)
+        env = NormalizedAction(env) if normalize_action else env
+        env = ContinuousActionClip(env) if clip_action else env
+    env = time_limit_wrapper(env, max_episode_steps) if max_episode_steps > 0 else env
     for wrapper in alf_env_wrappers:
         env = wrapper(env)
     return env

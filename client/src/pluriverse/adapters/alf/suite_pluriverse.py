@@ -1,9 +1,9 @@
-"""Remotes as one batched environment, straight over the core: no processes, no copies but one."""
+"""Remotes as one batched environment, straight over the core: no processes, and one copy of each picture."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -13,37 +13,34 @@ from pluriverse import remotes as remotes_module
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.env.views import View, make_view
-from pluriverse.errors import Closed, ConfigurationError
+from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
 from . import nest
-from .alf_environment import AlfEnvironment
-from .data_structures import GOES_ON, OUTCOME, StepType, TimeStep
+from .alf_environment import DescribedEnvironment, Description, one_seed_each
+from .data_structures import GOES_ON, OUTCOME, StepType, TimeStep, check_discount
+from .nest import Nest
 from .remote_batch import Batch, action_spec
 from .tensor_specs import TensorSpec, as_action, zero_where
-from .tensors import Array
 
 # As many as any program's random numbers take.
 DRAWN_SEEDS: Final = 2**31
 
-_INFO_SPEC: Final = {
-    "elapsed": TensorSpec((), "int32", "elapsed"),
-    "terminated": TensorSpec((), "bool", "terminated"),
-    "truncated": TensorSpec((), "bool", "truncated"),
-    "lost": TensorSpec((), "bool", "lost"),
-}
 
+class PluriverseAlfEnvironment(DescribedEnvironment):
+    """All remotes as one batch, in real time: they go on between two calls. Takes and returns tensors.
 
-class PluriverseAlfEnvironment(AlfEnvironment):
-    """All remotes as one batch, in real time: they go on between two calls. Takes and gives tensors.
-
-    A step acts on all remotes at once, and waits until each has a frame that was not given before; those that came
-    meanwhile are dropped, and rewards add up. Where an episode is over the next is asked for at once, while the agent
-    thinks, and is what the next step gives of that remote; its action is passed over.
+    A step acts on all remotes at once, and waits until each has a frame that was not given before; older ones are
+    dropped, and rewards add up. Where an episode is over the next is asked for at once, while the agent thinks; the
+    next step gives its FIRST step and ignores the action.
 
     An outcome ends an episode with discount 0. A limit, or a remote that was lost, ends it with ``discount``; the next
-    step then waits until that remote is back, while the others go on unseen. ``env_info`` has ``elapsed`` (int32, steps
-    of the episode), ``terminated``, ``truncated`` and ``lost``; ``get_info`` has all of docs/agents.md, with ``error``.
+    step then waits until that remote is back, while the others go on unseen.
+
+    Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (uint8,
+    see ``texts``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
+    remote, a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``. ``env_info`` has ``elapsed`` (int32,
+    steps of the episode), ``terminated``, ``truncated`` and ``lost`` (bool); ``get_info`` has all of docs/agents.md.
     """
 
     def __init__(
@@ -76,59 +73,38 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             ConfigurationError: what is asked for can't be had.
             RemoteUnavailable: a remote could not be started or reached.
         """
-        super().__init__()
-        if not 0 < discount <= 1:
-            raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
-        self._discount = discount
+        self._discount = check_discount(discount)
+        self._title = env_id or "pluriverse"
+        self._view: View | None = None
         self.core = Core(env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options)
-        # Whose next episode was asked for, and not given yet.
-        self._began = [False] * self.core.n
+        n = self.core.n
         try:
             self._batch = Batch(self.core, image_channel_first)
-            self._action_spec = action_spec(self.core.actions)
-            self._no_action = nest.map_structure(partial(_zeros_of, self.core.n), self._action_spec)
-            # Of each remote whatever draws the seeds of its episodes; None: the remote does.
-            self._seeds: list[_Seeds | None] = [None] * self.core.n
+            actions = action_spec(self.core.actions)
+            # The seeds of each remote's episodes; None: the remote draws them.
+            self._seeds: list[Iterator[int] | None] = [None] * n
+            # Whose next reset begins an episode in any case: its seed is new.
+            self._seed_is_new = [False] * n
             if seed is not None:
                 self.seed(seed)
         except BaseException:
             self.core.close()
             raise
-        self._title = env_id or "pluriverse"
-        self._view: View | None = None
-        self._closed = False
-
-    @property
-    def is_tensor_based(self) -> bool:
-        """It is."""
-        return True
-
-    @property
-    def batched(self) -> bool:
-        """It is."""
-        return True
-
-    @property
-    def batch_size(self) -> int:
-        """How many remotes there are."""
-        return self.core.n
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """``render_modes`` and ``render_fps``."""
-        return {"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps}
-
-    def env_info_spec(self) -> nest.Nest:
-        """``elapsed``, ``terminated``, ``truncated``, ``lost``."""
-        return dict(_INFO_SPEC)
-
-    def observation_spec(self) -> nest.Nest:
-        """Of the picture, uint8; or a dict of ``vision``, ``text`` (as in ``texts``) and ``observation`` (float32)."""
-        return self._batch.spec
-
-    def action_spec(self) -> nest.Nest:
-        """Of one number, of a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``."""
-        return self._action_spec
+        # Whose next episode was asked for, and not given yet.
+        self._began = [False] * n
+        self._no_action = nest.map_structure(lambda spec: spec.numpy_zeros((n,)), actions)
+        flags = {name: TensorSpec((), "bool", name) for name in ("terminated", "truncated", "lost")}
+        super().__init__(
+            Description(
+                self._batch.spec,
+                actions,
+                env_info_spec={"elapsed": TensorSpec((), "int32", "elapsed"), **flags},
+                metadata={"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps},
+                batched=True,
+                batch_size=n,
+                is_tensor_based=True,
+            )
+        )
 
     def seed(self, seed: int | Sequence[int]) -> None:
         """Seed the episodes that the next ``reset`` begins: remote ``i`` gets ``seed + i``, or ``seed[i]``.
@@ -138,13 +114,11 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         Raises:
             ConfigurationError: ``seed`` is a list, and hasn't one for each; or remotes don't take such seeds.
         """
-        seeds = [seed + index for index in range(self.core.n)] if isinstance(seed, int) else list(seed)
-        if len(seeds) != self.core.n:
-            raise ConfigurationError(f"there are {len(seeds)} seeds for {self.core.n} remotes; expected one for each")
-        self._seeds = [_Seeds(each) for each in seeds]
+        self._seeds = [_draws(each) for each in one_seed_each(seed, self.core.n, "remotes")]
+        self._seed_is_new = [True] * self.core.n
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """``"rgb_array"``: the first remote's screen, uint8 (height, width, 3). ``"human"``, ``"terminal"``: show it.
+        """Return the first remote's screen, uint8 (height, width, 3); or show it: ``"human"``, ``"terminal"``.
 
         Raises:
             ConfigurationError: there is no such mode.
@@ -158,11 +132,11 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         return None
 
     def get_info(self) -> list[dict[str, Any]]:
-        """Of each remote all that is known of its last step: its lags, and ``error`` where it was lost."""
+        """Return all that is known of each remote's last step: its lags, and ``error`` where it was lost."""
         return [self.core.turn(index).info for index in range(self.core.n)]
 
     def close(self) -> None:
-        """Let go of the remotes; may be called repeatedly."""
+        """Release the remotes; may be called repeatedly."""
         self._closed = True
         if self._view is not None:
             self._view.close()
@@ -172,33 +146,33 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     def _reset(self) -> TimeStep:
         self._require_open()
         for index in range(self.core.n):
-            seeds = self._seeds[index]
-            # An episode that nobody has seen yet is as good as another one, unless another is what was asked for.
-            if not self._began[index] or (seeds is not None and seeds.is_new):
+            # An episode that was not given yet is as good as another one, unless another was asked for by its seed.
+            if not self._began[index] or self._seed_is_new[index]:
                 self._begin(index, join=False)
         return self._receive(self._no_action)
 
-    def _step(self, action: nest.Nest) -> TimeStep:
+    def _step(self, action: Nest) -> TimeStep:
         self._require_open()
         n = self.core.n
-        checked = as_action(self._action_spec, action, (n,))
+        checked = as_action(self.action_spec(), action, (n,))
         each = nest.unstack(checked, n)
         self.core.send({index: each[index] for index in range(n) if not self._began[index]})
         return self._receive(checked)
 
-    def _receive(self, action: nest.Nest) -> TimeStep:
+    def _receive(self, action: Nest) -> TimeStep:
         n = self.core.n
         self.core.receive(n)
         turns = [self.core.turn(index) for index in range(n)]
         first = np.array([turn.first for turn in turns])
         terminated = np.array([turn.terminated for turn in turns])
         truncated = np.array([turn.truncated and not turn.terminated for turn in turns])
+        over = terminated | truncated
         step = TimeStep(
-            np.where(first, StepType.FIRST, np.where(terminated | truncated, StepType.LAST, StepType.MID)),
+            np.where(first, StepType.FIRST, np.where(over, StepType.LAST, StepType.MID)),
             np.array([turn.reward for turn in turns], np.float32),
             np.where(first, GOES_ON, np.where(terminated, OUTCOME, self._discount)).astype(np.float32),
             self._batch.observations(turns),
-            nest.map_structure(partial(zero_where, first), action) if first.any() else action,
+            zero_where(first, action),
             np.arange(n, dtype=np.int32),
             env_info={
                 "elapsed": np.array([turn.elapsed for turn in turns], np.int32),
@@ -207,19 +181,15 @@ class PluriverseAlfEnvironment(AlfEnvironment):
                 "lost": np.array([turn.lost for turn in turns]),
             },
         )
-        over = step.is_last()
-        self._began = over.tolist()
-        for index in np.flatnonzero(over).tolist():
+        self._began = (over & ~first).tolist()
+        for index in np.flatnonzero(self._began).tolist():
             self._begin(index, join=True)
         return step.to_tensors()
 
     def _begin(self, index: int, *, join: bool) -> None:
         seeds = self._seeds[index]
-        self.core.reset(index, None if seeds is None else seeds.draw(), join=join and seeds is None)
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise Closed("this environment is closed")
+        self._seed_is_new[index] = False
+        self.core.reset(index, None if seeds is None else next(seeds), join=join and seeds is None)
 
 
 def load(
@@ -229,7 +199,7 @@ def load(
     batch_size: int | None = None,
     **options: Any,
 ) -> PluriverseAlfEnvironment:
-    """Start or find remotes, and give them as one batched environment; ``create_environment`` takes this as it is.
+    """Start or find remotes, and return them as one batched environment; ``create_environment`` takes this as it is.
 
     Args:
         environment_name: such as ``"gym-core.PongDeterministic-v3"``.
@@ -255,25 +225,9 @@ def load(
 load.batched = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
-class _Seeds:
-    """A seed, and then those that are drawn from it."""
-
-    def __init__(self, first: int) -> None:
-        if not 0 <= first <= MAX_SEED:
-            raise ConfigurationError(f"the seed is {first!r}; expected an integer of 0 to {MAX_SEED}")
-        self._first: int | None = first
-        self._random = np.random.default_rng(first)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing was drawn of it."""
-        return self._first is not None
-
-    def draw(self) -> int:
-        """The next episode's."""
-        first, self._first = self._first, None
-        return int(self._random.integers(DRAWN_SEEDS)) if first is None else first
-
-
-def _zeros_of(n: int, spec: TensorSpec) -> Array:
-    return spec.numpy_zeros((n,))
+def _draws(first: int) -> Iterator[int]:
+    """Return a seed, and then those that are drawn from it."""
+    if not 0 <= first <= MAX_SEED:
+        raise ConfigurationError(f"the seed is {first!r}; expected an integer of 0 to {MAX_SEED}")
+    random = np.random.default_rng(first)
+    return itertools.chain([first], (int(random.integers(DRAWN_SEEDS)) for _ in itertools.count()))

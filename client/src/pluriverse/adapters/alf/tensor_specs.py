@@ -1,4 +1,4 @@
-"""What tensors look like before there are any: shape, dtype, and what values they take."""
+"""Specs of tensors: shape, dtype and bounds."""
 
 from __future__ import annotations
 
@@ -11,29 +11,33 @@ from numpy.typing import ArrayLike
 from pluriverse.errors import ActionError, ConfigurationError, Misuse
 
 from . import nest, tensors
+from .nest import Nest
 from .tensors import Array, Tensor
 
 _RANDOM: Final = np.random.default_rng()
 
 
 class TensorSpec:
-    """Tensors of a shape and a dtype. ``name`` is for people; specs of different names are equal."""
+    """The shape and the dtype of a tensor. Specs that differ only in ``name`` are equal.
+
+    ``shape`` is without batch dimensions; methods take those as ``outer_dims``, which come in front.
+    """
 
     def __init__(self, shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> None:
-        """``dtype``: NumPy's or torch's, or the name of one.
+        """``dtype``: NumPy's or torch's, or its name.
 
         Raises:
             ConfigurationError: the shape or the dtype is none.
         """
-        self._shape = tuple(int(side) for side in shape)
-        if any(side < 0 for side in self._shape):
-            raise ConfigurationError(f"the shape is {self._shape}; expected sides of 0 or more")
-        self._dtype = np.dtype(tensors.dtype_name(dtype))
+        self.shape = tuple(int(side) for side in shape)
+        if any(side < 0 for side in self.shape):
+            raise ConfigurationError(f"the shape is {self.shape}; expected sides of 0 or more")
+        self.numpy_dtype: np.dtype[Any] = np.dtype(tensors.dtype_name(dtype))
         self.name = name
 
     @classmethod
-    def from_array(cls, array: Any, from_dim: int = 0) -> TensorSpec:
-        """The spec of an array, a number or a tensor, without its first ``from_dim`` dimensions."""
+    def from_array(cls, array: ArrayLike | Tensor, from_dim: int = 0) -> TensorSpec:
+        """Return the spec of an array, a number or a tensor, without its first ``from_dim`` dimensions."""
         values = tensors.as_array(array)
         return TensorSpec(values.shape[from_dim:], values.dtype)
 
@@ -41,92 +45,82 @@ class TensorSpec:
 
     @classmethod
     def is_bounded(cls) -> bool:
-        """Whether it says what values there are."""
+        """Return whether it has bounds."""
         return False
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Without the batch dimension."""
-        return self._shape
-
-    @property
     def ndim(self) -> int:
-        """How many dimensions there are."""
-        return len(self._shape)
+        """Number of dimensions."""
+        return len(self.shape)
 
     @property
     def numel(self) -> int:
-        """How many numbers there are."""
-        return int(np.prod(self._shape))
+        """Number of elements."""
+        return int(np.prod(self.shape))
 
     @property
     def dtype(self) -> Any:
-        """The tensors' dtype, of the library in use."""
-        return tensors.chosen().dtype(self._dtype.name)
+        """The dtype, of the library in use."""
+        return tensors.chosen().dtype(self.dtype_str)
 
     @property
     def dtype_str(self) -> str:
-        """NumPy's name of it."""
-        return self._dtype.name
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        """NumPy's dtype."""
-        return self._dtype
+        """NumPy's name of the dtype."""
+        return self.numpy_dtype.name
 
     @property
     def is_continuous(self) -> bool:
-        """Whether they are floats."""
-        return self._dtype.kind == "f"
+        """Whether elements are floats."""
+        return self.numpy_dtype.kind == "f"
 
     @property
     def is_discrete(self) -> bool:
-        """Whether they are integers or truth values."""
+        """Whether elements are integers or truth values."""
         return not self.is_continuous
 
-    def contains(self, value: Any, outer_dims: Sequence[int] = ()) -> bool:
-        """Whether an array or a tensor is of this shape, behind ``outer_dims``, and this dtype."""
+    def contains(self, value: ArrayLike | Tensor, outer_dims: Sequence[int] = ()) -> bool:
+        """Return whether an array or a tensor is of this shape and dtype."""
         array = tensors.as_array(value)
-        return array.shape == (*outer_dims, *self._shape) and array.dtype == self._dtype
+        return array.shape == (*outer_dims, *self.shape) and array.dtype == self.numpy_dtype
 
     def zeros(self, outer_dims: Sequence[int] = ()) -> Tensor:
-        """A tensor of zeros, with ``outer_dims`` in front."""
-        return tensors.chosen().tensor(self.numpy_zeros(outer_dims))
+        """Return a tensor of zeros."""
+        return self.constant(0, outer_dims)
 
     def ones(self, outer_dims: Sequence[int] = ()) -> Tensor:
-        """A tensor of ones, with ``outer_dims`` in front."""
+        """Return a tensor of ones."""
         return self.constant(1, outer_dims)
 
-    def constant(self, value: Any, outer_dims: Sequence[int] = ()) -> Tensor:
-        """A tensor of one value, with ``outer_dims`` in front."""
+    def constant(self, value: ArrayLike, outer_dims: Sequence[int] = ()) -> Tensor:
+        """Return a tensor filled with ``value``."""
         return tensors.chosen().tensor(self.numpy_constant(value, outer_dims))
 
     def numpy_zeros(self, outer_dims: Sequence[int] = ()) -> Array:
-        """An array of zeros, with ``outer_dims`` in front."""
-        return np.zeros((*outer_dims, *self._shape), self._dtype)
+        """Return an array of zeros."""
+        return np.zeros((*outer_dims, *self.shape), self.numpy_dtype)
 
-    def numpy_constant(self, value: Any, outer_dims: Sequence[int] = ()) -> Array:
-        """An array of one value, with ``outer_dims`` in front."""
-        return np.full((*outer_dims, *self._shape), value, self._dtype)
+    def numpy_constant(self, value: ArrayLike, outer_dims: Sequence[int] = ()) -> Array:
+        """Return an array filled with ``value``."""
+        return np.full((*outer_dims, *self.shape), value, self.numpy_dtype)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._shape == other._shape and self._dtype == other._dtype
+        return self.shape == other.shape and self.numpy_dtype == other.numpy_dtype
 
     def __hash__(self) -> int:
-        return hash((self._shape, self._dtype))
+        return hash((self.shape, self.numpy_dtype))
 
     def __repr__(self) -> str:
         named = f", name={self.name!r}" if self.name else ""
-        return f"{type(self).__name__}({self._shape}, {self.dtype_str!r}{self._limits()}{named})"
+        return f"{type(self).__name__}({self.shape}, {self.dtype_str!r}{self._bounds_repr()}{named})"
 
-    def _limits(self) -> str:
+    def _bounds_repr(self) -> str:
         return ""
 
 
 class BoundedTensorSpec(TensorSpec):
-    """Tensors whose values are at least ``minimum`` and at most ``maximum``."""
+    """A spec whose elements are at least ``minimum`` and at most ``maximum``, arrays that broadcast to the shape."""
 
     def __init__(
         self,
@@ -136,7 +130,7 @@ class BoundedTensorSpec(TensorSpec):
         maximum: ArrayLike = 1,
         name: str | None = None,
     ) -> None:
-        """The bounds are numbers or arrays that broadcast to the shape; floats' may be infinite.
+        """Bounds of floats may be infinite.
 
         Raises:
             ConfigurationError: a bound doesn't broadcast, isn't of the dtype, or the minimum is above the maximum.
@@ -150,11 +144,11 @@ class BoundedTensorSpec(TensorSpec):
     def _bound(self, name: str, value: ArrayLike) -> Array:
         given = np.asarray(value)
         with np.errstate(all="ignore"):
-            bound = np.array(given, self._dtype)
+            bound = np.array(given, self.numpy_dtype)
         try:
-            np.broadcast_to(bound, self._shape)
+            np.broadcast_to(bound, self.shape)
         except ValueError:
-            raise ConfigurationError(f"{name} is {value!r:.80}; expected the shape {self._shape} or less") from None
+            raise ConfigurationError(f"{name} is {value!r:.80}; expected the shape {self.shape} or less") from None
         if self.is_discrete and not (bound == given).all():
             raise ConfigurationError(f"{name} is {value!r:.80}, which {self.dtype_str} can't hold")
         bound.setflags(write=False)
@@ -162,52 +156,51 @@ class BoundedTensorSpec(TensorSpec):
 
     @classmethod
     def is_bounded(cls) -> bool:
-        """Whether it says what values there are."""
+        """Return True."""
         return True
 
-    def contains(self, value: Any, outer_dims: Sequence[int] = ()) -> bool:
-        """Whether an array or a tensor is of this shape and dtype, and within the bounds."""
+    def contains(self, value: ArrayLike | Tensor, outer_dims: Sequence[int] = ()) -> bool:
+        """Return whether an array or a tensor is of this shape and dtype, and within the bounds."""
         array = tensors.as_array(value)
         return super().contains(array, outer_dims) and bool(((array >= self.minimum) & (array <= self.maximum)).all())
 
     def sample(self, outer_dims: Sequence[int] = (), rng: np.random.Generator | None = None) -> Tensor:
-        """A random tensor, with ``outer_dims`` in front; see ``numpy_sample``."""
+        """Return a random tensor; see ``numpy_sample``."""
         return tensors.chosen().tensor(self.numpy_sample(outer_dims, rng))
 
     def numpy_sample(self, outer_dims: Sequence[int] = (), rng: np.random.Generator | None = None) -> Array:
-        """A random array: uniform between finite bounds, and where one is infinite, normal around 0 or the other."""
-        rng = rng if rng is not None else _RANDOM
-        shape = (*outer_dims, *self._shape)
+        """Return a random array: uniform between finite bounds; where one is infinite, normal around 0 or the other."""
+        rng = rng or _RANDOM
+        shape = (*outer_dims, *self.shape)
         low, high = np.broadcast_to(self.minimum, shape), np.broadcast_to(self.maximum, shape)
         if self.is_discrete:
             # NumPy draws truth values and integers of all sizes alike, both bounds included.
-            return np.asarray(rng.integers(low, high, shape, self._dtype, endpoint=True))
-        share = np.asarray(rng.random(shape))
-        beyond = np.asarray(rng.standard_normal(shape))
+            return np.asarray(rng.integers(low, high, shape, self.numpy_dtype, endpoint=True))
+        share, beyond = rng.random(shape), rng.standard_normal(shape)
         finite_low, finite_high = np.isfinite(low), np.isfinite(high)
         with np.errstate(all="ignore"):
-            within = low.astype(float) * (1 - share) + high.astype(float) * share
+            between = low.astype(float) * (1 - share) + high.astype(float) * share
             anchored = np.where(finite_low, low + np.abs(beyond), np.where(finite_high, high - np.abs(beyond), beyond))
         # Rounding to the dtype may leave the bounds by a hair.
-        return np.clip(np.where(finite_low & finite_high, within, anchored).astype(self._dtype), low, high)
+        return np.clip(np.where(finite_low & finite_high, between, anchored).astype(self.numpy_dtype), low, high)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BoundedTensorSpec):
             return NotImplemented
         return super().__eq__(other) is True and all(
-            np.array_equal(np.broadcast_to(mine, self._shape), np.broadcast_to(theirs, self._shape))
+            np.array_equal(np.broadcast_to(mine, self.shape), np.broadcast_to(theirs, self.shape))
             for mine, theirs in ((self.minimum, other.minimum), (self.maximum, other.maximum))
         )
 
     def __hash__(self) -> int:
         return super().__hash__()
 
-    def _limits(self) -> str:
+    def _bounds_repr(self) -> str:
         return f", {self.minimum.tolist()!r:.60}, {self.maximum.tolist()!r:.60}"
 
 
-def as_action(spec: nest.Nest, action: nest.Nest, outer_dims: Sequence[int] = ()) -> nest.Nest:
-    """A nest of arrays that ``spec`` contains, of a nest of tensors, arrays or (lists of) numbers.
+def as_action(spec: Nest, action: Nest, outer_dims: Sequence[int] = ()) -> Nest:
+    """Return a nest of new arrays that ``spec`` contains, of a nest of tensors, arrays or (lists of) numbers.
 
     Integers and floats may be of another size, as long as they are the same in the spec's.
 
@@ -215,7 +208,7 @@ def as_action(spec: nest.Nest, action: nest.Nest, outer_dims: Sequence[int] = ()
         ActionError: it is no action of this spec; says what was expected.
     """
 
-    def convert(part: TensorSpec, value: Any) -> Array:
+    def convert(part: TensorSpec, value: object) -> Array:
         array = tensors.as_array(value)
         wanted = part.numpy_dtype
         if array.dtype.kind in "biu" or (array.dtype.kind == "f" and wanted.kind == "f"):
@@ -234,8 +227,15 @@ def as_action(spec: nest.Nest, action: nest.Nest, outer_dims: Sequence[int] = ()
         raise ActionError(f"the action is {action!r:.120}; expected {spec!r:.240}") from error
 
 
-def zero_where(first: Array, array: Array) -> Array:
-    """The actions of a batch, with zeros for those that began an episode: they did nothing with theirs."""
-    zeroed = array.copy()
-    zeroed[first] = 0
-    return zeroed
+def zero_where(first: Tensor, action: Nest) -> Nest:
+    """Return the action, or those of a batch, with zeros where an episode began: that step did nothing with its own."""
+    first = tensors.as_array(first)
+    if not first.any():
+        return action
+
+    def zero(array: Array) -> Array:
+        zeroed = array.copy()
+        zeroed[first] = 0
+        return zeroed
+
+    return nest.map_structure(zero, action)

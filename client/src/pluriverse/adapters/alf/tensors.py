@@ -1,7 +1,7 @@
-"""What tensors are here: torch's where torch is installed, NumPy's arrays elsewhere.
+"""Tensors: torch's where torch is installed, else NumPy's arrays.
 
 Environments work with NumPy; only what leaves a batched one becomes tensors. ``PLURIVERSE_TENSORS`` (``torch`` or
-``numpy``) chooses one where both would do. It is asked once, when the first tensor is made.
+``numpy``) chooses where both would do; it is read once, when the first tensor is made.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import importlib
 import importlib.util
 import os
 import sys
-from typing import Any, Final, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,48 +24,21 @@ VARIABLE: Final = "PLURIVERSE_TENSORS"
 
 Array = NDArray[Any]
 Tensor = Any
+"""A tensor of torch, which may not be installed, or an array of NumPy."""
 
 
-class Tensors(Protocol):
-    """A library of tensors."""
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library of tensors. ``tensor`` makes one of an array, and may share its memory; ``dtype`` takes a name."""
 
     name: str
-
-    def tensor(self, array: Array) -> Tensor:
-        """A tensor of an array; they may share memory."""
-        ...
-
-    def dtype(self, name: str) -> Any:
-        """The library's dtype of NumPy's name, such as ``"float32"``."""
-        ...
-
-
-class _NumpyTensors:
-    name = "numpy"
-
-    def tensor(self, array: Array) -> Tensor:
-        return np.asarray(array)
-
-    def dtype(self, name: str) -> Any:
-        return np.dtype(name)
-
-
-class _TorchTensors:
-    name = "torch"
-
-    def __init__(self, torch: Any) -> None:
-        self._torch = torch
-
-    def tensor(self, array: Array) -> Tensor:
-        return self._torch.as_tensor(array)
-
-    def dtype(self, name: str) -> Any:
-        return getattr(self._torch, name)
+    tensor: Callable[[Array], Tensor]
+    dtype: Callable[[str], Any]
 
 
 @functools.cache
-def chosen() -> Tensors:
-    """The library that is in use.
+def chosen() -> Library:
+    """Return the library in use.
 
     Raises:
         ConfigurationError: ``PLURIVERSE_TENSORS`` names none, or one that isn't installed.
@@ -72,37 +47,38 @@ def chosen() -> Tensors:
     if name not in ("", "torch", "numpy"):
         raise ConfigurationError(f"{VARIABLE} is {name!r}; expected torch or numpy")
     if name == "numpy" or (not name and importlib.util.find_spec("torch") is None):
-        return _NumpyTensors()
+        return Library("numpy", np.asarray, np.dtype)
     try:
-        return _TorchTensors(importlib.import_module("torch"))
+        torch = importlib.import_module("torch")
     except ImportError as error:
         raise ConfigurationError(
             f"tensors were to be torch's, which isn't there ({error}); install it with: pip install torch, "
             f"or set {VARIABLE}=numpy"
         ) from error
+    return Library("torch", torch.as_tensor, functools.partial(getattr, torch))
 
 
-def as_array(value: Any) -> Array:
-    """An array of a tensor of either library, or of anything that NumPy makes arrays of; they may share memory."""
+def as_array(value: object) -> Array:
+    """Return an array of a tensor, or of anything that NumPy makes arrays of; they may share memory."""
     return value.detach().cpu().numpy() if is_torch(value) else np.asarray(value)
 
 
-def is_torch(value: Any) -> bool:
-    """Whether it is a tensor of torch; doesn't load torch to find out."""
+def is_torch(value: object) -> TypeGuard[Tensor]:
+    """Return whether ``value`` is a tensor of torch, without loading torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether it is a tensor of the library in use."""
+def is_tensor(value: object) -> bool:
+    """Return whether ``value`` is a tensor of the library in use."""
     return is_torch(value) if chosen().name == "torch" else isinstance(value, np.ndarray)
 
 
 def dtype_name(dtype: Any) -> str:
-    """NumPy's name of a dtype of NumPy or torch.
+    """Return NumPy's name of a dtype of NumPy or torch.
 
     Raises:
-        ConfigurationError: it is none.
+        ConfigurationError: ``dtype`` is none.
     """
     try:
         return np.dtype(str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype).name

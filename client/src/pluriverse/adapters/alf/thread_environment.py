@@ -2,121 +2,77 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, cast
+from typing import Any, ParamSpec, TypeVar
 
-from pluriverse.errors import Closed, ConfigurationError
+from pluriverse.errors import ConfigurationError
 
 from . import nest
-from .alf_environment import AlfEnvironment
+from .alf_environment import AlfEnvironment, DescribedEnvironment, Description
 from .data_structures import TimeStep
-from .tensor_specs import TensorSpec, as_action
+from .nest import Nest
+from .tensor_specs import as_action
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
 
 
-class ThreadEnvironment(AlfEnvironment):
-    """An environment that is made, stepped and closed in one thread, which some simulators insist on.
+class ThreadEnvironment(DescribedEnvironment):
+    """Make, step and close an environment in one thread, which some simulators insist on.
 
-    Takes and gives tensors with a batch dimension of 1. What it raises is raised here.
+    It takes and returns tensors with a batch dimension of 1. What the environment raises is raised here.
     """
 
     def __init__(self, env_constructor: Callable[[], AlfEnvironment]) -> None:
-        """``env_constructor`` is called in the thread.
+        """Call ``env_constructor`` in the thread.
 
         Raises:
             ConfigurationError: it makes a batched environment.
         """
-        super().__init__()
         self._thread = ThreadPoolExecutor(1, "alf-environment")
-        self._closed = False
         try:
-            self._env = self._thread.submit(env_constructor).result()
+            self._env = self._run(env_constructor)
+            description = self._run(Description.of, self._env)
         except BaseException:
             self._thread.shutdown()
             raise
-        if self._env.batched:
+        super().__init__(dataclasses.replace(description, batched=True, is_tensor_based=True))
+        if description.batched:
             self.close()
             raise ConfigurationError("ThreadEnvironment runs a single environment; a batched one needs no thread")
 
-    @property
-    def num_tasks(self) -> int:
-        """How many tasks there are to do in it."""
-        return self._env.num_tasks
-
-    @property
-    def task_names(self) -> list[str]:
-        """What they are called."""
-        return self._env.task_names
-
-    @property
-    def is_tensor_based(self) -> bool:
-        """It is."""
-        return True
-
-    @property
-    def batched(self) -> bool:
-        """It is."""
-        return True
-
-    @property
-    def batch_size(self) -> int:
-        """1."""
-        return 1
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """What else there is to know."""
-        return self._env.metadata
-
-    def env_info_spec(self) -> nest.Nest:
-        """The specs of ``TimeStep.env_info``."""
-        return self._apply("env_info_spec")
-
-    def observation_spec(self) -> nest.Nest:
-        """The specs of observations."""
-        return self._apply("observation_spec")
-
-    def action_spec(self) -> nest.Nest:
-        """The specs of actions."""
-        return self._apply("action_spec")
-
-    def reward_spec(self) -> TensorSpec:
-        """The spec of rewards."""
-        return self._apply("reward_spec")
-
     def seed(self, seed: Any) -> None:
-        """Seed what comes after the next ``reset``."""
-        self._apply("seed", seed)
+        """Seed the episodes that the next ``reset`` begins."""
+        self._run(self._env.seed, seed)
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """Its picture."""
-        return self._apply("render", mode)
+        """Return the picture, or show it."""
+        return self._run(self._env.render, mode)
 
     def get_info(self) -> list[Any]:
-        """All that is known of the last step: a list of one."""
-        return [self._apply("get_info")]
+        """Return all that is known of the last step: a list of one."""
+        return [self._run(self._env.get_info)]
 
     def close(self) -> None:
-        """Close the environment, and end the thread; may be called repeatedly."""
+        """Close the environment and end the thread; may be called repeatedly."""
         if not self._closed:
             try:
-                self._apply("close")
+                self._run(self._env.close)
             finally:
                 self._closed = True
                 self._thread.shutdown()
 
     def _reset(self) -> TimeStep:
-        return _batch_of_one(self._apply("reset"))
+        return nest.stack([self._run(self._env.reset)]).to_tensors()
 
-    def _step(self, action: nest.Nest) -> TimeStep:
+    def _step(self, action: Nest) -> TimeStep:
         checked = as_action(self.action_spec(), action, (1,))
-        return _batch_of_one(self._apply("step", nest.unstack(checked, 1)[0]))
+        return nest.stack([self._run(self._env.step, nest.unstack(checked, 1)[0])]).to_tensors()
 
-    def _apply(self, name: str, *arguments: Any) -> Any:
-        if self._closed:
-            raise Closed("this environment is closed")
-        return self._thread.submit(getattr(self._env, name), *arguments).result()
-
-
-def _batch_of_one(time_step: TimeStep) -> TimeStep:
-    return cast("TimeStep", nest.stack([time_step])).to_tensors()
+    def _run(
+        self, function: Callable[Parameters, Returned], *arguments: Parameters.args, **options: Parameters.kwargs
+    ) -> Returned:
+        self._require_open()
+        return self._thread.submit(function, *arguments, **options).result()

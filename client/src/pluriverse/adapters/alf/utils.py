@@ -1,10 +1,10 @@
-"""``create_environment``: from the name of an environment to a batch of it."""
+"""``create_environment``: a batch of environments by name."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from . import suite_gym
 from .alf_environment import AlfEnvironment
 from .alf_wrappers import TensorWrapper
 from .parallel_environment import ParallelAlfEnvironment
+from .suite_gym import AlfWrapper
 from .thread_environment import ThreadEnvironment
 
 # Drawn seeds leave room for those that follow, in what simulators take for one.
@@ -32,17 +33,17 @@ def create_environment(
     num_spare_envs: int = 0,
     seed: int | None = None,
     parallel_environment_ctor: Callable[..., AlfEnvironment] = ParallelAlfEnvironment,
-    batched_wrappers: Iterable[Callable[[AlfEnvironment], AlfEnvironment]] = (),
+    batched_wrappers: Iterable[AlfWrapper] = (),
 ) -> AlfEnvironment:
-    """A batched environment, which takes and gives tensors.
+    """Return a batched environment, which takes and returns tensors.
 
     Args:
         env_name: what ``env_load_fn`` knows it as.
         env_load_fn: called as ``env_load_fn(env_name, env_id)`` in a process for each environment. One that has the
             attribute ``batched``, as ``suite_pluriverse.load``, is called once, here, as
             ``env_load_fn(env_name, batch_size=num_parallel_environments)``, and there are no processes.
-        num_parallel_environments: how many are the batch.
-        nonparallel: one environment, in a thread of this process.
+        num_parallel_environments: size of the batch.
+        nonparallel: whether to run one environment in a thread of this process.
         start_serially: whether one process is started after the other.
         blocking: whether one acts after the other.
         num_spare_envs: how many more there are to hide resets.
@@ -93,7 +94,7 @@ def _construct(env_load_fn: LoadFunction, env_name: str, env_id: int) -> AlfEnvi
     return env_load_fn(env_name, env_id)
 
 
-def _is_batched(env_load_fn: Any) -> bool:
+def _is_batched(env_load_fn: LoadFunction) -> bool:
     while isinstance(env_load_fn, functools.partial):
         env_load_fn = env_load_fn.func
     return getattr(env_load_fn, "batched", False)
