@@ -13,7 +13,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
-from pluriverse_server.manifest.game import GameTables, Table
+from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import (
     FILE_NAME,
     MAX_GAMES,
@@ -23,6 +23,7 @@ from pluriverse_server.manifest.runtime import (
     Manifest,
     ManifestError,
 )
+from pluriverse_server.manifest.table import Table
 from pluriverse_server.programs.catalogue import load_catalogue
 
 from .validate_checks import Checks, warnings_of

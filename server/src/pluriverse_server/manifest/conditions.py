@@ -1,6 +1,6 @@
-"""The conditions of a runtime.toml, such as ``lives == 0 and not menu``: a small part of Python's expressions. Pure.
+"""Conditions of runtime.toml, such as ``lives == 0 and not menu``: a small subset of Python's expressions. Pure.
 
-Names stand for sources. What depends on one that has no reading yet is not known, and what is not known does not hold.
+Names are sources. A condition whose value depends on a source without a reading is unknown, and does not hold.
 There are numbers, strings, ``True`` and ``False``, ``+ - * /``, comparisons, ``and``, ``or``, ``not`` and parentheses.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 Value = float | str | bool | None
 
-# A line of a manifest. Longer or deeper ones are programs.
+# Longer or deeper conditions belong into a program.
 MAX_CHARS: Final = 1000
 MAX_DEPTH: Final = 30
 
@@ -36,23 +36,23 @@ _ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
 
 
 class ConditionError(Exception):
-    """A text that is no condition; the message says what was found and what is allowed."""
+    """The text isn't a condition; the message says what was found and what is allowed."""
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The sources that a condition speaks of.
+    """Return the sources that a condition names.
 
     Raises:
-        ConditionError: it is none.
+        ConditionError: it isn't a condition.
     """
     return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
 
 
 def holds(text: str, readings: Mapping[str, Value]) -> bool:
-    """Whether a condition holds, with ``readings`` as its names' values; None: not known.
+    """Return whether a condition holds; ``readings`` are the values of its names, None where unknown.
 
     Raises:
-        ConditionError: it is no condition.
+        ConditionError: it isn't a condition.
     """
     return bool(_evaluate(_parse(text), readings))
 
@@ -95,7 +95,7 @@ def _check(node: ast.expr, depth: int = 1) -> None:
 
 
 def _evaluate(node: ast.expr, readings: Mapping[str, Value]) -> Value:
-    """What it comes to; None: not known."""
+    """Return the value; None: unknown."""
     match node:
         case ast.Name(id=name):
             return readings.get(name)
@@ -128,7 +128,7 @@ def _not(known: bool | None) -> bool | None:
 
 
 def _all(parts: Iterable[bool | None]) -> bool | None:
-    """Whether all hold: what is not known matters only where nothing else decides."""
+    """Return whether all hold; None if that depends on an unknown part."""
     found = set(parts)
     return False if False in found else None if None in found else True
 

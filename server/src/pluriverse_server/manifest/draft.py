@@ -1,4 +1,4 @@
-"""A runtime that isn't whole yet: what it compares pictures with is still to be cut from a recording of it."""
+"""Draft runtimes, whose glyphs and templates are still to be cut from a recording."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .conditions import names_in
 from .game import GameTables
 from .sources import NumberSource, TemplateSource, TextSource
 
-# Set, it makes a scraper leave out what can't be read yet; ``--draft`` sets it.
+# Makes a scraper leave out what can't be read yet; ``--draft`` sets it.
 DRAFT_VARIABLE: Final = "PLURIVERSE_DRAFT"
 
 
 def missing_pictures(game: GameTables, directory: Path) -> dict[str, str]:
-    """The sources whose picture isn't there, each with the file, relative to ``directory``."""
+    """Return the sources whose picture is missing, each with its file, relative to ``directory``."""
     wanted: dict[str, str] = {}
     for name, table in game.sources.items():
         match table:
@@ -26,7 +26,7 @@ def missing_pictures(game: GameTables, directory: Path) -> dict[str, str]:
 
 
 def drop_sources(game: GameTables, names: frozenset[str]) -> GameTables:
-    """The same game without these sources, and without what needs them: it is ready sooner, earns less, ends later."""
+    """Return the game without these sources, and without the rewards, conditions and steps that need them."""
     episode = game.episode
 
     def kept(condition: str | None) -> bool:

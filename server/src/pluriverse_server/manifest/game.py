@@ -1,25 +1,25 @@
-"""The tables of runtime.toml, or of a game's own file, that say how a program is begun, watched and scored. Pure."""
+"""Tables of runtime.toml, or of a game's own file: how a program is started, reset, watched and scored. Pure."""
 
 from __future__ import annotations
 
 import keyword
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from .conditions import ConditionError, names_in
+from .conditions import names_in
 from .page import Expression
-from .placeholders import check_known
-from .sources import MAX_SOURCES, AnySource, Coordinate, Name, Region
+from .sources import MAX_SOURCES, AnySource, Coordinate, Region
 from .spaces import Key
+from .table import Command, Condition, Conditions, Name, Table
 
-# What a game file adds to a menu's way through it; longer ones are programs.
+# Enough for the way through a menu; anything longer is a program.
 MAX_STEPS: Final = 64
 
-# Beyond this the reward for a change of the largest values is no longer of any use.
+# Beyond this a change of the largest values gives no useful reward.
 MAX_SCALE: Final = 1e9
 
-# Sources that are no [sources].
+# What rewards may come from beside [sources].
 OWN_SOURCES: Final = ("reports", "page")
 
 
@@ -32,29 +32,15 @@ def _is_free(name: str) -> str:
 SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64), AfterValidator(_is_free)]
 
 
-def _check_condition(text: str) -> str:
-    try:
-        names_in(text)
-    except ConditionError as error:
-        raise ValueError(str(error)) from None
-    return text
-
-
-class Table(BaseModel):
-    """A table of TOML: no unknown keys, no conversions, no NaN."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
 class Ready(Table):
-    """How it is known that an episode's first frame is on the screen."""
+    """How the program says that an episode's first frame is on the screen."""
 
     report: Literal["ready"] = "ready"
     timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
 
 
 class LimitsTable(Table):
-    """What a scraped program may take before its episode ends truncated: processes, output and files in MiB."""
+    """What a scraped program may use before its episode is truncated: processes; output and files in MiB."""
 
     processes: Annotated[int, Field(ge=1, le=4096)] = 128
     output_mib: Annotated[int, Field(ge=1, le=65536)] = 256
@@ -68,7 +54,7 @@ class ProgramTable(Table):
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
     """
 
-    command: Annotated[list[str], Field(min_length=1)]
+    command: Command
     ready: Ready = Ready()
     frozen_after_s: Annotated[float, Field(gt=0, le=600)] = 5.0
     home: Name | None = None
@@ -76,18 +62,12 @@ class ProgramTable(Table):
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()
 
-    @field_validator("command")
-    @classmethod
-    def _known_placeholders(cls, command: list[str]) -> list[str]:
-        check_known(command)
-        return command
-
 
 class Step(Table):
-    """One thing done to a program on its way to an episode, and the condition that it is done ``until``.
+    """One step that leads a program to an episode, and the condition ``until`` which it takes.
 
-    Just one of ``keys`` (held together), ``type``, ``click``, ``restore`` (a file of the runtime's, put ``to`` a place
-    below HOME); or none of them, to wait. ``every_s``: do it again so often until the condition holds.
+    Exactly one of ``keys`` (held together), ``type``, ``click``, ``restore`` (a file of the runtime, copied
+    ``to`` a place below HOME); or none of them, to wait. ``every_s``: do it again so often until the condition holds.
     """
 
     keys: Annotated[list[Key], Field(min_length=1, max_length=8)] | None = None
@@ -96,14 +76,9 @@ class Step(Table):
     button: Annotated[int, Field(ge=1, le=5)] = 1
     restore: Name | None = None
     to: Name | None = None
-    until: str | None = None
+    until: Condition | None = None
     every_s: Annotated[float, Field(ge=0.02, le=60)] | None = None
     timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
-
-    @field_validator("until")
-    @classmethod
-    def _is_a_condition(cls, until: str | None) -> str | None:
-        return until if until is None else _check_condition(until)
 
     @model_validator(mode="after")
     def _does_one_thing(self) -> Step:
@@ -152,13 +127,8 @@ class RewardTable(Table):
     value: Expression | None = None
     give: Literal["change", "end", "event", "second"] = "change"
     scale: Annotated[float, Field(ge=-MAX_SCALE, le=MAX_SCALE)] = 1.0
-    when: str | None = None
+    when: Condition | None = None
     begins: float | None = None
-
-    @field_validator("when")
-    @classmethod
-    def _is_a_condition(cls, when: str | None) -> str | None:
-        return when if when is None else _check_condition(when)
 
     @model_validator(mode="after")
     def _fits_its_source(self) -> RewardTable:
@@ -176,16 +146,16 @@ class RewardTable(Table):
 
 
 class EpisodeTable(Table):
-    """What readings say of a scraped program's episode. Conditions name sources: ``lives == 0 and not menu``.
+    """When a scraped program's episode begins and ends. Conditions name sources: ``lives == 0 and not menu``.
 
     ``ready``: its first frame is there. ``done`` and ``truncated``: it has ended, with the reason as the key, where
-    there are several. ``text``: a source whose text is told. ``observation``: sources told as one JSON object.
+    there are several. ``text``: the source that is sent as text. ``observation``: sources sent as one JSON object.
     """
 
-    ready: str | None = None
+    ready: Condition | None = None
     ready_timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
-    done: dict[str, str] = {}
-    truncated: dict[str, str] = {}
+    done: Conditions = {}
+    truncated: Conditions = {}
     text: SourceName | None = None
     observation: Annotated[list[SourceName], Field(max_length=MAX_SOURCES)] = []
     picture: Region | None = None
@@ -195,25 +165,13 @@ class EpisodeTable(Table):
     def _by_reason(cls, said: Any) -> Any:
         return {"": said} if isinstance(said, str) else said
 
-    @field_validator("ready")
-    @classmethod
-    def _is_a_condition(cls, ready: str | None) -> str | None:
-        return ready if ready is None else _check_condition(ready)
 
-    @field_validator("done", "truncated")
-    @classmethod
-    def _are_conditions(cls, said: dict[str, str]) -> dict[str, str]:
-        for condition in said.values():
-            _check_condition(condition)
-        return said
-
-
-# What a program that reports by itself, and a page, have no use for.
+# Keys of [program] that only scraped programs use.
 _OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "env", "accessibility", "limits"))
 
 
 class GameTables(Table):
-    """How one program is begun, watched and scored: the tables that runtime.toml and a game's own file share."""
+    """The tables that runtime.toml and a game's own file share."""
 
     program: ProgramTable | None = None
     reset: ResetTable = ResetTable()
@@ -223,7 +181,7 @@ class GameTables(Table):
 
     @property
     def scraped(self) -> bool:
-        """Whether the program says nothing by itself, so that its sources are read."""
+        """Whether the program reports nothing itself, so that its sources are read."""
         return bool(self.sources)
 
     @model_validator(mode="after")
@@ -234,8 +192,8 @@ class GameTables(Table):
             if self.episode != EpisodeTable():
                 raise ValueError("expected [sources] with [episode], whose conditions are of what they read")
             if self.program is not None and self.program.model_fields_set & _OF_SCRAPED_PROGRAMS:
-                told = ", ".join(sorted(_OF_SCRAPED_PROGRAMS))
-                raise ValueError(f"expected [sources] with these of [program]: {told}")
+                keys = ", ".join(sorted(_OF_SCRAPED_PROGRAMS))
+                raise ValueError(f"expected [sources] with these of [program]: {keys}")
             return self
         if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
             raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")

@@ -15,7 +15,7 @@ MODIFIERS: Final = {"Shift": SHIFT, "Control": CONTROL, "Alt": ALT, "Super": SUP
 
 
 def parse_combination(text: str) -> Combination:
-    """What ``Control+Shift+i``, ``F5`` or ``Alt++`` means.
+    """Parse ``Control+Shift+i``, ``F5`` or ``Alt++``.
 
     Raises:
         ValueError: there is no such modifier or key.

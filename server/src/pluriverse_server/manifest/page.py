@@ -1,36 +1,31 @@
-"""The ``[page]`` table of runtime.toml: a web page, and what in it is reward, end and text. Pure."""
+"""``[page]`` of runtime.toml: a web page, and the expressions that give its rewards, end and text. Pure."""
 
 from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from .key_combinations import CombinationText
-from .placeholders import check_known
+from .table import Name, Table, Template
 
 Permission = Literal["popups", "dialogs", "downloads", "menus"]
 
-# The port that an address means by not saying any.
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
-# A page of a hundred pixels fills any screen by then.
+# Enough for a page of a hundred pixels to fill any screen.
 MAX_ZOOM: Final = 8
 
-# Written by hand, on one line or a few.
 Expression = Annotated[str, Field(min_length=1, max_length=16 * 1024)]
-Name = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
-class PageTable(BaseModel):
+class PageTable(Table):
     """A page, by ``url`` or by ``files`` and ``start``. Expressions are JavaScript, evaluated in the page."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
     files: Name | None = None
-    start: Name | None = None
-    url: Name | None = None
+    start: Template | None = None
+    url: Template | None = None
     origins: list[str] = []
     script: Name | None = None
     allow: list[Permission] = []
@@ -45,13 +40,6 @@ class PageTable(BaseModel):
     observation: Expression | None = None
     picture: Expression | None = None
     zoom: Annotated[int, Field(ge=1, le=MAX_ZOOM)] = 1
-
-    @field_validator("start", "url")
-    @classmethod
-    def _known_placeholders(cls, template: str | None) -> str | None:
-        if template is not None:
-            check_known([template])
-        return template
 
     @field_validator("url")
     @classmethod
@@ -77,7 +65,7 @@ class PageTable(BaseModel):
 
 
 def origin_of(address: str) -> str | None:
-    """Scheme, host and port of an address of the web, as browsers write origins; None for any other address."""
+    """Return an http(s) address's scheme, host and port as browsers write origins; None for any other address."""
     try:
         parts = urlsplit(address)
         port = parts.port

@@ -1,4 +1,4 @@
-"""What stands in braces in a command's words or in an address, and what is put in its place. Pure."""
+"""Placeholders in braces in commands and addresses. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ KNOWN: Final = ("env", "env.<key>", "seed", "fps", "home")
 
 
 class MissingValue(Exception):
-    """There is no value for a placeholder; its only argument is the name."""
+    """A placeholder has no value; the only argument is its name."""
 
 
 def placeholders(templates: Iterable[str]) -> list[str]:
-    """The names, as they stand there.
+    """Return the placeholders as they are written.
 
     Raises:
         ValueError: a brace has no partner.
@@ -29,10 +29,10 @@ def placeholders(templates: Iterable[str]) -> list[str]:
 
 
 def check_known(templates: Iterable[str]) -> None:
-    """Let pass only what there can be a value for.
+    """Check that each placeholder can have a value.
 
     Raises:
-        ValueError: there is another placeholder, or a brace without its partner.
+        ValueError: a placeholder is unknown, or a brace has no partner.
     """
     for name in placeholders(templates):
         if name not in ("env", "seed", "fps", "home") and not re.fullmatch(r"env\.\w+", name):
@@ -41,10 +41,10 @@ def check_known(templates: Iterable[str]) -> None:
 
 
 def fill(template: str, values: Mapping[str, Any], write: Callable[[str], str] = str) -> str:
-    """The template with each placeholder replaced by its value, as ``write`` writes it.
+    """Return the template with each placeholder replaced by ``write`` of its value.
 
     Raises:
-        MissingValue: there is none for one of them.
+        MissingValue: a placeholder has no value.
     """
     parts: list[str] = []
     for literal, name, _, _ in string.Formatter().parse(template):

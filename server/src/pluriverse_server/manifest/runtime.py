@@ -1,6 +1,6 @@
-"""runtime.toml: what a runtime is, validated. Pure but for reading the one file.
+"""A whole runtime.toml, validated. Pure but for reading the files.
 
-Each problem names the file, the key and what was expected; all problems of a file are told at once.
+Each problem names the file, the key and what was expected; all problems of a file are reported at once.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from pluriverse_server.episode import Environment
 
-from .game import OWN_SOURCES, GameTables, Table
+from .game import OWN_SOURCES, GameTables
 from .page import MAX_ZOOM, PageTable
 from .placeholders import MissingValue, fill
 from .sources import KINDS
 from .spaces import SharedSpacesTable, SpacesTable
+from .table import Table
 
 FILE_NAME: Final = "runtime.toml"
 
 # RFB says sizes in 16 bits; the X servers allocate the whole of it at once.
 MAX_SCREEN_PIXELS: Final = 8192
 
-# A runtime.toml is written by hand; one of megabytes is some other file.
+# A file of megabytes isn't one that was written by hand.
 MAX_MANIFEST_BYTES: Final = 1024 * 1024
-
 
 # Each is read when the remote starts.
 MAX_GAMES: Final = 256
@@ -41,7 +41,7 @@ T = TypeVar("T", bound=Table)
 
 
 class ManifestError(Exception):
-    """A runtime.toml that can't be used; the message lists what is wrong with it, a line each."""
+    """A runtime.toml that can't be used; the message has a line for each problem."""
 
 
 class Size(Table):
@@ -52,20 +52,20 @@ class Size(Table):
 
 
 class Point(Table):
-    """A place on the screen, in pixels from its top left."""
+    """A place on the screen, in pixels from its top left corner."""
 
     x: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
     y: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
 
 
 class MetadataPlace(Point):
-    """Where the metadata block is, and who paints it: the program, or a small window of the daemon's above it."""
+    """Where the metadata block is, and whether the program paints it or the daemon's overlay does."""
 
     painted_by: Literal["program", "overlay"] = "program"
 
 
 class RuntimeTable(Table):
-    """What the runtime is."""
+    """``[runtime]``: identity, screen and frame rate."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
@@ -93,14 +93,14 @@ class TimeLimit(Table):
 
 
 class CatalogueTable(Table):
-    """A small script that prints the environments as a JSON list of the tables that ``[[envs]]`` would hold."""
+    """A script that prints the environments as a JSON list of tables as in ``[[envs]]``."""
 
     command: Annotated[list[str], Field(min_length=1)]
     timeout_s: Annotated[float, Field(gt=0, le=60)] = 10.0
 
 
 class EnvTable(BaseModel):
-    """One environment. Further keys are the runtime's own: ``{env.key}`` in the command stands for them."""
+    """One environment. Further keys are the runtime's own, for ``{env.key}`` in its command."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -169,15 +169,15 @@ class Manifest(GameTables):
 
     @property
     def plays_scraped(self) -> bool:
-        """Whether its programs say nothing by themselves, and are read by a process of the daemon's."""
+        """Whether its programs report nothing themselves, and are read by a scraper."""
         return self.games is not None or self.scraped
 
     def game(self, env_id: str) -> GameTables:
-        """How the program of an environment is begun, watched and scored."""
+        """Return the tables that hold for an environment."""
         return self._games.get(env_id, self)
 
     def with_games(self, games: Sequence[GameFile]) -> Manifest:
-        """The same with the environments of ``games``."""
+        """Return a copy with the environments of ``games``."""
         envs = [
             game.env.model_copy(
                 update={
@@ -192,7 +192,7 @@ class Manifest(GameTables):
         return manifest
 
     def zoomed(self, zoom: int) -> Manifest:
-        """The same with its page drawn so many times as large.
+        """Return a copy whose page is drawn ``zoom`` times as large.
 
         Raises:
             ManifestError: it has no page, or that is too large.
@@ -204,18 +204,18 @@ class Manifest(GameTables):
         return self.model_copy(update={"page": self.page.model_copy(update={"zoom": zoom})})
 
     def environment(self, entry: EnvTable) -> Environment:
-        """What the episode machine needs to know of ``entry``, with the manifest's defaults filled in."""
+        """Return what the episode machine needs of ``entry``, with the manifest's defaults."""
         limit = entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
         return Environment(entry.id, entry.fps or self.runtime.fps, entry.sync, limit)
 
     def spaces_of(self, entry: EnvTable) -> Spaces | None:
-        """How one can act in ``entry`` and what one is told, where it or the manifest says."""
+        """Return the spaces of ``entry``, where it or the manifest states them."""
         table = entry.spaces or self.spaces
         return table.spaces() if table is not None else None
 
 
 def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float, home: str | None = None) -> list[str]:
-    """The command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
+    """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
 
     Raises:
         ManifestError: the environment lacks a key that the command asks for.
@@ -224,7 +224,7 @@ def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float, 
 
 
 def fill_address(page: PageTable, entry: EnvTable, *, seed: int, fps: float) -> str:
-    """The page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, quoted for an address.
+    """Return the page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, URL-quoted.
 
     Raises:
         ManifestError: the environment lacks a key that the address asks for.
@@ -249,7 +249,7 @@ def _fill(
 
 
 def load(directory: Path) -> Manifest:
-    """The manifest in ``directory``, with the games' files that it names.
+    """Read the manifest in ``directory``, and the games' files that it names.
 
     Raises:
         ManifestError: it isn't there, isn't TOML, or doesn't fit; the message has a line for each problem.
@@ -282,7 +282,7 @@ def _read(path: Path, kind: type[T]) -> T:
     except OSError as error:
         raise ManifestError(f"{path}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        # Beside its own errors, tomllib lets out those of numbers too long and of nesting too deep.
+        # tomllib also raises for numbers that are too long and nesting that is too deep.
         raise ManifestError(f"{path}: not TOML: {error}") from None
     try:
         return kind.model_validate(document)
@@ -291,7 +291,7 @@ def _read(path: Path, kind: type[T]) -> T:
 
 
 def describe(path: Path, error: ValidationError, key_prefix: str = "") -> str:
-    """A line for each problem: file, key, what was expected, what was found."""
+    """Describe each problem on a line: file, key, what was expected, what was found."""
     lines: list[str] = []
     for problem in error.errors(include_url=False):
         key = key_prefix + _key(problem["loc"])
@@ -309,7 +309,7 @@ def describe(path: Path, error: ValidationError, key_prefix: str = "") -> str:
 def _key(location: tuple[int | str, ...]) -> str:
     key = ""
     if len(location) > 2 and location[0] == "sources" and location[2] in KINDS:
-        # Which class a source was taken for is no key of the file.
+        # pydantic adds the tag of the source's class, which is no key of the file.
         location = (*location[:2], *location[3:])
     for part in location:
         key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part

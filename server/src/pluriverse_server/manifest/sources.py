@@ -1,6 +1,6 @@
-"""The ``[sources]`` of runtime.toml: what is read of a program that says nothing by itself. Pure.
+"""``[sources]`` of runtime.toml: what is read of a program that reports nothing itself. Pure.
 
-Each source has a name, what it is read ``from``, and what makes a reading plausible; only readings that are count.
+Each source has a name, says where it is read ``from``, and what makes a reading plausible; other readings don't count.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
 
-# One page of a manifest; each is read in every frame.
+from .table import Name, Pattern, Table
+
+# Each is read in every frame.
 MAX_SOURCES: Final = 64
 
 # X's own limit of coordinates is 32767; no screen here is larger.
@@ -24,8 +26,6 @@ Coordinate = Annotated[int, Field(ge=0, le=MAX_COORDINATE)]
 Length = Annotated[int, Field(ge=1, le=MAX_COORDINATE)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Colour = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
-Name = Annotated[str, Field(min_length=1, max_length=4096)]
-Pattern = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 def _has_a_size(region: list[int]) -> list[int]:
@@ -38,14 +38,12 @@ def _has_a_size(region: list[int]) -> list[int]:
 Region = Annotated[list[int], Field(min_length=4, max_length=4), AfterValidator(_has_a_size)]
 
 
-class Source(BaseModel):
-    """What all sources have: when a reading is believed, and how long reading may take.
+class Source(Table):
+    """A source of readings: when a reading is believed, and how long reading may take.
 
     A reading counts once ``agree`` cycles in a row have read the same with at least ``confidence``, within ``min`` and
     ``max``, no further than ``max_jump`` from the last that counted, and not against ``monotonic``.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     min: float | None = None
     max: float | None = None
@@ -146,18 +144,13 @@ class LogSource(Source):
     file: Name | None = None
     agree: Annotated[int, Field(ge=1, le=60)] = 1
 
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        return check_pattern(pattern)
-
 
 class FileSource(Source):
     """A value in a small file: ``key`` is ``a.b.0`` in JSON, ``section.key`` in INI, ``row.column`` in CSV.
 
     An INI file without sections has just the ``key``. Rows of CSV count from 0, and from -1 at the end; a column is its
-    number, or its name in the first line, which then is no row. Of these two a half is as good a text as the whole, and
-    so they ``agree`` by default in two readings.
+    number, or its name in the first line, which then is no row. A half-written INI or CSV file
+    parses as well as a whole one, so two readings must ``agree`` by default.
     """
 
     from_: Annotated[Literal["file"], Field(alias="from")]
@@ -205,7 +198,7 @@ class MemorySource(Source):
 
 
 class AccessibilitySource(Source):
-    """What a widget says of itself through AT-SPI: the first with ``role`` and a name that ``name`` matches.
+    """The text of a widget, through AT-SPI: the first with ``role`` and a name that ``name`` matches.
 
     The value is the group ``value`` of ``pattern`` in its text (its name, where it has none), a number if it is one;
     without that group, whether the pattern matches.
@@ -219,11 +212,6 @@ class AccessibilitySource(Source):
     agree: Annotated[int, Field(ge=1, le=60)] = 1
     budget_ms: Annotated[float, Field(gt=0, le=10_000)] = 500.0
 
-    @field_validator("name", "pattern")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        return check_pattern(pattern)
-
 
 class ProcessSource(Source):
     """The program's ``exit`` code (nothing while it runs), or ``pattern``'s group of its window's ``title``.
@@ -236,18 +224,13 @@ class ProcessSource(Source):
     pattern: Pattern = "(?P<value>.*)"
     agree: Annotated[int, Field(ge=1, le=60)] = 1
 
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        return check_pattern(pattern)
-
 
 _SCREEN_KINDS: Final = ("number", "text", "template", "bar", "colour", "change")
 _OTHER_KINDS: Final = ("log", "file", "memory", "accessibility", "process")
 
 
 def _kind(table: Any) -> str:
-    """Which of the classes below a table is meant to be: ``from``, and for the screen also ``read``."""
+    """Return the tag of the class that a table is meant for: ``from``, and for the screen ``read``."""
     if isinstance(table, Source):
         fields = table.model_dump(by_alias=True)
     else:
@@ -276,18 +259,3 @@ AnySource = Annotated[
     ),
 ]
 KINDS: Final = frozenset((*_SCREEN_KINDS, *_OTHER_KINDS))
-
-
-def check_pattern(pattern: str) -> str:
-    """The pattern itself.
-
-    Raises:
-        ValueError: it is no regular expression.
-    """
-    import regex
-
-    try:
-        regex.compile(pattern)
-    except regex.error as error:
-        raise ValueError(f"expected a regular expression: {error}") from None
-    return pattern

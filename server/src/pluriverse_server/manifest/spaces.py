@@ -1,4 +1,4 @@
-"""``spaces`` of a runtime.toml, where keys have names; what comes of it are ``pluriverse_protocol.spaces``."""
+"""``spaces`` of runtime.toml, where keys have names; converted to ``pluriverse_protocol.spaces``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ from weakref import WeakValueDictionary
 
 from pluriverse_protocol.limits import MAX_KEYSYM
 from pluriverse_protocol.spaces import Choice, Spaces
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    model_validator,
-)
+from pydantic import BeforeValidator, ValidatorFunctionWrapHandler, WrapValidator, model_validator
 from Xlib import XK
+
+from .table import Table
 
 # Keysyms of characters: in Latin-1 the character's own number, elsewhere this and its number.
 _LATIN_1: Final = (range(0x20, 0x7F), range(0xA0, 0x100))
@@ -26,7 +21,7 @@ _PREFIX: Final = "XK_"
 
 
 def keysym(key: object) -> int:
-    """The X keysym of a key: X's name for it (``"Left"``, ``"space"``), one character (``"z"``), or the keysym itself.
+    """Return the keysym of a key: X's name for it (``"Left"``, ``"space"``), one character (``"z"``), or the keysym.
 
     Raises:
         ValueError: there is no such key; names some that are spelled like it.
@@ -54,19 +49,15 @@ def _hint(key: str) -> str:
 Key = Annotated[int, BeforeValidator(keysym)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class ChoiceTable(_Table):
+class ChoiceTable(Table):
     """One action of a discrete set: the keys that are held, or with ``tap`` pressed and released."""
 
     name: str
     keys: list[Key]
 
 
-class SpacesTable(_Table):
-    """How one can act and what one is told: ``pluriverse_protocol.spaces.Spaces`` says what each key means."""
+class SpacesTable(Table):
+    """The actions and observations of an environment; see ``pluriverse_protocol.spaces.Spaces``."""
 
     discrete: list[ChoiceTable] = []
     tap: bool = False
@@ -82,7 +73,7 @@ class SpacesTable(_Table):
         return self
 
     def spaces(self) -> Spaces:
-        """As it goes out to agents."""
+        """Return the spaces as agents are sent them."""
         return Spaces(
             discrete=tuple(Choice(choice.name, tuple(choice.keys)) for choice in self.discrete),
             tap=self.tap,
@@ -98,7 +89,7 @@ _known: WeakValueDictionary[str, SpacesTable] = WeakValueDictionary()
 
 
 def _shared(value: Any, validate: ValidatorFunctionWrapHandler) -> SpacesTable:
-    # Catalogues list environments by the thousand, most with the spaces of some others: each is checked and kept once.
+    # Catalogues list thousands of environments that share few spaces: validate and keep each once.
     text = repr(value)
     table = _known.get(text)
     if table is None:
