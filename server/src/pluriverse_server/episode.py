@@ -1,7 +1,7 @@
-"""The episode machine: what happens to a program's episodes, and what agents are told of it. Pure; time is passed in.
+"""The episode machine: turns resets and reports into messages. Pure; time is passed in.
 
-It runs the table of ``pluriverse_protocol.episodes``: the method that takes an event looks up the steps that follow
-and returns them as outputs, in the order in which they must be carried out.
+It runs the table of ``pluriverse_protocol.episodes``: each event is looked up, and the steps that follow are returned
+as outputs, in the order in which they must be carried out.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from typing import Any, Final
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import TRANSITIONS, Event, State, Step
 
-# Agents are promised a reward message at least once a second; what remains is the time to send it.
+# Agents are promised a reward message at least once a second; the rest is the time to send it.
 HEARTBEAT_S: Final = 0.8
 
 # Old agents' random generators, NumPy's and ALE's among them, take seeds of 31 bits.
 SEED_BITS: Final = 31
 
-
-# Why an episode ended that ran for as long as it may.
+# The reason of an episode that reached its time limit.
 TIME_LIMIT: Final = "time limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the machine needs to know of a catalogue entry. Times are seconds."""
+    """What the machine needs of a catalogue entry. Times are seconds."""
 
     env_id: str
     fps: float = 60.0
@@ -38,7 +37,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Tell every connection."""
+    """Send a message to every connection."""
 
     message: messages.Describe | messages.Reward | messages.Text | messages.Observation
     episode_id: int
@@ -46,7 +45,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Ask the program to begin an episode; start it if it doesn't run."""
+    """Ask the program to begin an episode, starting it if it doesn't run."""
 
     episode_id: int
     environment: Environment
@@ -56,7 +55,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An episode is over: for the metrics and whoever watches."""
+    """Record that an episode is over."""
 
     episode_id: int
     env_id: str
@@ -71,7 +70,7 @@ Output = Send | Begin | Finished
 
 @dataclass(slots=True)
 class Episode:
-    """The episode under way. ``started_at`` is None until it runs; times are UNIX seconds, frames count from 0."""
+    """The current episode. ``started_at`` is None until it runs; times are UNIX seconds."""
 
     episode_id: int
     environment: Environment
@@ -88,7 +87,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an episode ends: its outcome, the reason in words, what its last frame earned, what is told with it."""
+    """How an episode ends: outcome, reason, and the reward and info of its last frame."""
 
     reason: str
     terminated: bool = False
@@ -99,10 +98,10 @@ class Ending:
 
 
 class EpisodeMachine:
-    """One environment's episodes, one after the other."""
+    """Runs the episodes of a remote, one after the other."""
 
     def __init__(self, describe: Callable[[messages.Describe], messages.Describe], entropy: int) -> None:
-        """``describe`` adds what the remote knows of itself; ``entropy`` seeds the episodes that name no seed."""
+        """Use ``describe`` to complete descriptions, and ``entropy`` to seed episodes without a seed of their own."""
         self._describe = describe
         self._seeds = random.Random(entropy)  # noqa: S311 - seeds of games guard nothing
         self.state: State = State.IDLE
@@ -110,7 +109,7 @@ class EpisodeMachine:
         self.discarded_reports = 0
 
     def description(self) -> messages.Describe | None:
-        """What a new connection is told first; None before the first environment starts."""
+        """Return the message that a new connection gets first; None before the first episode."""
         if self.episode is None or self.state.value is None:
             return None
         episode = self.episode
@@ -121,7 +120,7 @@ class EpisodeMachine:
     def reset(
         self, environment: Environment, *, seed: int | None, fps: float | None, leaving: int, now: float
     ) -> list[Output]:
-        """An agent (or the remote itself, to begin with) wants to leave episode ``leaving`` behind."""
+        """Leave episode ``leaving`` for another, as an agent asked (or the remote, for the first one)."""
         episode = self.episode
         joins = (
             self.state is State.RESETTING
@@ -133,13 +132,13 @@ class EpisodeMachine:
         if joins:
             return self._run(Event.JOIN, now)
         if seed is not None:
-            # The episodes that follow by themselves are then the same each time too.
+            # Makes the episodes after it reproducible, too.
             self._seeds = random.Random(seed)  # noqa: S311
         following = Episode(0, environment, self._draw_seed() if seed is None else seed, fps or environment.fps)
         return self._run(Event.RESET, now, ending=Ending("reset"), following=following)
 
     def report(self, report: reports.Report, now: float) -> list[Output]:
-        """The program says something. Reports of any but the episode under way are counted and dropped."""
+        """Process a report of the program. Reports of other episodes than the current one are counted and dropped."""
         episode = self.episode
         if episode is None or report.episode != episode.episode_id:
             self.discarded_reports += 1
@@ -158,7 +157,7 @@ class EpisodeMachine:
                 )
                 return self._run(Event.DONE, now, ending=ending)
             case reports.Text() | reports.Observation() if self.state is not State.RUNNING:
-                # Agents hear nothing of an episode between its two descriptions.
+                # Nothing is sent of an episode before it is described as running.
                 self.discarded_reports += 1
                 return []
             case reports.Text(text=text):
@@ -166,7 +165,7 @@ class EpisodeMachine:
             case reports.Observation(observation=observation):
                 return [Send(messages.Observation(observation), episode.episode_id)]
             case reports.Readings():
-                # For people; the service has passed them on.
+                # Only shown to people, by the service.
                 return []
             case reports.Frame(frames=frames, late_frames=late_frames, at=at):
                 episode.frames, episode.late_frames = frames, late_frames
@@ -174,21 +173,21 @@ class EpisodeMachine:
                 return []
 
     def time_limit(self, episode_id: int, now: float) -> list[Output]:
-        """The time of episode ``episode_id`` is up; nothing if it has ended meanwhile."""
+        """End episode ``episode_id`` at its time limit; do nothing if it has ended meanwhile."""
         if self.episode is None or self.episode.episode_id != episode_id or self.state is not State.RUNNING:
             return []
         return self._run(Event.TIME_LIMIT, now, ending=Ending(TIME_LIMIT))
 
     def program_lost(self, reason: str, now: float) -> list[Output]:
-        """The program died, hung, or was not ready in time."""
+        """End the episode of a program that crashed, hung, or was not ready in time."""
         return self._run(Event.PROGRAM_LOST, now, ending=Ending(reason)) if self.episode else []
 
     def heartbeat(self, now: float) -> list[Output]:
-        """A reward of zero, where agents would otherwise hear nothing for a second."""
+        """Return a reward of zero if none was sent for HEARTBEAT_S."""
         episode = self.episode
         if self.state is not State.RUNNING or episode is None or episode.environment.sync:
             return []
-        # A clock that was set back must not silence it.
+        # Also send it if the clock was set back.
         if 0 <= now - episode.last_reward_at < HEARTBEAT_S:
             return []
         return [self._reward_message(0.0, now)]
@@ -228,7 +227,7 @@ class EpisodeMachine:
         return outputs
 
     def _begin(self, following: Episode | None) -> list[Output]:
-        """The next episode: the one that was asked for, or another of the same environment."""
+        """Begin the episode that was asked for, or another one of the same environment."""
         previous = self.episode
         if following is None:
             assert previous is not None
@@ -258,7 +257,7 @@ class EpisodeMachine:
         episode.reward = add_finite(episode.reward, ending.reward)
         self._note_frame(ending.at)
         last = self._reward_message(ending.reward, now, ending, said=ending.info)
-        # A clock that was set back makes no episode shorter than nothing.
+        # Not negative if the clock was set back.
         seconds = max(0.0, now - episode.started_at) if episode.started_at is not None else 0.0
         finished = Finished(
             episode.episode_id, episode.environment.env_id, episode.reward, seconds, ending.terminated, ending.reason
@@ -308,5 +307,5 @@ class EpisodeMachine:
 
 
 def add_finite(a: float, b: float) -> float:
-    """``a + b``, kept within the numbers that JSON can carry."""
+    """Return ``a + b``, clamped to the finite range that JSON can carry."""
     return min(max(a + b, -math.nextafter(math.inf, 0)), math.nextafter(math.inf, 0))

@@ -187,7 +187,7 @@ async def test_pushed_values_are_not_missed(remote: PageRemote) -> None:
         ("Large", "page: observation: over"),
         ("Wordy", "page: text: over"),
         ("Number", "page: text: expected a string, got 7"),
-        ("Floods", "the page said more than 1000 things within a second"),
+        ("Floods", "the page sent more than 1000 messages within a second"),
     ],
 )
 async def test_page_that_misbehaves_costs_its_episode_and_no_more(remote: PageRemote, page: str, reason: str) -> None:

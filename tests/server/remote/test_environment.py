@@ -365,7 +365,7 @@ async def test_listeners_hear_each_report_before_what_follows_of_it(tmp_path: Pa
     heard = Heard()
     async with serving(tmp_path) as served, served.agent() as agent:
         process = await served.running()
-        served.service.listeners.append(heard)
+        served.service.subscribers.append(heard)
         process.report(Reward(1, 2.0, 5.0))
         await agent.hear_method("v0.env.reward", reward=2.0)
     report, output = heard.all[:2]

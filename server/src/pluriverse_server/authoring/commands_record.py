@@ -22,7 +22,7 @@ from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.file import SUFFIX, already_there
 from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
-from pluriverse_server.remote.environment import EnvironmentService, Listener
+from pluriverse_server.remote.environment import EnvironmentService, Subscriber
 from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import SourceError
@@ -44,7 +44,7 @@ class Plan:
     random_agent: bool = False
 
 
-class _Listener:
+class _RecorderSubscriber:
     """Hands what goes through the service to the recorder."""
 
     def __init__(self, recorder: Recorder, spaces: Spaces | None) -> None:
@@ -118,13 +118,13 @@ class RecordedRemote:
         path = plan.output or _free_name(self._settings.runtime / "recordings")
         path.parent.mkdir(parents=True, exist_ok=True)
         recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=plan.keep)
-        listeners: list[Listener] = [_Listener(recorder, described.spaces)]
+        listeners: list[Subscriber] = [_RecorderSubscriber(recorder, described.spaces)]
         helpers = [asyncio.create_task(self._show_progress(recorder), name="progress")]
         if plan.random_agent:
             agent = RandomAgent(service.act, choices)
             listeners.append(agent)
             helpers.append(asyncio.create_task(agent.play(), name="random agent"))
-        service.listeners += listeners
+        service.subscribers += listeners
         ended = asyncio.create_task(self._enough.wait(), name="end of the recording")
         try:
             # The first episode is recorded from its beginning.
@@ -132,7 +132,7 @@ class RecordedRemote:
             await asyncio.wait({ended, recorder.failed}, timeout=plan.seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for listener in listeners:
-                service.listeners.remove(listener)
+                service.subscribers.remove(listener)
             for helper in (ended, *helpers):
                 helper.cancel()
             await asyncio.wait([ended, *helpers])

@@ -1,4 +1,4 @@
-"""Running a remote from the command line: options, greeting, signals, the status line, and errors as exit statuses."""
+"""Runs a remote from the command line: greeting, signals, status line, and errors as exit statuses."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ EXIT_BROKEN: Final = 1
 
 
 def fail(message: str, status: int) -> NoReturn:
-    """Say why, and end."""
+    """Print the message and exit."""
     typer.echo(f"pluriverse-server: {message}", err=True)
     raise typer.Exit(status)
 
 
 @contextlib.contextmanager
 def exit_on_error() -> Generator[None]:
-    """Whatever keeps a remote from running is told in words, and ends the command with its status."""
+    """Turn the errors that keep a remote from running into a message and an exit status."""
     from pluriverse_server.remote.remote import GaveUp
 
     try:
@@ -40,12 +40,12 @@ def exit_on_error() -> Generator[None]:
     except (SettingsError, StartError, ManifestError) as error:
         fail(str(error), EXIT_USAGE)
     except GaveUp as error:
-        fail(f"giving up, too much has died within a minute: {error}", EXIT_BROKEN)
+        fail(f"giving up after too many crashes within a minute: {error}", EXIT_BROKEN)
 
 
 @contextlib.asynccontextmanager
 async def stopped_by_signals(stop: Callable[[], None]) -> AsyncGenerator[None]:
-    """Ctrl-C and the signals that end processes call ``stop``."""
+    """Call ``stop`` on SIGINT, SIGTERM and SIGHUP."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for signum in signals:
@@ -105,5 +105,5 @@ def set_up_logging(*, verbose: bool) -> None:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         handlers=[handler],
     )
-    # Each of aiohttp's own lines is one peer's bad request; those are no news.
+    # aiohttp logs a line for each bad request of a peer.
     logging.getLogger("aiohttp").setLevel(logging.DEBUG if verbose else logging.CRITICAL)

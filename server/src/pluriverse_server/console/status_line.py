@@ -1,4 +1,4 @@
-"""One line that says how the remote is doing: rewritten in place on a terminal."""
+"""The status line of a terminal, rewritten in place."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
-# As often as a person reads numbers that change.
 INTERVAL_S: Final = 0.5
 
 CLEAR: Final = "\r\x1b[K"
 
 
 def compose(status: Mapping[str, Any]) -> str:
-    """The line: state, environment, episode, reward, frame rate, lag, agents."""
+    """Return the line: state, environment, episode, reward, frame rate, lag, agents."""
     if not status:
         return "starting"
     fps = status["fps_measured"]
@@ -34,7 +33,7 @@ def compose(status: Mapping[str, Any]) -> str:
 
 
 async def show(status: Callable[[], Mapping[str, Any]], stream: TextIO = sys.stderr) -> None:
-    """Keep the line up to date until cancelled, and leave the terminal clean."""
+    """Update the line until cancelled, then clear it."""
     try:
         while True:
             width = shutil.get_terminal_size().columns
@@ -47,13 +46,13 @@ async def show(status: Callable[[], Mapping[str, Any]], stream: TextIO = sys.std
 
 
 class ClearingStream:
-    """Writes log lines to a terminal whose last line is the status line, which each of them replaces."""
+    """Writes log lines to a terminal, each in the place of the status line."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write ``text`` where the status line stood; it comes back below."""
+        """Write ``text`` over the status line, which is redrawn below."""
         return self._stream.write(CLEAR + text)
 
     def flush(self) -> None:

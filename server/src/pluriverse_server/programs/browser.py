@@ -1,4 +1,4 @@
-"""Chromium on the screen, with a fresh profile, steered through its DevTools; ended and reaped with all it started."""
+"""Chromium with a fresh profile, controlled through DevTools."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ log = logging.getLogger(__name__)
 
 BINARY: Final = "chromium"
 
-# It writes the port of its DevTools, and the address there, into its profile.
+# The file in the profile with the port and path of DevTools.
 PORT_FILE: Final = "DevToolsActivePort"
 
-# Half a second on a machine with nothing else to do. One that takes this long will not come.
+# Half a second on an idle machine.
 START_TIMEOUT_S: Final = 30.0
 LOOK_S: Final = 0.01
 
-# Chromium's shared memory: below this it crashes on large pages, and is told to use files instead.
+# With less shared memory than this Chromium crashes on large pages, and must use files instead.
 MIN_SHM_BYTES: Final = 256 * 1024 * 1024
 
-# The paths of Unix sockets are at most 107 bytes long, and the browser adds this to the folder's for its own.
+# Paths of Unix sockets are at most 107 bytes long, and the browser adds this to its folder's.
 MAX_FOLDER_CHARS: Final = 107 - len("/org.chromium.Chromium.123456/SingletonSocket")
 
 FLAGS: Final = (
@@ -52,7 +52,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--password-store=basic",
-    # A page on a screen that nobody looks at just now plays on as if somebody did.
+    # Pages go on at full rate though nobody looks.
     "--autoplay-policy=no-user-gesture-required",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
@@ -67,7 +67,7 @@ FLAGS: Final = (
     "Translate,WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 )
 
-# What it says where the kernel, or the container's engine, allows an ordinary user no sandbox.
+# Messages of Chromium where the kernel or the container's engine allows an ordinary user no sandbox.
 _NO_SANDBOX: Final = ("No usable sandbox", "Failed to move to new namespace")
 
 
@@ -81,10 +81,10 @@ class Browser:
 
     @classmethod
     async def start(cls, environment: Mapping[str, str], folder: Path, flags: Sequence[str]) -> Browser:
-        """Start one on the screen that ``environment`` names. ``folder`` is made for it here; ``stop`` takes it away.
+        """Start a browser on the screen that ``environment`` names. ``folder`` is created, and removed by ``stop``.
 
         Raises:
-            StartError: it isn't installed, or did not come up; says why.
+            StartError: it isn't installed or did not start; says why.
         """
         program = executable(BINARY, package="chromium")
         if len(str(folder)) > MAX_FOLDER_CHARS:
@@ -115,21 +115,21 @@ class Browser:
         return cls(process, devtools, folder)
 
     async def page_bytes(self) -> int:
-        """How much memory the largest process of a page has for itself.
+        """Return the private memory, in bytes, of the largest renderer process.
 
         Raises:
             DevToolsError: the browser is gone.
         """
-        told = await self.devtools.call("SystemInfo.getProcessInfo")
-        renderers = [process["id"] for process in told["processInfo"] if process["type"] == "renderer"]
+        answer = await self.devtools.call("SystemInfo.getProcessInfo")
+        renderers = [process["id"] for process in answer["processInfo"] if process["type"] == "renderer"]
         return max(map(_private_bytes, renderers), default=0)
 
     async def stop(self) -> None:
-        """End it, and take its folder away. May be called at any time, repeatedly."""
+        """Kill it and remove its folder. May be called at any time, repeatedly."""
         try:
             await self.devtools.close()
         finally:
-            # It has nothing to save: its profile goes with it.
+            # Killed, since there is nothing to save: its profile is removed, too.
             self.process.kill()
             await self.process.stop()
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)

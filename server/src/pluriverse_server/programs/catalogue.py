@@ -1,4 +1,4 @@
-"""The environments of a runtime, from its manifest or from the small script that the manifest names."""
+"""The environments of a runtime, from its manifest or from the script that the manifest names."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
 
 _ENTRIES: Final = TypeAdapter(list[EnvTable])
 
-# As many ids as are named where one wasn't found.
 _SUGGESTIONS: Final = 3
 
 
 def python_command(command: list[str]) -> list[str]:
-    """The command with ``python`` as the interpreter that runs this daemon, whose packages the runtime relies on."""
+    """Replace ``python`` by the interpreter of this daemon, whose packages the runtime relies on."""
     return [sys.executable, *command[1:]] if command[0] in ("python", "python3") else command
 
 
 async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, EnvTable]:
-    """All environments of the runtime by id, in the order in which they are listed.
+    """Return all environments of the runtime by id, in the order in which they are listed.
 
     Raises:
         ManifestError: the script fails, prints no such list, lists an id twice, or the default isn't among them.
@@ -57,10 +56,10 @@ async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, En
 
 
 def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], env_id: str | None) -> str:
-    """``env_id``, or if that is None the runtime's default.
+    """Return ``env_id``, or the runtime's default if it is None.
 
     Raises:
-        ManifestError: the catalogue hasn't got it; names some that are like it.
+        ManifestError: the catalogue lacks it; names similar ones.
     """
     env_id = env_id or manifest.runtime.default_env
     if env_id not in catalogue:
@@ -72,8 +71,8 @@ def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], e
 
 
 def suggest(catalogue: Mapping[str, EnvTable], wanted: str) -> str:
-    """A few ids that begin as ``wanted`` does, for the error about one that isn't there."""
-    # A search by edit distance over a thousand ids would hold up the event loop for as long as a frame lasts.
+    """Return a few ids that begin like ``wanted``, for an error message."""
+    # Edit distances to a thousand ids would block the event loop for a frame.
     for length in range(len(wanted), 0, -1):
         prefix = wanted[:length].casefold()
         close = [env_id for env_id in catalogue if env_id.casefold().startswith(prefix)]

@@ -1,4 +1,4 @@
-"""A page in a browser as the program of a remote: it says nothing by itself, so what happens in it is watched."""
+"""A page in a browser as the program of a remote, watched through DevTools since it reports nothing itself."""
 
 from __future__ import annotations
 
@@ -26,32 +26,31 @@ from pluriverse_server.sources.page.watcher import Watcher, episode
 from .page_browser import BrowserKeeper
 from .program import Lost
 
-# The browser's profile and all that it writes are in this folder of the remote's private one.
-# One letter: the browser puts sockets below it, and what starts a remote may have put that somewhere deep already.
+# The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
 
-# A page is asked so often whether it lives, and has so long to say so: one that hangs is replaced within two seconds.
+# How often a page is checked, and how long it may take to answer: one that hangs is replaced within two seconds.
 CHECK_EVERY_S: Final = 0.5
 CHECK_TIMEOUT_S: Final = 1.5
 
-# Scripts' own memory is limited to half of this by a flag; what pictures, sounds and WebAssembly take is not.
+# A flag limits scripts' memory to half of this, but not that of pictures, sounds and WebAssembly.
 MAX_PAGE_BYTES: Final = 1024**3
 
-# The names that this machine has for itself: the daemon and the browser's own DevTools listen there.
+# Names of this machine, where the daemon and the browser's DevTools listen: pages can't reach them.
 LOOPBACK: Final = ("localhost", "*.localhost", "127.*", "[::1]", "0.0.0.0")
 
-# Pages that fail at once are not loaded again and again as fast as the machine can.
+# How long to wait before loading a page again that failed at once.
 RETRY_S: Final = 0.5
 
-# A watcher says something a frame, and whenever the page pushes: four times what the fastest screens show.
+# A watcher sends a message a frame, and whenever the page pushes: four times the fastest screens' rate.
 MAX_MESSAGES_PER_S: Final = 1000
 
-# The page's clock is this machine's; what it says on the way here is never older than this.
+# The page's clock is this machine's; a message is never older than this when it arrives.
 MAX_LATE_S: Final = 1.0
 
 
 class PageProgram:
-    """One runtime's page on one screen; to the service what ``Program`` is."""
+    """A runtime's page on one screen, with the interface of ``Program``."""
 
     takes_joystick = False
 
@@ -64,7 +63,7 @@ class PageProgram:
         on_report: Callable[[reports.Report], None],
         on_lost: Callable[[Lost], None],
     ) -> None:
-        """``runtime_dir`` is a private folder for the browser's. ``on_lost`` may call ``begin`` at once."""
+        """Use the private folder ``runtime_dir`` for the browser. ``on_lost`` may call ``begin`` at once."""
         assert manifest.page is not None
         self._table = manifest.page
         self._manifest = manifest
@@ -92,7 +91,7 @@ class PageProgram:
         """Serve the files; the browser is started once there is a screen.
 
         Raises:
-            StartError: what the manifest names isn't there.
+            StartError: a file that the manifest names is missing.
         """
         if self._files is not None:
             await self._files.start()
@@ -103,7 +102,7 @@ class PageProgram:
         ]
 
     async def stop(self) -> None:
-        """End the browser and serve no more."""
+        """End the browser and stop serving files."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -112,39 +111,39 @@ class PageProgram:
             await self._files.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
-        """From now on there is a screen to draw on: the one that ``environment`` (DISPLAY, XAUTHORITY) names."""
+        """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
         self._keeper.environment = environment
         self._work.set()
 
     async def take_off(self) -> None:
-        """The screen is gone: end the browser, and don't start it again until ``put_on``. Not a loss."""
+        """End the browser, since its screen is gone, and don't start it before the next ``put_on``. Not a loss."""
         self._keeper.environment = None
         self._page = None
         self._clear_deadline()
         await self._keeper.end()
 
     def begin(self, begin: Begin) -> None:
-        """Ask for an episode, in the page as it is or in a new one."""
+        """Ask for an episode, in the current page or a new one."""
         self._wanted = begin
         self._clear_deadline()
         self._scores = Scores(self._manifest.rewards)
         self._work.set()
 
     def send(self, request: reports.Request) -> None:
-        """Nothing: a page is told of no more than its episodes."""
+        """Do nothing: pages take no requests but episodes."""
 
     def check_frozen(self, now: float) -> None:
-        """Nothing: a page draws when it likes. One that hangs is found by itself."""
+        """Do nothing: pages needn't draw, and one that hangs is found by ``_watch``."""
 
     @property
     def pid(self) -> int | None:
         """The browser's process id, if it runs."""
         return self._keeper.browser.process.pid if self._keeper.browser is not None else None
 
-    # ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── episodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _keep(self) -> None:
-        """Begin the episode that is wanted, then the next, for as long as this is not cancelled."""
+        """Begin each episode that is asked for, until cancelled."""
         begun: Begin | None = None
         while True:
             await self._work.wait()
@@ -156,29 +155,29 @@ class PageProgram:
             try:
                 await self._begin(begin, environment)
             except ConnectionLost:
-                # Its process ends as well, or has; that is told of then.
+                # The browser's process ends as well, which is reported elsewhere.
                 continue
             except (DevToolsError, PageError) as error:
                 self._fail(begin, Lost(f"page: {error}", died=False))
             except (StartError, ManifestError) as error:
-                # No page is to blame, and no episode will go better.
+                # Not the page's fault, and the next episode would fail, too.
                 self._fail(begin, Lost(str(error)))
 
     async def _begin(self, begin: Begin, environment: Mapping[str, str]) -> None:
         await asyncio.sleep(max(0, self._not_before - asyncio.get_running_loop().time()))
         entry = self._catalogue[begin.environment.env_id]
         address = self._address(begin, entry)
-        told = episode(begin.episode_id, begin.seed, entry.model_dump(mode="json"))
+        context = episode(begin.episode_id, begin.seed, entry.model_dump(mode="json"))
         page = self._page
         if page is not None and self._table.begin and page.address == address and not page.strayed:
             self._set_deadline()
-            await page.begin(told)
+            await page.begin(context)
             return
         if page is None or self._table.fresh == "context":
             page = await self._open_page(environment)
         if page is not None:
             self._set_deadline()
-            await page.navigate(address, told)
+            await page.navigate(address, context)
 
     def _address(self, begin: Begin, entry: EnvTable) -> str:
         address = fill_address(self._table, entry, seed=begin.seed, fps=begin.fps)
@@ -188,7 +187,7 @@ class PageProgram:
         return urljoin(f"{ORIGIN}/", address)
 
     async def _open_page(self, environment: Mapping[str, str]) -> Page | None:
-        """A new page instead of the one that is there; None if the screen went away meanwhile."""
+        """Replace the current page by a new one; None if the screen was lost meanwhile."""
         windows = await self._keeper.start(environment, self._flags())
         if windows is None:
             return None
@@ -204,7 +203,7 @@ class PageProgram:
         return page
 
     def _flags(self) -> list[str]:
-        """How large pixels are, and which hosts there are: for files their own alone, else any but this machine's."""
+        """Return the flags for the zoom and for the hosts that resolve: files' own alone, else any but this machine."""
         scale = f"--force-device-scale-factor={self._table.zoom}"
         origins = [*self._table.origins, *([self._table.url] if self._table.url is not None else [])]
         named = [f"EXCLUDE {host}" for origin in origins if (host := urlsplit(origin).hostname)]
@@ -220,7 +219,7 @@ class PageProgram:
             page.close()
 
     def _fail(self, begin: Begin, lost: Lost) -> None:
-        """Tell that ``begin`` came to nothing; unless that was told already, or the screen went away."""
+        """Report that ``begin`` failed, unless that was reported already or the screen was lost."""
         if begin is self._wanted and self._keeper.environment is not None:
             self._lose(lost)
 
@@ -228,12 +227,12 @@ class PageProgram:
         self._clear_deadline()
         self._close_page()
         loop = asyncio.get_running_loop()
-        # The first is replaced at once.
+        # The first loss is replaced at once.
         self._not_before, self._lost_at = self._lost_at + RETRY_S, loop.time()
         lost.log()
         self._on_lost(lost)
 
-    # ── what happens in the page ────────────────────────────────────────────────────────────────────────────────────
+    # ── messages of the page ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _heard(self, page: Page, payload: str) -> None:
         begin = self._wanted
@@ -262,14 +261,14 @@ class PageProgram:
         second = int(asyncio.get_running_loop().time())
         self._messages = (second, self._messages[1] + 1 if second == self._messages[0] else 1)
         if self._messages[1] > MAX_MESSAGES_PER_S:
-            raise BadValue(f"the page said more than {MAX_MESSAGES_PER_S} things within a second")
+            raise BadValue(f"the page sent more than {MAX_MESSAGES_PER_S} messages within a second")
 
     def _gone(self, target_id: str, reason: str) -> None:
         if self._page is not None and self._page.target_id == target_id:
             self._lose(Lost(reason, died=False))
 
     async def _watch(self) -> None:
-        """Find a page that hangs or grows too large, for as long as this is not cancelled."""
+        """Replace a page that hangs or grows too large, until cancelled."""
         while True:
             await asyncio.sleep(CHECK_EVERY_S)
             browser, page, scores = self._keeper.browser, self._page, self._scores
@@ -281,14 +280,14 @@ class PageProgram:
                 elif not page.guard.dialog_open:
                     await page.check(CHECK_TIMEOUT_S)
             except CallTimedOut:
-                # Before an episode runs, there is the time that it has for getting ready.
+                # Before the episode runs, the deadline for getting ready applies instead.
                 if scores.running and scores is self._scores and page is self._page:
                     self._lose(Lost(f"the page hung: no answer for {CHECK_TIMEOUT_S:g} s", died=False))
             except DevToolsError:
-                # It went away meanwhile, which is told of elsewhere.
+                # It was lost meanwhile, which is reported elsewhere.
                 continue
 
-    # ── readiness ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── readiness ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _set_deadline(self) -> None:
         self._clear_deadline()

@@ -1,4 +1,4 @@
-"""The browser that a runtime's pages are played in: kept running while there is a screen, its loss told of."""
+"""Keeps the browser of a runtime's pages running while there is a screen."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pluriverse_server.sources.page.windows import Windows
 from .browser import Browser
 from .program import Lost
 
-# A browser that ends and one that hangs up first are one death; the process's end tells more.
+# A browser that exits may hang up first; the exit status says more than the hang-up.
 HANG_UP_GRACE_S: Final = 0.1
 
 
 class BrowserKeeper:
-    """One browser at a time. ``environment`` names the screen, None while there is none."""
+    """Runs one browser at a time. ``environment`` names the screen; None while there is none."""
 
     def __init__(
         self, folder: Path, *, popups: bool, on_gone: Callable[[str, str], None], on_lost: Callable[[Lost], None]
     ) -> None:
-        """``folder`` is the browser's own. ``on_gone`` is told of windows, ``on_lost`` of the browser."""
+        """Use ``folder`` for the profile. Call ``on_gone`` for lost windows, ``on_lost`` for a lost browser."""
         self.environment: Mapping[str, str] | None = None
         self.browser: Browser | None = None
         self.windows: Windows | None = None
@@ -33,11 +33,11 @@ class BrowserKeeper:
         self._ending: asyncio.Task[None] | None = None
 
     async def start(self, environment: Mapping[str, str], flags: Sequence[str]) -> Windows | None:
-        """The windows of the browser, started if need be; None if the screen went away meanwhile.
+        """Start the browser if needed, and return its windows; None if the screen was lost meanwhile.
 
         Raises:
-            StartError: it won't start.
-            DevToolsError: it is gone already.
+            StartError: the browser doesn't start.
+            DevToolsError: the browser is gone already.
         """
         if self._ending is not None:
             await asyncio.shield(self._ending)
@@ -60,7 +60,7 @@ class BrowserKeeper:
             await asyncio.shield(self._ending)
 
     def _hung_up(self, browser: Browser, why: str) -> None:
-        # A page can bring this about, by saying too much at once; no remote gives up over that.
+        # A page can cause this by sending too much at once; it doesn't count towards giving up.
         loop = asyncio.get_running_loop()
         loop.call_later(HANG_UP_GRACE_S, self._lose, browser, Lost(f"browser: {why}", died=False))
 

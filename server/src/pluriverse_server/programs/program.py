@@ -1,4 +1,4 @@
-"""The program that draws: started when an episode needs it, watched, replaced when it is lost."""
+"""The program that draws: started when an episode needs it, monitored, replaced when it is lost."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ log = logging.getLogger(__name__)
 SOCKET_NAME: Final = "program.sock"
 SCRAPER_FOLDER: Final = "scraper"
 
-# A program whose process ends and one that closes its socket first are one death; the process's end tells more.
+# A program that exits may close its socket first; the exit status says more than the hang-up.
 HANG_UP_GRACE_S: Final = 0.05
 
-# A scraper that can't go on ends with this, its reason in its last line.
+# The exit status of a scraper that can't go on; the last line of its output is the reason.
 FAILED: Final = 1
 
-# A program that listens ends by itself within a frame or two of being asked; then no signal is needed.
+# A cooperating program ends within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
 
 # How many of a dead program's last lines are logged.
@@ -57,9 +57,9 @@ class Lost:
 
 
 class Program:
-    """One runtime's program on one screen. ``begin`` asks it for an episode; everything else it says for itself.
+    """A runtime's program on one screen. ``begin`` asks it for an episode; reports are passed to ``on_report``.
 
-    Where programs say nothing, it is the scraper's process, which is asked like a program that knows its own rewards.
+    Programs that report nothing run under a scraper, which reports for them.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Program:
         on_report: Callable[[reports.Report], None],
         on_lost: Callable[[Lost], None],
     ) -> None:
-        """``runtime_dir`` is a private folder. ``on_lost`` may call ``begin`` at once."""
+        """Use the private folder ``runtime_dir``. ``on_lost`` may call ``begin`` at once."""
         self._directory = directory
         self._runtime_dir = runtime_dir
         self._manifest = manifest
@@ -106,17 +106,17 @@ class Program:
         await self._socket.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
-        """From now on there is a screen to draw on: the one that ``environment`` (DISPLAY, XAUTHORITY) names."""
+        """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
         self._environment = environment
         self._work.set()
 
     async def take_off(self) -> None:
-        """The screen is gone: end the program, and don't start it again until ``put_on``. Not a loss."""
+        """End the program, since its screen is gone, and don't start it before the next ``put_on``. Not a loss."""
         self._environment = None
         await self._end_process()
 
     def begin(self, begin: Begin) -> None:
-        """Ask for an episode; start the program for it where it doesn't run or must be started anew."""
+        """Ask for an episode, starting or restarting the program if needed."""
         self._wanted = begin
         self._last_frame_at = None
         self._set_deadline()
@@ -126,7 +126,7 @@ class Program:
             self._work.set()
 
     def send(self, request: reports.Request) -> None:
-        """Tell the program something; nothing happens if it doesn't listen."""
+        """Send a request to the program, if it is connected."""
         self._socket.send(request)
 
     @property
@@ -136,7 +136,7 @@ class Program:
 
     @property
     def malformed_reports(self) -> int:
-        """How many lines of the program's were dropped."""
+        """How many malformed lines of the program were dropped."""
         return self._socket.malformed_reports
 
     def check_frozen(self, now: float) -> None:
@@ -148,10 +148,10 @@ class Program:
             self._last_frame_at = None
             self._abandon(f"program froze: no frame for {limit:g} s")
 
-    # ── the life of the process ─────────────────────────────────────────────────────────────────────────────────────
+    # ── the life of the process ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _keep(self) -> None:
-        """Start the program whenever an episode wants one that doesn't run, and tell of its end at once."""
+        """Start the program whenever an episode needs it."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -161,14 +161,14 @@ class Program:
                 if self._goes_on or self._asked is self._wanted:
                     continue
                 await self._end_process()
-                # The screen may have gone meanwhile, or another episode be wanted.
+                # The screen or the wanted episode may have changed meanwhile.
                 self._work.set()
                 continue
             await self._start_process(self._wanted, self._environment)
 
     async def _start_process(self, begin: Begin, environment: Mapping[str, str]) -> None:
         self._set_deadline()
-        # Set before it runs: a quick one connects before it is known to have started.
+        # Set before it runs: a fast program connects before the start returns.
         self._asked = None if self._goes_on else begin
         try:
             process = await ChildProcess.start(
@@ -176,7 +176,7 @@ class Program:
                 self._command(begin),
                 cwd=self._directory,
                 env=child_environment({**environment, "PLURIVERSE_SOCKET": str(self._socket.path)}),
-                # A scraper has something to say to people, and none of what its program prints is among that.
+                # A scraper's log is for people; it doesn't include its program's output.
                 log_level=logging.INFO if self._manifest.plays_scraped else logging.DEBUG,
             )
         except (StartError, ManifestError) as error:
@@ -185,7 +185,7 @@ class Program:
             self._on_lost(Lost(f"program could not be started: {error}"))
             return
         if self._environment is not environment:
-            # Its screen went away while it was being started.
+            # Its screen was lost while it was being started.
             await process.stop()
             return
         self._process = process
@@ -196,7 +196,7 @@ class Program:
             return
         reason = f"program {process.describe_end()}"
         if self._manifest.plays_scraped and process.returncode == FAILED and process.output_tail:
-            # It can say why no episode begins.
+            # The scraper's own reason says more than its exit status.
             reason = process.output_tail.splitlines()[-1]
         self._lose(reason, process.output_tail)
 
@@ -208,7 +208,7 @@ class Program:
         self._on_lost(lost)
 
     def _abandon(self, reason: str) -> None:
-        """Give up on a program that lives but is no use."""
+        """Kill a running program that is of no use, and report it as lost."""
         process = self._process
         if process is None:
             return
@@ -216,7 +216,7 @@ class Program:
         self._lose(reason, process.output_tail)
 
     def _forget(self) -> ChildProcess | None:
-        """From here on no program runs, as far as this knows; returns the one that did."""
+        """Reset all state about the running process, and return the process."""
         process, self._process = self._process, None
         self._asked = None
         self._last_frame_at = None
@@ -233,15 +233,15 @@ class Program:
                         await process.wait()
                 await process.stop()
             finally:
-                # Also where this is cancelled: nobody remembers the process any more.
+                # Even if cancelled: nothing else refers to the process any more.
                 process.kill()
         self._socket.hang_up()
 
-    # ── what the program says ───────────────────────────────────────────────────────────────────────────────────────
+    # ── reports ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _connected(self) -> None:
         self.takes_joystick = False
-        # A program that is started anew for each episode is only told of the one that it was started for.
+        # A program that is restarted for each episode is only asked for the one it was started for.
         begin = self._wanted if self._goes_on else self._asked
         if begin is not None:
             self._ask(begin)
@@ -264,7 +264,7 @@ class Program:
             loop = asyncio.get_running_loop()
             loop.call_later(HANG_UP_GRACE_S, lambda: process is self._process and self._abandon(reason))
 
-    # ── what the manifest says of an episode ────────────────────────────────────────────────────────────────────────
+    # ── settings of an episode ───────────────────────────────────────────────────────────────────────────────────────
 
     def _game(self, begin: Begin) -> GameTables:
         return self._manifest.game(begin.environment.env_id)
@@ -289,7 +289,7 @@ class Program:
         assert program is not None
         return program.frozen_after_s
 
-    # ── readiness ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── readiness ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _set_deadline(self) -> None:
         self._clear_deadline()

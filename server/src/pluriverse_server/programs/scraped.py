@@ -1,4 +1,4 @@
-"""How the daemon starts the process that plays a scraped program, and how long it lets that take."""
+"""How the daemon starts a scraper, and how long an episode of it may take to begin."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Final
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.game import GameTables
 
-# What a scraper does beside the game's own steps: it starts, copies the program's HOME, ends the last program.
+# For starting, copying the program's HOME and ending the last program, beside the game's own steps.
 OWN_TIME_S: Final = 15.0
 
-# Where keys don't lead to an episode, the program is started anew, once.
+# Where keys don't lead to an episode, the program is restarted once.
 ATTEMPTS: Final = 2
 
 
 def scraper_command(directory: Path, folder: Path) -> list[str]:
-    """The scraper of the runtime in ``directory``; ``folder`` is for what it makes, which it removes at its end."""
-    # By its name: the layer that it is in lies above this one.
+    """Return the command of the scraper of the runtime in ``directory``, with a private ``folder`` for its files."""
+    # A name, not an import: the scraper lies on a floor above.
     command = [sys.executable, "-m", "pluriverse_server.scraper", str(directory.absolute()), "--folder", str(folder)]
     return [*command, "--draft"] if os.environ.get(DRAFT_VARIABLE) else command
 
 
 def patience_s(game: GameTables) -> float:
-    """How long an episode may take to begin. The scraper gives up before that, and says which step has failed."""
+    """Return how long an episode may take to begin, in seconds; the scraper itself gives up before that."""
     assert game.program is not None
     steps = (*game.reset.start, *game.reset.steps)
     way = game.program.ready.timeout_s + sum(step.timeout_s for step in steps) + game.episode.ready_timeout_s

@@ -1,29 +1,29 @@
-"""When a remote that keeps dying should give up. Pure; time is passed in."""
+"""Decides when a remote that keeps crashing gives up. Pure; time is passed in."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from typing import Final
 
-# One crash is an accident and heals; this many in so short a time will not heal by themselves.
+# A single crash is restarted; this many in so short a time won't get better by themselves.
 MAX_CRASHES: Final = 5
 WINDOW_S: Final = 60.0
 
 
 class CrashLimiter:
-    """The deaths of the last minute."""
+    """The crashes of the last minute."""
 
     def __init__(self) -> None:
-        self._deaths: deque[tuple[float, str]] = deque()
+        self._crashes: deque[tuple[float, str]] = deque()
 
     def record(self, what: str, now: float) -> bool:
-        """Note that ``what`` died (``program: killed by SIGKILL``). True if the remote should give up. Seconds."""
-        self._deaths.append((now, what))
-        while now - self._deaths[0][0] > WINDOW_S:
-            self._deaths.popleft()
-        return len(self._deaths) >= MAX_CRASHES
+        """Add a crash (``program: killed by SIGKILL``) at ``now``, in seconds; return whether to give up."""
+        self._crashes.append((now, what))
+        while now - self._crashes[0][0] > WINDOW_S:
+            self._crashes.popleft()
+        return len(self._crashes) >= MAX_CRASHES
 
     def summary(self) -> str:
-        """What died how often, most frequent first."""
-        counts = Counter(what for _, what in self._deaths).most_common()
+        """Return what crashed how often, most frequent first."""
+        counts = Counter(what for _, what in self._crashes).most_common()
         return "; ".join(f"{what} ({count}x)" for what, count in counts)

@@ -1,4 +1,4 @@
-"""Conducts one environment: reports and requests go into the episode machine, what follows goes out."""
+"""One environment as a service: feeds reports and requests to the episode machine, and carries out its outputs."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ from .status import Statistics
 
 log = logging.getLogger(__name__)
 
-# How often it is looked whether a heartbeat is due or the program has frozen.
+# How often to check whether a heartbeat is due or the program has frozen.
 TICK_S: Final = 0.1
 
-# A program that is read is ended at its limit by who reads it, who knows what is still to be given; the daemon's own
-# limit comes so much later, should that hang.
+# A scraper ends its program at the limit itself, since it knows which rewards are still to be given. The daemon's limit
+# comes this much later, in case the scraper hangs.
 SCRAPED_LIMIT_GRACE_S: Final = 1.0
 
-# What agents may rely on beyond the protocol that old agents know; sent in v0.env.describe.
+# Extensions of the protocol that agents may rely on; sent in v0.env.describe.
 CAPABILITIES: Final = ("fps", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
 
 
-class Listener(Protocol):
-    """Who hears all that goes through a service, such as a recorder. Neither call may take long."""
+class Subscriber(Protocol):
+    """Receives everything that passes through a service, as a recorder does. Neither call may take long."""
 
     def on_report(self, report: reports.Report) -> None:
-        """The program has said this; it hasn't been taken in yet."""
+        """Called with each report, before it is processed."""
         ...
 
     def on_output(self, output: Output) -> None:
-        """The episode machine wants this done; it hasn't been yet."""
+        """Called with each output of the episode machine, before it is carried out."""
         ...
 
 
 class EnvironmentService:
-    """One environment on one screen, as its connections see it (``daemon.requests.Requests``)."""
+    """Runs one environment on one screen; implements ``daemon.requests.Requests`` for its connections."""
 
     def __init__(
         self,
@@ -66,19 +66,21 @@ class EnvironmentService:
         runtime_dir: Path,
         on_change: Callable[[], None],
     ) -> None:
-        """``runtime_dir`` is a private folder. ``on_change`` is called when the episode or its state changes."""
+        """Use the private folder ``runtime_dir``; call ``on_change`` when the episode or its state changes."""
         self.metrics = Metrics()
         self.statistics = Statistics()
         self.hub = Hub(self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s)
-        played = PageProgram if manifest.reset.by == "page" else Program
-        self.program = played(settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost)
+        program_class = PageProgram if manifest.reset.by == "page" else Program
+        self.program = program_class(
+            settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost
+        )
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.injector: AsyncInjector | None = None
-        self.listeners: list[Listener] = []
+        self.subscribers: list[Subscriber] = []
         self._manifest = manifest
         self._catalogue = catalogue
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
-        self._deaths = CrashLimiter()
+        self._crashes = CrashLimiter()
         self._on_change = on_change
         self._time_limit: asyncio.TimerHandle | None = None
         self._resetting_since: float | None = None
@@ -94,7 +96,7 @@ class EnvironmentService:
         self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=time.time()))
 
     async def stop(self, reason: str) -> None:
-        """Say goodbye to the agents and end the program."""
+        """Close all connections with ``reason``, and end the program."""
         if self._ticker is not None:
             self._ticker.cancel()
         if self._time_limit is not None:
@@ -102,17 +104,17 @@ class EnvironmentService:
         await asyncio.gather(self.hub.stop(reason), self.program.stop())
 
     def part_died(self, part: str, how: str) -> None:
-        """Note that a part of the remote died; too many deaths in too short a time complete ``gave_up``."""
+        """Count a crash of a part of the remote; too many in too short a time complete ``gave_up``."""
         self.metrics.deaths.labels(part).inc()
-        if self._deaths.record(f"{part}: {how}", time.time()) and not self.gave_up.done():
-            self.gave_up.set_result(self._deaths.summary())
+        if self._crashes.record(f"{part}: {how}", time.time()) and not self.gave_up.done():
+            self.gave_up.set_result(self._crashes.summary())
 
     def screen_lost(self, reason: str) -> None:
-        """The screen has died under the program: its episode ends, the next waits for another screen."""
+        """End the episode of a screen that died; the next one waits for another screen."""
         self._carry_out(self._machine.program_lost(reason, time.time()))
 
     def status(self) -> dict[str, Any]:
-        """The live state; see ``status``."""
+        """Return the live state; see ``status``."""
         now = time.time()
         round_trip_s = self.hub.agent_round_trip_s
         runtime = self._manifest.runtime
@@ -130,7 +132,7 @@ class EnvironmentService:
         }
 
     def render_metrics(self) -> bytes:
-        """The metrics, for Prometheus."""
+        """Return the metrics in Prometheus' text format."""
         self.metrics.connections.labels("agent").set(int(self.hub.agent is not None))
         self.metrics.connections.labels("observer").set(self.hub.observers)
         self.metrics.malformed_reports.set(self.program.malformed_reports)
@@ -139,17 +141,17 @@ class EnvironmentService:
         self.metrics.dropped_observations.set(self.hub.dropped_observations)
         return self.metrics.render()
 
-    # ── what connections ask ────────────────────────────────────────────────────────────────────────────────────────
+    # ── requests of connections ──────────────────────────────────────────────────────────────────────────────────────
 
     def description(self) -> tuple[messages.Describe, int] | None:
-        """What the environment is now, and its episode's id."""
+        """Return the current description and its episode id; None before the first episode."""
         described = self._machine.description()
         if described is None or self._machine.episode is None:
             return None
         return described, self._machine.episode.episode_id
 
     def reset(self, reset: messages.Reset, leaving: int) -> int:
-        """Begin an episode, or join the one that is beginning; returns its id.
+        """Begin an episode, or join the one that is beginning; return its id.
 
         Raises:
             RequestError: there is no such environment.
@@ -168,10 +170,10 @@ class EnvironmentService:
         return self._machine.episode.episode_id
 
     async def act(self, events: Sequence[Event]) -> None:
-        """Put keys, pointer and joystick in, in order.
+        """Inject key, pointer and joystick events in order.
 
         Raises:
-            RequestError: the program takes no joystick (then nothing is put in), or the screen is gone.
+            RequestError: the program takes no joystick (then nothing is injected), or the screen is gone.
         """
         joystick = [event for event in events if isinstance(event, JoystickEvent)]
         if joystick and not self.program.takes_joystick:
@@ -189,7 +191,7 @@ class EnvironmentService:
         self.metrics.actions.inc()
 
     def agent_left(self) -> None:
-        """The agent is gone: let go of the keys and buttons that it holds."""
+        """Release the keys and buttons that the agent held."""
         if self.injector is not None:
             self._releasing = asyncio.create_task(self._release(self.injector), name="releasing keys")
 
@@ -197,11 +199,11 @@ class EnvironmentService:
         with contextlib.suppress(DisplayLost):
             await injector.release_all()
 
-    # ── what the program does ───────────────────────────────────────────────────────────────────────────────────────
+    # ── reports of the program ───────────────────────────────────────────────────────────────────────────────────────
 
     def _reported(self, report: reports.Report) -> None:
-        for listener in self.listeners:
-            listener.on_report(report)
+        for subscriber in self.subscribers:
+            subscriber.on_report(report)
         now = time.time()
         episode = self._machine.episode
         if isinstance(report, reports.Readings) and episode is not None and report.episode == episode.episode_id:
@@ -213,7 +215,7 @@ class EnvironmentService:
         self._carry_out(self._machine.report(report, now))
 
     def _note_readings(self, report: reports.Readings) -> None:
-        # Only a scraper reads sources; what another program calls so is not shown.
+        # Only a scraper reads sources; a cooperating program may use the report for something else.
         known = {
             name: cast("Mapping[str, Any]", reading)
             for name, reading in report.readings.items()
@@ -225,7 +227,7 @@ class EnvironmentService:
 
     @property
     def _sources(self) -> Mapping[str, Source]:
-        """Those of the environment that is played."""
+        """The sources of the current environment."""
         episode = self._machine.episode
         return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
 
@@ -241,12 +243,12 @@ class EnvironmentService:
             self.program.check_frozen(loop.time())
             self._carry_out(self._machine.heartbeat(time.time()))
 
-    # ── what follows ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── outputs of the episode machine ───────────────────────────────────────────────────────────────────────────────
 
     def _carry_out(self, outputs: Sequence[Output]) -> None:
         for output in outputs:
-            for listener in self.listeners:
-                listener.on_output(output)
+            for subscriber in self.subscribers:
+                subscriber.on_output(output)
             match output:
                 case Send(messages.Reward() as reward, episode_id):
                     self._send_reward(reward, episode_id)

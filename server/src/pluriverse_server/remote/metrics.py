@@ -1,4 +1,4 @@
-"""What a remote counts and times, for Prometheus. No label grows without bound."""
+"""A remote's Prometheus metrics. No label grows without bound."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-# From a reward in the same frame to one that is plainly late.
 _LAG_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
 _READ_BUCKETS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
 _RESET_BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
-# What sources.reading calls a reading that took too long, and those that don't count and won't by being read again.
+# States of readings (sources.reading): one that took too long, and those that don't count.
 LATE: Final = "late"
 REFUSED: Final = (LATE, "implausible", "unsure")
 
@@ -42,7 +41,6 @@ class Metrics:
         self.malformed_reports = Gauge(
             "pluriverse_malformed_reports", "Lines of the program's that were dropped.", registry=r
         )
-
         self.discarded_reports = Gauge(
             "pluriverse_discarded_reports", "Reports of the program's that belonged to no running episode.", registry=r
         )
@@ -52,7 +50,7 @@ class Metrics:
         self.dropped_observations = Gauge(
             "pluriverse_dropped_observations", "Observations and texts dropped since their reader was slow.", registry=r
         )
-        # An environment's sources are at most manifest_sources.MAX_SOURCES, and games call them alike.
+        # An environment's sources are at most manifest.sources.MAX_SOURCES, and games call them alike.
         self.source_read_seconds = Histogram(
             "pluriverse_source_read_seconds",
             "How long reading a source took.",
@@ -74,7 +72,7 @@ class Metrics:
         )
 
     def note_readings(self, readings: Mapping[str, Mapping[str, Any]], cycle_s: float) -> None:
-        """Sources were read, as ``pluriverse_protocol.reports.Readings`` has it; ``cycle_s`` for all of them."""
+        """Observe readings (``pluriverse_protocol.reports.Readings``), which took ``cycle_s`` together."""
         self.source_cycle_seconds.observe(cycle_s)
         for name, reading in readings.items():
             state, lag_ms = reading.get("state"), reading.get("lag_ms")
@@ -86,5 +84,5 @@ class Metrics:
                 self.source_refused.labels(state).inc()
 
     def render(self) -> bytes:
-        """The metrics in Prometheus' text format."""
+        """Return the metrics in Prometheus' text format."""
         return generate_latest(self.registry)

@@ -1,4 +1,4 @@
-"""The overlay of a screen as the daemon sees it: a process that is there before the program that it lies over."""
+"""Starts the overlay process, which paints the metadata block and guards keys above the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START_DEADLINE_S: Final = 15.0
 
 
 def overlay_arguments(manifest: Manifest) -> list[str]:
-    """What the overlay is to do for a runtime, as its command line; empty if there is nothing for it to do."""
+    """Return the overlay's command line for a runtime; empty if it needs no overlay."""
     arguments: list[str] = []
     runtime, page = manifest.runtime, manifest.page
     if runtime.metadata is not None and runtime.metadata.painted_by == "overlay":
@@ -34,10 +34,10 @@ def overlay_arguments(manifest: Manifest) -> list[str]:
 
 
 async def start_overlay(arguments: Sequence[str], environment: Mapping[str, str]) -> ChildProcess:
-    """Start it on the screen that ``environment`` names; returns once its block is shown and its guard up.
+    """Start the overlay on the screen that ``environment`` names; return once it is in place.
 
     Raises:
-        StartError: it ended, or wasn't ready in time; nothing is left of it.
+        StartError: it ended, or wasn't ready in time.
     """
     pipe = await Pipe.open()
     ready_fd = pipe.write_end

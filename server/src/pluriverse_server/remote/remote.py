@@ -1,4 +1,4 @@
-"""One remote from start to end: screen, program, daemon; heals what heals, gives up on what doesn't, leaves nothing."""
+"""One remote from start to end: starts screen, program and daemon, restarts what crashes, and cleans up."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .screen_clients import ScreenClients
 
 log = logging.getLogger(__name__)
 
-GOODBYE: Final = "the remote is shutting down"
+SHUTDOWN_REASON: Final = "the remote is shutting down"
 
 
 class GaveUp(Exception):
-    """Parts of the remote died too often; the message says what died how."""
+    """Parts of the remote crashed too often; the message says which and how."""
 
 
 class Remote:
-    """A remote. ``run`` is its whole life."""
+    """A remote; ``run`` starts it and returns when it has ended."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -45,29 +45,29 @@ class Remote:
         self._viewers: ViewerHub | None = None
 
     def stop(self) -> None:
-        """End ``run`` in good order; may be called from a signal handler."""
+        """Make ``run`` return; may be called from a signal handler."""
         self._stopping.set()
 
     @property
     def service(self) -> EnvironmentService:
-        """What plays the environment, once ``on_start`` was called."""
+        """The environment; there is one once ``on_start`` was called."""
         assert self._service is not None
         return self._service
 
     @property
     def screen(self) -> Screen:
-        """What it is played on, once ``on_start`` was called."""
+        """The screen; there is one once ``on_start`` was called."""
         assert self._screen is not None
         return self._screen
 
     def status(self) -> Mapping[str, Any]:
-        """The live state (see ``status``); empty until there is any."""
+        """Return the live state (see ``status``); empty before the environment starts."""
         if self._service is None:
             return {}
         return {**self._service.status(), "viewers": self._viewers.viewers if self._viewers else 0}
 
     async def run(self, on_start: Callable[[Manifest], None]) -> None:
-        """Bring everything up, call ``on_start``, and serve until ``stop``.
+        """Start everything, call ``on_start``, and serve until ``stop`` is called.
 
         Raises:
             ManifestError: the runtime can't be used.
@@ -84,7 +84,7 @@ class Remote:
         runtime_dir = Path(tempfile.mkdtemp(prefix=f"pluriverse-{os.getpid()}-"))
         screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir))
         try:
-            # Neither needs the other, and together they are most of the time that a start takes.
+            # Independent of each other, and most of the time that a start takes.
             starting = asyncio.create_task(screen.start(), name="screen's start")
             try:
                 catalogue = await load_catalogue(settings.runtime, manifest)
@@ -118,13 +118,13 @@ class Remote:
             on_start(manifest)
             await self._serve(screen, clients, service)
         finally:
-            await service.stop(GOODBYE)
+            await service.stop(SHUTDOWN_REASON)
             await clients.clear()
             if runner is not None:
                 await runner.cleanup()
 
     async def _serve(self, screen: Screen, clients: ScreenClients, service: EnvironmentService) -> None:
-        """Until somebody stops it, too much has died, or the screen can't be brought back."""
+        """Serve until stopped, until too much has crashed, or until the screen can't be restarted."""
         healer = asyncio.create_task(_keep_screen(screen, clients, service), name="screen")
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:

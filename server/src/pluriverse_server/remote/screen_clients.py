@@ -1,4 +1,4 @@
-"""What is on a remote's screen: the agent's input, the overlay, and the program, put on it in this order."""
+"""The clients of a remote's screen: the input injector, the overlay and the program, started in this order."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ log = logging.getLogger(__name__)
 
 
 class ScreenClients:
-    """Puts everything on the screen once it is there, and off again when it has gone; keeps the overlay running.
+    """Starts the clients on a new screen, ends them when it is lost, and keeps the overlay running.
 
-    Where the overlay guards the keys of a browser, the browser is on the screen only while the overlay is.
+    Where the overlay guards the keys of a browser, the browser runs only while the overlay does.
     """
 
     def __init__(self, screen: Screen, manifest: Manifest, service: EnvironmentService) -> None:
@@ -31,12 +31,12 @@ class ScreenClients:
         self._overlay: asyncio.Task[None] | None = None
 
     async def put_on(self) -> None:
-        """Give the program and the agent's input the screen, which has just been started."""
+        """Start the clients on a screen that has just been started."""
         screen, service = self._screen, self._service
         try:
             service.injector = await AsyncInjector.open(screen.display, screen.xauthority)
         except DisplayLost as error:
-            # The screen's keeper has that death in hand, and comes back here with another screen.
+            # The screen is being restarted, and this is called again then.
             log.warning("%s", error)
             return
         if not self._guarded:
@@ -46,7 +46,7 @@ class ScreenClients:
             self._overlay = asyncio.create_task(keeping, name="overlay")
 
     async def take_off(self, reason: str) -> None:
-        """The screen that was put on is gone, and the program with it; nothing if none is on."""
+        """End the clients of a screen that is gone; do nothing if there are none."""
         injector, self._service.injector = self._service.injector, None
         if injector is not None:
             await self._end_overlay()
@@ -55,7 +55,7 @@ class ScreenClients:
             await injector.close()
 
     async def clear(self) -> None:
-        """Take everything off but the program, which has ended already. May be called repeatedly."""
+        """End everything but the program, which has ended already. May be called repeatedly."""
         await self._end_overlay()
         if self._service.injector is not None:
             await self._service.injector.close()
@@ -65,7 +65,7 @@ class ScreenClients:
             how = await self._run_overlay(arguments, environment)
             if self._guarded:
                 await self._service.program.take_off()
-            # Who loses the X server dies as well. That is the server's death, and whoever sees to that ends this.
+            # The overlay also dies with the X server; that is handled as the X server's crash, and cancels this task.
             await asyncio.sleep(ROOT_CAUSE_S)
             log.warning("the %s died (%s); starting it again", OVERLAY, how)
             self._service.part_died(OVERLAY, how)
@@ -73,7 +73,7 @@ class ScreenClients:
                 self._service.screen_lost(f"{OVERLAY} {how}")
 
     async def _run_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-        """Until it ends; returns how it did."""
+        """Run the overlay until it ends; return how it ended."""
         try:
             overlay = await start_overlay(arguments, environment)
         except StartError as error:

@@ -1,4 +1,4 @@
-"""The live state of a remote in one place: what the viewer, the status line and the health checks show.
+"""The live state of a remote, as the viewer, the status line and the health checks show it.
 
 Pure: the clock is passed in. Times are UNIX seconds, rates frames a second, lags milliseconds.
 """
@@ -18,15 +18,13 @@ from pluriverse_server.episode import Episode, Finished
 # The frame rate is measured over this long: short enough to show a stall, long enough to be steady.
 RATE_WINDOW_S: Final = 2.0
 
-# A program whose clock stands still would otherwise be remembered frame by frame, forever.
+# Bounds memory where a program's clock stands still.
 MAX_RATE_FRAMES: Final = int(RATE_WINDOW_S * MAX_FPS)
 
-# How many rewards the shown lag is the median of, and how many ended episodes are shown.
+# The lag is the median of so many rewards; so many rewards and ended episodes are kept for display.
 LAGS: Final = 32
-EPISODES: Final = 20
-
-# How many rewards are shown.
 REWARDS: Final = 32
+EPISODES: Final = 20
 
 
 @dataclass(slots=True)
@@ -36,7 +34,7 @@ class FrameRate:
     _frames: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MAX_RATE_FRAMES))
 
     def note(self, frames: int, at: float) -> None:
-        """The program has drawn ``frames`` so far in its episode."""
+        """Add that the program has drawn ``frames`` so far in its episode."""
         if self._frames and (frames < self._frames[-1][1] or at < self._frames[-1][0]):
             self._frames.clear()
         self._frames.append((at, frames))
@@ -44,7 +42,7 @@ class FrameRate:
             self._frames.popleft()
 
     def rate(self, now: float) -> float | None:
-        """Frames a second; None where too little is known."""
+        """Return frames a second; None if unknown."""
         if len(self._frames) < 2 or now - self._frames[-1][0] > RATE_WINDOW_S:
             return None
         (first_at, first), (last_at, last) = self._frames[0], self._frames[-1]
@@ -52,7 +50,7 @@ class FrameRate:
 
 
 class Statistics:
-    """What the live state remembers beside the episode itself."""
+    """The history that the live state shows beside the current episode."""
 
     def __init__(self) -> None:
         self.frame_rate = FrameRate()
@@ -62,24 +60,24 @@ class Statistics:
         self._readings: dict[str, Mapping[str, Any]] = {}
 
     def note_reward_lag(self, seconds: float) -> None:
-        """A reward was sent ``seconds`` after the frame that earned it was on the screen."""
+        """Add a reward's lag: from the frame that earned it on screen to its message."""
         self._reward_lags_s.append(seconds)
 
     def note_reward(self, at: float, reward: float, episode_id: int, end: str | None) -> None:
-        """A reward was sent; with ``end``, which is the reason, its episode has ended."""
+        """Add a reward that was sent; ``end`` is the reason if it ended its episode."""
         given = {"at": at, "reward": reward, "done": end is not None, "reason": end or "", "episode": str(episode_id)}
         self._rewards.append(given)
 
     def note_readings(self, readings: Mapping[str, Mapping[str, Any]]) -> None:
-        """Some of the environment's sources were read."""
+        """Replace the readings of some sources."""
         self._readings.update(readings)
 
     def forget_readings(self) -> None:
-        """Another environment is played, or this one anew."""
+        """Forget all readings, at the start of an episode."""
         self._readings.clear()
 
     def sources_status(self, regions: Mapping[str, list[int] | None]) -> dict[str, Any]:
-        """The newest reading of each source, with its region (x, y, width, height) if it is on the screen."""
+        """Return the newest reading of each source, with its region (x, y, width, height) if it is on the screen."""
         return {
             name: {**self._readings[name], "region": region}
             for name, region in regions.items()
@@ -88,11 +86,11 @@ class Statistics:
 
     @property
     def reward_lag_ms(self) -> float | None:
-        """The median of the last ones."""
+        """The median of the last lags."""
         return statistics.median(self._reward_lags_s) * 1000 if self._reward_lags_s else None
 
     def episode_status(self, episode: Episode | None, state: str | None, now: float) -> dict[str, Any]:
-        """The part of the live state that is about episodes."""
+        """Return the part of the live state that is about episodes."""
         running_for = now - episode.started_at if episode and episode.started_at and state == "running" else 0.0
         rate = self.frame_rate.rate(now)
         return {
