@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 from aiohttp import web
-from pluriverse_server.viewer.hub import MAX_REASON_BYTES, MAX_VIEWERS, TooManyViewers, ViewerHub
-from pluriverse_server.viewer.tasks import End, first_end
+from pluriverse_server.viewer.hub import MAX_REASON_BYTES, MAX_VIEWERS, End, TooManyViewers, ViewerHub, first_end
 
 
 def test_viewers_are_counted_while_they_look() -> None:

@@ -1,7 +1,6 @@
 """Carries RFB between a browser's WebSocket and the VNC server's TCP port.
 
-Both ways with backpressure: neither side is read faster than the other takes it, so that what waits in this process is
-bounded by the limits below and by the sockets' own buffers.
+With backpressure both ways: neither side is read faster than the other takes it, which bounds what waits here.
 """
 
 from __future__ import annotations
@@ -13,27 +12,26 @@ from typing import Final
 
 from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
 
-from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, close
-from .tasks import End, first_end
+from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
 from .view_only import ViewOnlyFilter
 
 log = logging.getLogger(__name__)
 
 SUBPROTOCOL: Final = "binary"
 
-# One read of the VNC server's port: an encoded 1024x768 picture is some hundred KiB, so a few reads an update. Also
-# what may be on its way to a browser before the VNC server has to wait for it: more would only make pictures older.
+# One read of the VNC server's port: an encoded 1024x768 picture takes a few. Also the most that may be on its way to a
+# browser before the VNC server has to wait: more would only make pictures older.
 READ_BYTES: Final = 64 * 1024
 
 # noVNC sends at most 10 KiB at a time.
 MAX_MESSAGE_BYTES: Final = 256 * 1024
 
-# The VNC server is on this machine: it answers in a millisecond, or is just being restarted.
+# The VNC server on this machine answers in a millisecond, or is being restarted.
 CONNECT_TIMEOUT_S: Final = 2.0
 
 
 def new_websocket() -> web.WebSocketResponse:
-    """A WebSocket for ``carry``, still to be prepared."""
+    """Return a WebSocket for ``carry``, still to be prepared."""
     return web.WebSocketResponse(
         protocols=(SUBPROTOCOL,),
         timeout=CLOSE_TIMEOUT_S,
@@ -45,9 +43,9 @@ def new_websocket() -> web.WebSocketResponse:
 
 
 async def carry(websocket: web.WebSocketResponse, vnc_address: tuple[str, int], *, control: bool) -> None:
-    """Connect to the VNC server and carry bytes both ways until either side ends; then the other is closed too.
+    """Carry bytes between a browser and the VNC server until either side ends, then close the other.
 
-    Without ``control`` no input gets through to the server, whatever the browser sends.
+    Without ``control`` no input of the browser is passed on.
     """
     host, port = vnc_address
     try:

@@ -1,7 +1,7 @@
-"""The state beside the picture: JSON snapshots over a WebSocket, as fast as a person can read and a browser can take.
+"""The state beside the picture: JSON snapshots over a WebSocket.
 
-The page may send ``{"ping": t}`` at any time and gets ``{"pong": t, "now": UNIX seconds}`` at once: its measure of the
-remote's clock and of the way there.
+The page may send ``{"ping": t}`` at any time and gets ``{"pong": t, "now": UNIX seconds}`` at once, to measure the
+remote's clock and the round trip.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from typing import Any, Final, cast
 
 from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
 
-from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, close
-from .tasks import End, first_end
+from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
 
-# Any value that JSON can carry, NaN and infinity excepted.
 Snapshot = Callable[[], Mapping[str, Any]]
 
-# Five numbers a second is what a person can follow; a change of the episode doesn't wait for it.
+# As fast as a person can read; a change of the episode is sent at once.
 INTERVAL_S: Final = 0.2
 
 # A ping is under 50 bytes.
@@ -29,7 +27,7 @@ MAX_MESSAGE_BYTES: Final = 256
 
 
 def new_websocket() -> web.WebSocketResponse:
-    """A WebSocket for ``send_state``, still to be prepared."""
+    """Return a WebSocket for ``send_state``, still to be prepared."""
     return web.WebSocketResponse(
         timeout=CLOSE_TIMEOUT_S,
         heartbeat=HEARTBEAT_S,
@@ -41,9 +39,9 @@ def new_websocket() -> web.WebSocketResponse:
 async def send_state(
     websocket: web.WebSocketResponse, transport: asyncio.Transport, snapshot: Snapshot, changed: asyncio.Event
 ) -> None:
-    """Send a snapshot now, every INTERVAL_S and whenever ``changed`` is set, until the browser goes.
+    """Send a snapshot now, every INTERVAL_S and whenever ``changed`` is set, until the browser leaves.
 
-    ``transport`` is the WebSocket's: a browser that has not taken the last snapshot yet is not sent another.
+    ``transport`` is the WebSocket's: no snapshot is sent while the last one is still waiting.
     """
     code, reason = await first_end(_send(websocket, transport, snapshot, changed), _answer_pings(websocket))
     await close(websocket, code, reason)

@@ -1,10 +1,10 @@
-"""The viewer's addresses: a page, its files, and the two WebSockets that it opens.
+"""The viewer's routes: a page, its files, and its two WebSockets.
 
 ==================  ===================================================================================
 ``/viewer/``        the page
 ``/viewer/static``  its scripts and styles, noVNC among them
-``/viewer/access``  ``{"granted": bool}``: whether ``?password=`` opens the two below
-``/viewer/vnc``     WebSocket: RFB, binary, both ways. ``?control=1`` lets input through, else none does
+``/viewer/access``  ``{"granted": bool}``: whether ``?password=`` is right
+``/viewer/vnc``     WebSocket: RFB, binary, both ways; input only with ``?control=1``
 ``/viewer/state``   WebSocket: the state of the remote as JSON
 ==================  ===================================================================================
 """
@@ -35,8 +35,7 @@ NO_PASSWORD: Final = "The password is missing or wrong: give this remote's with 
 OTHER_ORIGIN: Final = "Without a password, only the remote's own page may connect here.\n"
 NO_WEBSOCKET: Final = "This address speaks WebSocket; the page for people is /viewer/.\n"
 
-# Everything comes from the remote itself. WebSockets are named beside 'self' for browsers that don't count them to it;
-# noVNC draws Tight's JPEG rectangles and mouse pointers from data: images.
+# Some browsers don't count WebSockets as 'self'; noVNC draws JPEG rectangles and pointers from data: images.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'self'",
@@ -45,7 +44,7 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
         "object-src 'none'",
         "base-uri 'none'",
         "form-action 'self'",
-        # Pages of this machine's own may show several remotes side by side; the password is needed there too.
+        # Pages of this machine may show several remotes side by side; they need the password, too.
         "frame-ancestors 'self' http://127.0.0.1:* http://localhost:*",
     )
 )
@@ -60,9 +59,9 @@ def add_viewer(
 ) -> ViewerHub:
     """Serve the viewer at ``/viewer/``.
 
-    ``authorize`` says whether a password is the remote's (``""``: none was given); ``snapshot`` is the state that the
-    page shows, JSON without NaN; ``vnc_address`` is asked at each connection. The hub counts the viewers and is to be
-    told of changes; it closes its connections when ``app`` shuts down.
+    ``authorize`` checks a password (``""``: none was given); ``snapshot`` returns the state that the page shows, as
+    JSON without NaN; ``vnc_address`` is called for each connection. The hub counts the viewers, is notified of changes
+    through ``changed``, and closes its connections when ``app`` shuts down.
     """
     hub = ViewerHub()
     viewer = web.Application()
@@ -105,7 +104,7 @@ def _guarded(authorize: Authorize, handler: _Handler) -> _Handler:
     async def guarded(request: web.Request) -> web.StreamResponse:
         if not authorize(request.query.get("password", "")):
             raise web.HTTPUnauthorized(text=NO_PASSWORD)
-        # A password can't be known to another site's page; where there is none, such a page could steer the remote.
+        # Without a password, any site's page could control the remote.
         if authorize("") and not _is_same_origin(request):
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
         if request.headers.get("Upgrade", "").lower() != "websocket":
@@ -156,5 +155,5 @@ async def _add_headers(request: web.Request, response: web.StreamResponse) -> No
     response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Referrer-Policy"] = "no-referrer"
-    # Asked for again each time, answered in a word if unchanged: a new release's scripts never mix with an old one's.
+    # Revalidated each time, so that scripts of two releases never mix.
     response.headers.setdefault("Cache-Control", "no-cache")
