@@ -24,10 +24,10 @@ from typing import Final, NoReturn
 import painted
 from desktops import HEIGHT, WIDTH, python_environment
 from pluriverse_protocol import Headers, decode_from_agent, encode
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.messages import Describe, Ping, PingReply, Reset, ResetReply, Reward, ServerMessage
 from pluriverse_protocol.rfb.handshake import VERSION, VERSION_BYTES
 from pluriverse_protocol.rfb.pixel_format import BGRX
-from pluriverse_protocol.spaces import Choice, Spaces
 from streams import GAME, Recorded
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 from pluriverse_protocol import Headers, messages, reports
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.limits import (
     MAX_CHOICE_NAME_CHARS,
@@ -19,7 +20,6 @@ from pluriverse_protocol.limits import (
     MAX_MESSAGE_ID_CHARS,
     MAX_SEED,
 )
-from pluriverse_protocol.spaces import Choice, Spaces
 
 # Exactly what NumPy's and C's doubles have below infinity.
 MAX_FLOAT: Final = math.nextafter(math.inf, 0)

@@ -1,22 +1,20 @@
-"""Bytes ↔ messages. Strict: what comes out of ``decode`` can be used without a further check."""
+"""Bytes ↔ messages. Strict: a message that was decoded can be used without a further check."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from .errors import BadBody, LocalProtocolError, MalformedEnvelope, MessageId, UnknownMethod
-from .kinds import read_fields, write_fields
+from .errors import BadBody, LocalProtocolError, MalformedEnvelope, MessageId, RemoteProtocolError, UnknownMethod
+from .kinds import from_json, to_json
 from .limits import MAX_MESSAGE_BYTES
 from .messages import AGENT_METHODS, METHOD_OF, SERVER_METHODS, AgentMessage, Headers, Message, Reset, ServerMessage
-from .strict_json import dump, parse_object
+from .strict_json import MAX_DEPTH, dump, parse_object
 
 M_co = TypeVar("M_co", bound=Message, covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope(Generic[M_co]):
+class Envelope(NamedTuple, Generic[M_co]):
     """A message and its headers."""
 
     message: M_co
@@ -24,20 +22,34 @@ class Envelope(Generic[M_co]):
 
 
 def encode(message: Message, headers: Headers) -> str:
-    """The text frame that carries ``message``: one line of JSON.
+    """Return the text frame that carries ``message``: one line of JSON.
 
     Raises:
         LocalProtocolError: a field holds what the protocol or JSON doesn't allow (NaN, infinity, an object).
     """
-    method = METHOD_OF[type(message)]
-    try:
-        return dump({"method": method, "headers": write_fields(headers), "body": write_fields(message)})
-    except ValueError as error:
-        raise LocalProtocolError(f"{method} can't be sent: {error}") from error
+    return envelop(message, encode_body(message), headers)
+
+
+def encode_body(message: Message) -> str:
+    """Return the body of ``message`` as JSON, for ``envelop``: once for all connections that it is sent on.
+
+    Raises:
+        LocalProtocolError: a field holds what the protocol or JSON doesn't allow.
+    """
+    return _dump(message, message)
+
+
+def envelop(message: Message, body: str, headers: Headers) -> str:
+    """Return the text frame of ``message``, whose encoded body is ``body``.
+
+    Raises:
+        LocalProtocolError: a header holds what the protocol or JSON doesn't allow.
+    """
+    return f'{{"method":"{METHOD_OF[type(message)]}","headers":{_dump(message, headers)},"body":{body}}}'
 
 
 def decode_from_agent(data: str | bytes) -> Envelope[AgentMessage]:
-    """What an agent sent.
+    """Return the message that an agent sent.
 
     Raises:
         MalformedEnvelope: not one JSON object of method, headers and body, or over MAX_MESSAGE_BYTES.
@@ -50,7 +62,7 @@ def decode_from_agent(data: str | bytes) -> Envelope[AgentMessage]:
 
 
 def decode_from_server(data: str | bytes) -> Envelope[ServerMessage]:
-    """What a server sent. Its size is limited where it is received: observations may be large.
+    """Return the message that a server sent. Its size is limited where it is received: observations may be large.
 
     Raises:
         MalformedEnvelope: not one JSON object of method, headers and body.
@@ -60,39 +72,54 @@ def decode_from_server(data: str | bytes) -> Envelope[ServerMessage]:
     return _decode(data, SERVER_METHODS)
 
 
+def _dump(message: Message, part: Message | Headers) -> str:
+    try:
+        return dump(to_json(part), max_depth=MAX_DEPTH - 1)
+    except ValueError as error:
+        raise LocalProtocolError(f"{METHOD_OF[type(message)]} can't be sent: {error}") from error
+
+
 def _decode(data: str | bytes, methods: Mapping[str, type[M_co]]) -> Envelope[M_co]:
     try:
         document = parse_object(data)
     except ValueError as error:
         raise MalformedEnvelope(str(error)) from None
-    raw_headers = document.get("headers")
+    try:
+        return _open(document, methods)
+    except RemoteProtocolError as error:
+        error.message_id = _message_id(document)
+        raise
+
+
+def _open(document: Mapping[str, Any], methods: Mapping[str, type[M_co]]) -> Envelope[M_co]:
+    raw_headers: dict[str, Any] | None = document.get("headers")
+    method: str | None = document.get("method")
+    body: dict[str, Any] | None = document.get("body")
     if not isinstance(raw_headers, dict):
         raise MalformedEnvelope("'headers' is missing or not an object")
-    message_id = _message_id(cast("dict[str, Any]", raw_headers))
-    method = document.get("method")
     if not isinstance(method, str):
-        raise MalformedEnvelope("'method' is missing or not a string", message_id=message_id)
-    body = document.get("body")
+        raise MalformedEnvelope("'method' is missing or not a string")
     if not isinstance(body, dict):
-        raise MalformedEnvelope("'body' is missing or not an object", message_id=message_id)
+        raise MalformedEnvelope("'body' is missing or not an object")
     try:
-        headers = Headers(**read_fields(Headers, cast("dict[str, Any]", raw_headers)))
+        headers = from_json(Headers, raw_headers)
     except ValueError as error:
-        raise MalformedEnvelope(f"header {error}", message_id=message_id) from None
+        raise MalformedEnvelope(f"header {error}") from None
     kind = methods.get(method)
     if kind is None:
-        raise UnknownMethod(f"unknown method {method!r:.80}; known: {', '.join(methods)}", message_id=message_id)
+        raise UnknownMethod(f"unknown method {method!r:.80}; known: {', '.join(methods)}")
     if kind is Reset and headers.episode_id is None:
-        raise BadBody(f"{method}: header 'episode_id' is missing", message_id=message_id)
+        raise BadBody(f"{method}: header 'episode_id' is missing")
     try:
-        return Envelope(kind(**read_fields(kind, cast("dict[str, Any]", body))), headers)
+        return Envelope(from_json(kind, body), headers)
     except ValueError as error:
-        raise BadBody(f"{method}: {error}", message_id=message_id) from None
+        raise BadBody(f"{method}: {error}") from None
 
 
-def _message_id(headers: Mapping[str, Any]) -> MessageId | None:
-    """The sender's ``message_id`` if it has a usable one, whatever else is wrong."""
+def _message_id(document: Mapping[str, Any]) -> MessageId | None:
+    """Return the sender's ``message_id`` if it has a usable one, whatever else is wrong."""
+    headers: Any = document.get("headers")
     try:
-        return Headers(**read_fields(Headers, {"message_id": headers.get("message_id"), "sent_at": 0})).message_id
-    except ValueError:
+        return from_json(Headers, {"message_id": headers["message_id"], "sent_at": 0}).message_id
+    except (LookupError, TypeError, ValueError):
         return None

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import limits
+from .env_spaces import Choice, Spaces
 from .episodes import TRANSITIONS, Event, State
 from .kinds import Field, fields_of
 from .messages import AGENT_METHODS, SERVER_METHODS, Headers
 from .reports import REPORTS, REQUESTS
-from .spaces import Choice, Spaces
 
 
 def sections() -> dict[str, str]:

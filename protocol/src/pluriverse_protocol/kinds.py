@@ -1,19 +1,18 @@
-"""The kinds of values that messages carry: how each is read from JSON, and its name in the documentation.
+"""The kinds of values that messages carry: how each is read from JSON and written, and its name in the documentation.
 
-A message is a frozen dataclass whose fields are annotated with these kinds; the codecs read and write any of them by
-its annotations alone, so a message is described in one place.
+A message is a frozen dataclass whose fields are annotated with these kinds: it is described in one place.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, cast
+from math import isfinite, prod
+from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
 from . import events
 from .limits import (
@@ -32,185 +31,176 @@ from .limits import (
     MAX_SEED,
 )
 
+_M = TypeVar("_M")
+
+# What a 64-bit integer of another language holds, either way.
+_MAX_INTEGER: Final = 2**63 - 1
+
+_MAX_EPISODE_ID_CHARS: Final = len(str(MAX_EPISODE_ID))
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of value. ``read`` returns the Python value of a JSON one, or raises ValueError where it doesn't fit."""
+    """One kind of value.
+
+    ``read`` returns the Python value of a JSON one, or raises ValueError where it doesn't fit. What is about to be sent
+    is checked by it too, so it takes tuples for lists and leaves Python values as they are.
+    """
 
     name: str
     read: Callable[[Any], Any]
     write: Callable[[Any], Any] = lambda value: value
 
 
-def _expect(condition: bool) -> None:
+def expect(condition: bool, message: str = "") -> None:
+    """Raise ValueError with ``message`` unless ``condition`` holds."""
     if not condition:
+        raise ValueError(message)
+
+
+def integer(low: int, high: int) -> Callable[[Any], int]:
+    """Return a reader of integers of ``low`` to ``high``."""
+
+    def read(value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
         raise ValueError
 
+    return read
 
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+
+def items(value: Any, read: Callable[[Any], _M], *, limit: int | None = None, what: str = "items") -> tuple[_M, ...]:
+    """Return the items of a list or tuple, each read by ``read``.
+
+    Raises:
+        ValueError: it is neither, has more than ``limit`` items, or an item doesn't fit; says which and why.
+    """
+    expect(isinstance(value, list | tuple))
+    if limit is not None and len(value) > limit:
+        raise ValueError(f"{len(value)} {what}, over {limit}")
+    read_items: list[_M] = []
+    for index, item in enumerate(cast("list[Any]", value)):
+        try:
+            read_items.append(read(item))
+        except ValueError as error:
+            raise ValueError(f"[{index}] {error}" if str(error) else "") from None
+    return tuple(read_items)
+
+
+def _instance(of: type[Any]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if isinstance(value, of):
+            return value
+        raise ValueError
+
+    return read
+
+
+def _string(low: int, high: int) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        expect(isinstance(value, str) and low <= len(value) <= high)
+        return value
+
+    return read
 
 
 def _read_number(value: Any) -> float:
-    _expect(isinstance(value, int | float) and not isinstance(value, bool))
+    if isinstance(value, float) and isfinite(value):
+        return value
+    expect(isinstance(value, int) and not isinstance(value, bool))
     try:
-        number = float(value)
+        return float(value)
     except OverflowError:
         raise ValueError from None
-    _expect(math.isfinite(number))
-    return number
 
 
 def _read_fps(value: Any) -> float:
     fps = _read_number(value)
-    _expect(0 < fps <= MAX_FPS)
+    expect(0 < fps <= MAX_FPS)
     return fps
-
-
-def _read_bool(value: Any) -> bool:
-    _expect(isinstance(value, bool))
-    return value
-
-
-def _read_string(value: Any) -> str:
-    _expect(isinstance(value, str))
-    return value
-
-
-def _read_env_id(value: Any) -> str:
-    _expect(isinstance(value, str) and 0 < len(value) <= MAX_ENV_ID_CHARS)
-    return value
-
-
-def _read_seed(value: Any) -> int:
-    _expect(_is_int(value) and 0 <= value <= MAX_SEED)
-    return value
-
-
-def _read_count(value: Any) -> int:
-    _expect(_is_int(value) and 0 <= value < 2**63)
-    return value
 
 
 def _read_message_id(value: Any) -> int | str:
     if isinstance(value, str):
-        _expect(len(value) <= MAX_MESSAGE_ID_CHARS)
+        fits = len(value) <= MAX_MESSAGE_ID_CHARS
     else:
-        _expect(_is_int(value) and abs(value) < 2**63)
+        fits = isinstance(value, int) and not isinstance(value, bool) and -_MAX_INTEGER <= value <= _MAX_INTEGER
+    if not fits:
+        raise ValueError
     return value
 
 
 def _read_episode_id(value: Any) -> int:
-    if isinstance(value, str):
-        _expect(value.isascii() and value.isdigit() and len(value) <= len(str(MAX_EPISODE_ID)))
+    if isinstance(value, str) and len(value) <= _MAX_EPISODE_ID_CHARS and value.isdigit() and value.isascii():
         value = int(value)
-    _expect(_is_int(value) and 0 <= value <= MAX_EPISODE_ID)
-    return value
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_EPISODE_ID:
+        return value
+    raise ValueError
 
 
-def _read_object(value: Any) -> dict[str, Any]:
-    _expect(isinstance(value, dict))
-    return value
-
-
-def _read_names(value: Any) -> tuple[str, ...]:
-    # Sending passes the tuple itself, receiving JSON's list.
-    _expect(isinstance(value, list | tuple))
-    items = cast("list[Any]", value)
-    _expect(all(isinstance(item, str) for item in items))
-    return tuple(items)
-
-
-def _read_box(value: Any) -> tuple[int, int, int, int]:
-    _expect(isinstance(value, list | tuple))
-    x, y, width, height = _expect_four(cast("list[Any]", value))
-    _expect(width > 0 and height > 0)
-    return x, y, width, height
-
-
-def _expect_four(values: list[Any]) -> list[int]:
-    _expect(len(values) == 4 and all(_is_int(item) and 0 <= item <= MAX_COORDINATE for item in values))
-    return values
-
-
-def _read_choice_name(value: Any) -> str:
-    _expect(isinstance(value, str) and 0 < len(value) <= MAX_CHOICE_NAME_CHARS)
-    return value
-
-
-def _read_key(value: Any) -> int:
-    _expect(_is_int(value) and 0 < value <= MAX_KEYSYM)
-    return value
+def _read_box(value: Any) -> tuple[int, ...]:
+    box = items(value, integer(0, MAX_COORDINATE))
+    expect(len(box) == 4 and box[2] > 0 and box[3] > 0)
+    return box
 
 
 def _read_shape(value: Any) -> tuple[int, ...]:
-    sizes = _expect_integers(value, MAX_OBSERVATION_NUMBERS)
-    _expect(0 < len(sizes) <= MAX_OBSERVATION_DIMENSIONS and math.prod(sizes) <= MAX_OBSERVATION_NUMBERS)
+    sizes = items(value, integer(1, MAX_OBSERVATION_NUMBERS))
+    expect(0 < len(sizes) <= MAX_OBSERVATION_DIMENSIONS and prod(sizes) <= MAX_OBSERVATION_NUMBERS)
     return sizes
 
 
-def _read_keys(value: Any, limit: int) -> tuple[int, ...]:
-    keysyms = _expect_integers(value, MAX_KEYSYM)
-    _expect(len(set(keysyms)) == len(keysyms) <= limit)
+def _read_keysyms(value: Any, limit: int) -> tuple[int, ...]:
+    keysyms = items(value, _read_keysym)
+    expect(len(set(keysyms)) == len(keysyms) <= limit)
     return keysyms
 
 
-def _expect_integers(value: Any, maximum: int) -> tuple[int, ...]:
-    _expect(isinstance(value, list | tuple))
-    items = cast("list[Any]", value)
-    _expect(all(_is_int(item) and 0 < item <= maximum for item in items))
-    return tuple(items)
-
-
 def _read_env_state(value: Any) -> str:
-    _expect(value in ("resetting", "running"))
+    expect(value in ("resetting", "running"))
     return value
 
 
-def _read_action(value: Any) -> tuple[events.Event, ...]:
-    _expect(isinstance(value, list | tuple))
-    items = cast("list[Any]", value)
-    if len(items) > MAX_EVENTS_PER_ACTION:
-        raise ValueError(f"{len(items)} events, over {MAX_EVENTS_PER_ACTION}")
-    return tuple(item if isinstance(item, events.Event) else events.from_wire(item) for item in items)
+def _read_event(value: Any) -> events.Event:
+    return value if isinstance(value, events.Event) else events.from_wire(value)
 
 
-def _write_action(value: tuple[events.Event, ...]) -> list[Any]:
-    return [events.to_wire(event) for event in value]
+def _keysyms(limit: int) -> Kind:
+    name = f"list of at most {limit} different keysyms"
+    return Kind(name, functools.partial(_read_keysyms, limit=limit), list)
 
+
+_read_keysym: Final = integer(1, MAX_KEYSYM)
 
 Number = Annotated[float, Kind("number", _read_number)]
 Fps = Annotated[float, Kind(f"number over 0, at most {MAX_FPS:g}", _read_fps)]
-Flag = Annotated[bool, Kind("boolean", _read_bool)]
-String = Annotated[str, Kind("string", _read_string)]
-EnvId = Annotated[str, Kind(f"string of 1 to {MAX_ENV_ID_CHARS} characters", _read_env_id)]
-EnvState = Annotated[typing.Literal["resetting", "running"], Kind('"resetting" or "running"', _read_env_state)]
-Seed = Annotated[int, Kind("integer of 0 to 2⁶³-1", _read_seed)]
-Count = Annotated[int, Kind("integer of 0 or more", _read_count)]
+Flag = Annotated[bool, Kind("boolean", _instance(bool))]
+String = Annotated[str, Kind("string", _instance(str))]
+EnvId = Annotated[str, Kind(f"string of 1 to {MAX_ENV_ID_CHARS} characters", _string(1, MAX_ENV_ID_CHARS))]
+EnvState = Annotated[Literal["resetting", "running"], Kind('"resetting" or "running"', _read_env_state)]
+Seed = Annotated[int, Kind("integer of 0 to 2⁶³-1", integer(0, MAX_SEED))]
+Count = Annotated[int, Kind("integer of 0 or more", integer(0, _MAX_INTEGER))]
 MessageIdentifier = Annotated[
     int | str, Kind(f"integer, or string of at most {MAX_MESSAGE_ID_CHARS}", _read_message_id)
 ]
 EpisodeId = Annotated[int, Kind("decimal integer in a string", _read_episode_id, str)]
-Object = Annotated[dict[str, Any], Kind("object", _read_object)]
-Names = Annotated[tuple[str, ...], Kind("list of strings", _read_names, list)]
+Object = Annotated[dict[str, Any], Kind("object", _instance(dict))]
+Names = Annotated[tuple[str, ...], Kind("list of strings", lambda value: items(value, _instance(str)), list)]
 Events = Annotated[
-    tuple[events.Event, ...], Kind(f"list of at most {MAX_EVENTS_PER_ACTION} events", _read_action, _write_action)
-]
-Box = Annotated[tuple[int, int, int, int], Kind("list of x, y, width and height in pixels", _read_box, list)]
-ChoiceName = Annotated[str, Kind(f"string of 1 to {MAX_CHOICE_NAME_CHARS} characters", _read_choice_name)]
-Keys = Annotated[
-    tuple[int, ...],
-    Kind(f"list of at most {MAX_KEYS} different keysyms", functools.partial(_read_keys, limit=MAX_KEYS), list),
-]
-Key = Annotated[int, Kind("keysym", _read_key)]
-KeysOfChoice = Annotated[
-    tuple[int, ...],
+    tuple[events.Event, ...],
     Kind(
-        f"list of at most {MAX_KEYS_OF_CHOICE} different keysyms",
-        functools.partial(_read_keys, limit=MAX_KEYS_OF_CHOICE),
-        list,
+        f"list of at most {MAX_EVENTS_PER_ACTION} events",
+        lambda value: items(value, _read_event, limit=MAX_EVENTS_PER_ACTION, what="events"),
+        lambda action: [events.to_wire(event) for event in action],
     ),
 ]
+Box = Annotated[tuple[int, int, int, int], Kind("list of x, y, width and height in pixels", _read_box, list)]
+ChoiceName = Annotated[
+    str, Kind(f"string of 1 to {MAX_CHOICE_NAME_CHARS} characters", _string(1, MAX_CHOICE_NAME_CHARS))
+]
+Keys = Annotated[tuple[int, ...], _keysyms(MAX_KEYS)]
+Key = Annotated[int, Kind("keysym", _read_keysym)]
+KeysOfChoice = Annotated[tuple[int, ...], _keysyms(MAX_KEYS_OF_CHOICE)]
 Shape = Annotated[
     tuple[int, ...],
     Kind(
@@ -221,12 +211,10 @@ Shape = Annotated[
 ]
 Json = Annotated[Any, Kind("any JSON", lambda value: value)]
 
-_NO_DEFAULT: Final = dataclasses.MISSING
-
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a message: its key, its kind, and whether it may be absent or null."""
+    """One field of a message: its key, its kind, and whether it may be null or must be there."""
 
     key: str
     kind: Kind
@@ -236,55 +224,100 @@ class Field:
 
 @functools.cache
 def fields_of(message: type[Any]) -> tuple[Field, ...]:
-    """The fields of a message's class, read off its annotations."""
+    """Return the fields of a message's class, read off its annotations."""
     hints = typing.get_type_hints(message, include_extras=True)
     described: list[Field] = []
     for field in dataclasses.fields(message):
         hint = hints[field.name]
         members = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
         kind = next(extra for member in members for extra in getattr(member, "__metadata__", ()))
-        required = field.default is _NO_DEFAULT and field.default_factory is _NO_DEFAULT
+        required = field.default is field.default_factory is dataclasses.MISSING
         described.append(Field(field.name, kind, types.NoneType in members, required))
     return tuple(described)
 
 
-def read_fields(message: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of ``message`` out of a JSON object; keys that it doesn't know are passed over.
+# What ``from_json`` needs to know of a class: readers by key, keys that may be null, keys that must be there, defaults
+# to be made anew for each, and what checks the whole.
+_Plan = tuple[
+    dict[str, Callable[[Any], Any]],
+    frozenset[str],
+    tuple[str, ...],
+    tuple[tuple[str, Callable[[], Any]], ...],
+    Callable[[Any], None] | None,
+]
+
+
+@functools.cache
+def _plan(message: type[Any]) -> _Plan:
+    if hasattr(message, "__slots__"):
+        raise TypeError(f"{message.__name__} has slots; from_json fills an instance's dictionary")
+    fields, own = fields_of(message), dataclasses.fields(message)
+    return (
+        {field.key: field.kind.read for field in fields},
+        frozenset(field.key for field in fields if field.optional),
+        tuple(field.key for field in fields if field.required),
+        tuple((item.name, item.default_factory) for item in own if item.default_factory is not dataclasses.MISSING),
+        getattr(message, "__post_init__", None),
+    )
+
+
+def from_json(message: type[_M], values: Mapping[str, Any]) -> _M:
+    """Return the message that a JSON object stands for; keys that it doesn't know are passed over.
 
     Raises:
         ValueError: a key is missing or holds the wrong thing; says which, and what was expected.
     """
-    arguments: dict[str, Any] = {}
-    for field in fields_of(message):
-        value = values.get(field.key)
-        if field.key not in values:
-            if field.required:
-                raise ValueError(f"{field.key!r} is missing, expected {field.kind.name}")
-        elif value is None and field.optional:
-            arguments[field.key] = None
-        else:
-            arguments[field.key] = _read(field, value)
-    return arguments
+    readers, optional, required, factories, check = _plan(message)
+    # Filled directly: the initializer of a frozen dataclass takes longer than all the rest. Where a key is missing
+    # the default stays, which is an attribute of the class.
+    instance = object.__new__(message)
+    fields = instance.__dict__
+    for key, value in values.items():
+        read = readers.get(key)
+        if read is None:
+            continue
+        if value is None and key in optional:
+            fields[key] = None
+            continue
+        try:
+            fields[key] = read(value)
+        except ValueError as error:
+            raise _misfit(message, key, value, error) from None
+    for key in required:
+        if key not in fields:
+            raise ValueError(f"{key!r} is missing, expected {_expected(message, key)}")
+    for key, make in factories:
+        if key not in fields:
+            fields[key] = make()
+    if check is not None:
+        check(instance)
+    return instance
 
 
-def write_fields(message: Any) -> dict[str, Any]:
-    """The JSON object of a message; fields that are None are left out.
+def to_json(message: Any) -> dict[str, Any]:
+    """Return the JSON object of a message; fields that are None are left out.
 
     Raises:
         ValueError: a field holds what its kind doesn't allow.
     """
     values: dict[str, Any] = {}
-    for field in fields_of(cast("type[Any]", type(message))):
+    kind = cast("type[Any]", type(message))
+    for field in fields_of(kind):
         value = getattr(message, field.key)
         if value is None and field.optional:
             continue
-        values[field.key] = field.kind.write(_read(field, value))
+        try:
+            checked = field.kind.read(value)
+        except ValueError as error:
+            raise _misfit(kind, field.key, value, error) from None
+        values[field.key] = field.kind.write(checked)
     return values
 
 
-def _read(field: Field, value: Any) -> Any:
-    try:
-        return field.kind.read(value)
-    except ValueError as error:
-        detail = f": {error}" if str(error) else ""
-        raise ValueError(f"{field.key!r} is {value!r:.80}, expected {field.kind.name}{detail}") from None
+def _misfit(message: type[Any], key: str, value: object, error: ValueError) -> ValueError:
+    detail = f": {error}" if str(error) else ""
+    return ValueError(f"{key!r} is {value!r:.80}, expected {_expected(message, key)}{detail}")
+
+
+def _expected(message: type[Any], key: str) -> str:
+    return next(field.kind.name for field in fields_of(message) if field.key == key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from .env_spaces import SpacesOfEnv
 from .kinds import (
     Box,
     Count,
@@ -22,10 +23,9 @@ from .kinds import (
     Seed,
     String,
 )
-from .spaces import SpacesOfEnv
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Headers:
     """What stands beside every body.
 
@@ -45,7 +45,7 @@ class Headers:
 # ── server → agent ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Describe:
     """The environment and its state: the first message on every connection, and on every change of state.
 
@@ -67,7 +67,7 @@ class Describe:
     spaces: SpacesOfEnv | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reward:
     """What was earned since the last one; with ``done``, the last of its episode."""
 
@@ -79,40 +79,40 @@ class Reward:
     frame_at: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """A text observation."""
 
     text: String
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observation:
     """A structured observation, for environments that have them."""
 
     observation: Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Close:
     """The server is about to hang up, and why."""
 
     message: String
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ErrorReply:
     """A request failed, and why."""
 
     message: String
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResetReply:
     """The reset was accepted; the header ``episode_id`` names the episode that it began."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PingReply:
     """The answer to a ping, at once."""
 
@@ -120,7 +120,7 @@ class PingReply:
 # ── agent → server ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reset:
     """Begin an episode; the header ``episode_id`` names the one that the agent wants to leave behind."""
 
@@ -129,12 +129,12 @@ class Reset:
     fps: Fps | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ping:
     """Answer at once; four timestamps give the clocks' offset."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Action:
     """What the agent does now: keys, pointer, joystick."""
 

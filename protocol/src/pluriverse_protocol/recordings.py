@@ -26,7 +26,7 @@ from typing import Annotated, Any, Final, cast
 
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import KeyEvent, PointerEvent
-from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, read_fields, write_fields
+from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, from_json, to_json
 from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
 from .rfb.raw_updates import max_bytes, rectangles
 from .strict_json import MAX_DEPTH, dump, parse_object
@@ -89,7 +89,7 @@ Regions = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Header:
     """What was recorded: a runtime and its version, the environment at the beginning, the screen's size in pixels.
 
@@ -307,7 +307,7 @@ def _parse(kind: bytes, at: float, payload: bytes, header: Header) -> Record:
 
 def _header_bytes(header: Header) -> bytes:
     try:
-        payload = dump(write_fields(header)).encode()
+        payload = dump(to_json(header)).encode()
         _parse_header(b"H", payload)
     except ValueError as error:
         raise LocalProtocolError(f"the header can't be recorded: {error}") from error
@@ -322,7 +322,7 @@ def _parse_header(kind: bytes, payload: bytes) -> Header:
         raise ValueError(f"its format is {values.get('format')!r:.80}, expected {FORMAT}; a later version wrote it")
     if len(payload) > MAX_HEADER_BYTES:
         raise ValueError(f"a header of {len(payload)} bytes, over {MAX_HEADER_BYTES}")
-    header = Header(**read_fields(Header, values))
+    header = from_json(Header, values)
     for x, y, width, height in header.regions:
         if x + width > header.width or y + height > header.height:
             raise ValueError(f"the region {width}x{height} at ({x}, {y}) isn't on the screen")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from .errors import LocalProtocolError, MalformedReport
-from .kinds import Box, Count, Flag, Fps, Json, Number, Object, Seed, String, read_fields, write_fields
+from .kinds import Box, Count, Flag, Fps, Json, Number, Object, Seed, String, from_json, to_json
 from .limits import MAX_REPORT_BYTES
 from .strict_json import MAX_DEPTH, dump, parse_object
 
@@ -19,7 +19,7 @@ from .strict_json import MAX_DEPTH, dump, parse_object
 MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ready:
     """The episode's first frame is on the screen; it runs from now on, at ``fps`` frames a second if that is known.
 
@@ -33,7 +33,7 @@ class Ready:
     picture: Box | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reward:
     """The program earned ``reward``; ``at`` is the clock when the frame that earned it was on the screen.
 
@@ -46,7 +46,7 @@ class Reward:
     info: Object = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Done:
     """The episode is over, with what its last frame earned. An outcome is terminated, a limit truncated."""
 
@@ -59,7 +59,7 @@ class Done:
     info: Object = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """A text observation."""
 
@@ -67,7 +67,7 @@ class Text:
     text: String
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observation:
     """A structured observation: any JSON."""
 
@@ -75,7 +75,7 @@ class Observation:
     observation: Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Frame:
     """A frame was drawn; counts are since the episode began."""
 
@@ -85,7 +85,7 @@ class Frame:
     at: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Readings:
     """What was read of a scraped program at ``at``, for people, metrics and recordings; agents are never told.
 
@@ -100,7 +100,7 @@ class Readings:
     cycle_ms: Number = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reset:
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen."""
 
@@ -110,12 +110,12 @@ class Reset:
     fps: Fps
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stop:
     """End in good order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Joystick:
     """One joystick event of the agent: a name as ``JoystickAxisXEvent``, and its value."""
 
@@ -123,7 +123,7 @@ class Joystick:
     value: Number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Delivered:
     """The reward message of a step of a Sync environment was sent at ``sent_at``: paint a later clock soon."""
 
@@ -165,7 +165,7 @@ def encode_line(message: Report | Request) -> bytes:
     name = _NAMES[type(message)]
     key = "report" if name in REPORTS else "request"
     try:
-        line = dump({key: name, **write_fields(message)}).encode() + b"\n"
+        line = dump({key: name, **to_json(message)}).encode() + b"\n"
     except ValueError as error:
         raise LocalProtocolError(f"{name} can't be sent: {error}") from error
     if len(line) > MAX_REPORT_BYTES:
@@ -202,6 +202,6 @@ def _decode(line: bytes, key: str, table: dict[str, type[_M]]) -> _M:
     if not isinstance(name, str) or name not in table:
         raise MalformedReport(f"{key!r} is {name!r:.80}, expected one of {', '.join(table)}")
     try:
-        return table[name](**read_fields(table[name], values))
+        return from_json(table[name], values)
     except ValueError as error:
         raise MalformedReport(f"{name}: {error}") from None

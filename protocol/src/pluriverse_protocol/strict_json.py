@@ -3,44 +3,64 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any, Final, NoReturn, cast
 
 # Our own messages are six deep. Parsers and printers recurse, each with a limit of its own; this is below all of them.
 MAX_DEPTH: Final = 64
 
 
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not isfinite(number):
+        raise ValueError(f"{literal:.80} is too large")
+    return number
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON's")
+
+
+# Made once: json.loads and json.dumps make one for each call that has options.
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
 def parse_object(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> dict[str, Any]:
-    """The JSON object that ``data`` holds, of at most ``max_depth`` levels.
+    """Return the JSON object that ``data`` holds, of at most ``max_depth`` levels.
 
     Raises:
         ValueError: it holds none; says why.
     """
+    document: dict[str, Any] | None
     try:
         text = data if isinstance(data, str) else data.decode()
-        document = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        # Hardly any message has whitespace around it, which only ``decode`` takes.
+        document, end = _DECODER.raw_decode(text) if text.startswith("{") else (None, -1)
+        if end != len(text):
+            document = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("JSON nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(document, dict):
         raise ValueError(f"expected a JSON object, got {type(document).__name__}")
-    _check_depth(text, cast("object", document), max_depth)
-    return cast("dict[str, Any]", document)
+    _check_depth(text, document, max_depth)
+    return document
 
 
-def dump(document: dict[str, Any]) -> str:
-    """``document`` on one line.
+def dump(document: dict[str, Any], *, max_depth: int = MAX_DEPTH) -> str:
+    """Return ``document`` on one line of ASCII.
 
     Raises:
-        ValueError: it holds what JSON can't carry: NaN, infinity, an object, a cycle, over MAX_DEPTH levels.
+        ValueError: it holds what JSON can't carry: NaN, infinity, an object, a cycle, over ``max_depth`` levels.
     """
     try:
-        text = json.dumps(document, separators=(",", ":"), allow_nan=False)
+        text = _ENCODER.encode(document)
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    _check_depth(text, document, MAX_DEPTH)
+    _check_depth(text, document, max_depth)
     return text
 
 
@@ -58,14 +78,3 @@ def _check_depth(text: str, document: object, max_depth: int) -> None:
 
 def _members(container: Any) -> Iterable[Any]:
     return cast("dict[str, Any]", container).values() if isinstance(container, dict) else container
-
-
-def _finite(literal: str) -> float:
-    number = float(literal)
-    if not math.isfinite(number):
-        raise ValueError(f"{literal:.80} is too large")
-    return number
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON's")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.adapters.actions import ActionMap, Kind
 from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pluriverse_protocol.spaces import Choice, Spaces
 
 LEFT, RIGHT, FIRE = 0xFF51, 0xFF53, ord("z")
 BOX = (10, 20, 100, 50)

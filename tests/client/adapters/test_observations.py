@@ -10,7 +10,7 @@ from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.adapters.player import Turn
 from pluriverse.errors import RemoteFailed
-from pluriverse_protocol.spaces import Spaces
+from pluriverse_protocol.env_spaces import Spaces
 
 SCREEN = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 PICTURES = Pictures(PictureOptions(), (0, 0, 6, 4))

@@ -12,8 +12,8 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.rewarder import connection as module
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse_protocol import reports
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.messages import Reset
-from pluriverse_protocol.spaces import Choice, Spaces
 from support.agent import connected
 from support.served import PASSWORD, Served, free_port, serving
 from support.waiting import eventually

@@ -18,7 +18,7 @@ from gym_core.catalogue import Gymnasium as GymnasiumGame
 from gym_core.controls import DOWN, FIRE, LEFT, RIGHT, UP, Held, Turns, controls_of, joystick
 from gym_core.episode import STEP_KEY
 from gym_core.gymnasium_env import GymnasiumEnvironment
-from pluriverse_protocol.spaces import Spaces, parse
+from pluriverse_protocol.env_spaces import Spaces, parse
 
 ENTRIES = {entry.id.removeprefix("gym-core."): entry for entry in entries()}
 GAMES = {

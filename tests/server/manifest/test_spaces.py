@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.limits import MAX_KEYSYM
-from pluriverse_protocol.spaces import Choice, Spaces
 from pluriverse_server.manifest.runtime import FILE_NAME, Manifest, describe
 from pluriverse_server.manifest.spaces import SpacesTable, keysym
 from pydantic import ValidationError

@@ -1,7 +1,7 @@
 """An agent's numbers and arrays as the key and pointer events that they stand for. Pure.
 
-How a remote can be acted on is what it says of itself (``pluriverse_protocol.spaces``). Four kinds of actions come of
-that: ``discrete`` (an integer: a choice of keys), ``keys`` (a 0 or 1 for each key), ``pointer`` (a mapping with
+How a remote can be acted on is what it says of itself (``pluriverse_protocol.env_spaces``). Four kinds of actions come
+of that: ``discrete`` (an integer: a choice of keys), ``keys`` (a 0 or 1 for each key), ``pointer`` (a mapping with
 ``pointer``: x and y in pixels of the picture, ``buttons``: left, middle, right, and ``keys``), and ``events`` (the
 lists of events of Universe, as they are).
 """
@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, cast, get_args
 
 import numpy as np
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
-from pluriverse_protocol.spaces import Spaces
 
 from pluriverse.env.actions import parse_action
 from pluriverse.errors import ActionError, ConfigurationError

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self
 
 import numpy as np
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.messages import Describe
-from pluriverse_protocol.spaces import Spaces
 
 import pluriverse
 from pluriverse.env.actions import Action

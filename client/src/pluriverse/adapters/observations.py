@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol.spaces import Spaces
+from pluriverse_protocol.env_spaces import Spaces
 
 from pluriverse.errors import RemoteFailed
 

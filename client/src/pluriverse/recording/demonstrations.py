@@ -8,9 +8,9 @@ from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol import spaces as protocol_spaces
+from pluriverse_protocol import env_spaces
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.recordings import Input, Record, Said
-from pluriverse_protocol.spaces import Spaces
 
 from pluriverse.adapters.actions import ActionMap, Kind
 from pluriverse.adapters.pictures import PictureOptions, Pictures
@@ -168,6 +168,6 @@ def _box(value: Any) -> tuple[int, int, int, int] | None:
 
 def _spaces(value: Any) -> Spaces | None:
     try:
-        return protocol_spaces.parse(value) if value is not None else None
+        return env_spaces.parse(value) if value is not None else None
     except ValueError as error:
         raise ConfigurationError(f"the recording's spaces can't be read: {error}") from None

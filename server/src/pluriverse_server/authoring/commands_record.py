@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import messages, reports
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.recordings import Header
 from pluriverse_protocol.rfb.geometry import Box
-from pluriverse_protocol.spaces import Spaces
 
 from pluriverse_server.console.serve import greet, stopped_by_signals
 from pluriverse_server.console.status_line import CLEAR, compose

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from pluriverse_protocol import messages, reports
+from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.events import Event, KeyEvent
-from pluriverse_protocol.spaces import Choice
 
 from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Output, Send

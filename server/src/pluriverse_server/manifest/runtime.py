@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import quote
 
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
-from pluriverse_protocol.spaces import Spaces
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from pluriverse_server.episode import Environment

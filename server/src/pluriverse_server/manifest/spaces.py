@@ -1,4 +1,4 @@
-"""``spaces`` of runtime.toml, where keys have names; converted to ``pluriverse_protocol.spaces``."""
+"""``spaces`` of runtime.toml, where keys have names; converted to ``pluriverse_protocol.env_spaces``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import difflib
 from typing import Annotated, Any, Final
 from weakref import WeakValueDictionary
 
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.limits import MAX_KEYSYM
-from pluriverse_protocol.spaces import Choice, Spaces
 from pydantic import BeforeValidator, ValidatorFunctionWrapHandler, WrapValidator, model_validator
 from Xlib import XK
 
@@ -57,7 +57,7 @@ class ChoiceTable(Table):
 
 
 class SpacesTable(Table):
-    """The actions and observations of an environment; see ``pluriverse_protocol.spaces.Spaces``."""
+    """The actions and observations of an environment; see ``pluriverse_protocol.env_spaces.Spaces``."""
 
     discrete: list[ChoiceTable] = []
     tap: bool = False

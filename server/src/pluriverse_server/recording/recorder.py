@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pluriverse_protocol import reports
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
-from pluriverse_protocol.spaces import Spaces
 
 from pluriverse_server.display.errors import DisplayLost
 from pluriverse_server.episode import Begin, Finished

@@ -18,7 +18,7 @@ from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
 from pluriverse.adapters.alf.texts import decode
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check, check_environment
-from pluriverse_protocol.spaces import Spaces
+from pluriverse_protocol.env_spaces import Spaces
 from support.killing import kill_remote
 from support.leftovers import Leftovers
 

@@ -13,7 +13,7 @@ from pluriverse.adapters.envpool.config import ATARI, Config
 from pluriverse.adapters.envpool.game import Game, Opening, opening_of
 from pluriverse.adapters.player import Turn
 from pluriverse.errors import ConfigurationError
-from pluriverse_protocol.spaces import Choice, Spaces
+from pluriverse_protocol.env_spaces import Choice, Spaces
 
 BLANK = np.zeros((1, 1, 3), np.uint8)
 

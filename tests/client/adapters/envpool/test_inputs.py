@@ -11,7 +11,7 @@ from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.envpool.inputs import Inputs
 from pluriverse.adapters.envpool.spec import EnvSpec
 from pluriverse.errors import ActionError, Misuse
-from pluriverse_protocol.spaces import Choice, Spaces
+from pluriverse_protocol.env_spaces import Choice, Spaces
 
 SPACES = Spaces(discrete=(Choice("NOOP", ()), Choice("A", (97,)), Choice("B", (98,))), keys=(97, 98), pointer=True)
 

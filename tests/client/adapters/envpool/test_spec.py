@@ -13,7 +13,7 @@ from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.envpool.config import ATARI, Config
 from pluriverse.adapters.envpool.spec import EnvSpec
 from pluriverse.errors import ConfigurationError
-from pluriverse_protocol.spaces import Choice, Spaces
+from pluriverse_protocol.env_spaces import Choice, Spaces
 
 PONG = Spaces(discrete=tuple(Choice(f"{number}", ()) for number in range(6)), keys=(97, 98), pointer=True)
 BOX = (0, 0, 160, 210)

@@ -8,7 +8,7 @@ from pluriverse.adapters.gymnasium.observations import Observer
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.adapters.player import Turn
 from pluriverse.errors import RemoteFailed
-from pluriverse_protocol.spaces import Spaces
+from pluriverse_protocol.env_spaces import Spaces
 
 
 class Said:

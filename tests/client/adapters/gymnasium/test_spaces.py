@@ -13,9 +13,9 @@ from pluriverse.adapters.gymnasium import AnyText, Events
 from pluriverse.adapters.gymnasium.spaces import action_space
 from pluriverse.env.actions import parse_action
 from pluriverse.spaces import PEEK_REWARD
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
-from pluriverse_protocol.spaces import Choice, Spaces
 
 SPACES = Spaces(discrete=(Choice("noop", ()), Choice("up", (0xFF52,))), keys=(0xFF52, 0xFF54), pointer=True)
 BOX = (10, 20, 30, 40)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from pluriverse_protocol import BadBody, Headers, LocalProtocolError, decode_from_server, encode
+from pluriverse_protocol.env_spaces import Choice, Spaces, parse
 from pluriverse_protocol.limits import MAX_CHOICES, MAX_KEYS
 from pluriverse_protocol.messages import Describe
-from pluriverse_protocol.spaces import Choice, Spaces, parse
 from support.wire import all_spaces, json_values
 
 NOTHING: list[Any] = []

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from .kinds import ChoiceName, Flag, Key, Keys, KeysOfChoice, Kind, Shape, read_fields, write_fields
+from .kinds import ChoiceName, Flag, Key, Keys, KeysOfChoice, Kind, Shape, from_json, items, to_json
 from .limits import MAX_CHOICES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choice:
     """One action of a discrete set: its name, for people, and the X keysyms of its keys; none is a choice too."""
 
@@ -20,34 +20,25 @@ class Choice:
     keys: KeysOfChoice
 
 
-def _read_choices(value: Any) -> tuple[Choice, ...]:
-    if not isinstance(value, list | tuple):
-        raise ValueError
-    items = cast("list[Any]", value)
-    if len(items) > MAX_CHOICES:
-        raise ValueError(f"{len(items)} choices, over {MAX_CHOICES}")
-    return tuple(_read_choice(index, item) for index, item in enumerate(items))
+def _read_choice(value: Any) -> Choice:
+    if isinstance(value, Choice):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError(f"is {value!r:.80}, expected an object of name and keys")
+    return from_json(Choice, cast("dict[str, Any]", value))
 
 
-def _read_choice(index: int, item: Any) -> Choice:
-    if isinstance(item, Choice):
-        return item
-    if not isinstance(item, dict):
-        raise ValueError(f"[{index}] is {item!r:.80}, expected an object of name and keys")
-    try:
-        return Choice(**read_fields(Choice, cast("dict[str, Any]", item)))
-    except ValueError as error:
-        raise ValueError(f"[{index}] {error}") from None
+Choices = Annotated[
+    tuple[Choice, ...],
+    Kind(
+        f"list of at most {MAX_CHOICES} choices",
+        lambda value: items(value, _read_choice, limit=MAX_CHOICES, what="choices"),
+        lambda choices: [to_json(choice) for choice in choices],
+    ),
+]
 
 
-def _write_choices(choices: tuple[Choice, ...]) -> list[dict[str, Any]]:
-    return [write_fields(choice) for choice in choices]
-
-
-Choices = Annotated[tuple[Choice, ...], Kind(f"list of at most {MAX_CHOICES} choices", _read_choices, _write_choices)]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spaces:
     """How one can act and what one is told. The defaults say: by nothing, and nothing.
 
@@ -94,7 +85,7 @@ class Spaces:
         Raises:
             ValueError: it is over a limit, or a value isn't of its type; says which.
         """
-        return write_fields(self)
+        return to_json(self)
 
 
 def parse(json: object) -> Spaces:
@@ -109,7 +100,7 @@ def parse(json: object) -> Spaces:
         return json
     if not isinstance(json, dict):
         raise ValueError(f"expected an object, got {json!r:.80}")
-    return Spaces(**read_fields(Spaces, cast("dict[str, Any]", json)))
+    return from_json(Spaces, cast("dict[str, Any]", json))
 
 
 SpacesOfEnv = Annotated[Spaces, Kind("object of spaces", parse, Spaces.as_json)]
