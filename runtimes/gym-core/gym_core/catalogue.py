@@ -1,4 +1,4 @@
-"""Every environment id, and what it means; imports neither ale-py nor Gymnasium, so that it prints at once."""
+"""Every environment id and its settings; imports neither ale-py nor Gymnasium, so that it prints at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import spaces, tables
+from . import choices, tables
 
 PREFIX: Final = "gym-core."
 DEFAULT_FPS: Final = 60.0
@@ -15,8 +15,7 @@ DEFAULT_FPS: Final = 60.0
 # How often ale-py repeats the last action instead of taking the new one, by version.
 REPEAT_ACTION_PROBABILITY: Final = {"v0": 0.25, "v3": 0.0}
 
-# A Sync game waits for its agent, which may think for as long as it likes; only the game's own limit is to end it. A
-# day is there to end what an agent has left behind.
+# A Sync game waits for its agent and ends at its own limit; a day ends what an agent has left behind.
 SYNC_TIME_LIMIT_S: Final = 24 * 60 * 60.0
 
 
@@ -54,7 +53,7 @@ class Entry:
     time_limit_s: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As ``catalogue.py`` prints it; a time limit only where it isn't the runtime's."""
+        """Return the entry as ``catalogue.py`` prints it."""
         fields: dict[str, Any] = {"id": self.id, "fps": self.fps, "sync": self.sync, "title": self.title}
         fields["spaces"] = self.spaces
         if self.time_limit_s is not None:
@@ -63,13 +62,13 @@ class Entry:
 
     @property
     def spaces(self) -> dict[str, Any]:
-        """How one can act in it and what one is told, as the manifest takes it. Many entries share one: don't touch."""
+        """The spaces as in runtime.toml. Shared by many entries: don't modify."""
         match self.game:
             case Atari(rom):
-                return spaces.of_atari(rom, sync=self.sync)
+                return choices.of_atari(rom, sync=self.sync)
             case Gymnasium(id_, low_dimensional):
                 mission = self.game.has_mission
-                return spaces.of_gymnasium(id_, mission=mission, low_dimensional=low_dimensional, sync=self.sync)
+                return choices.of_gymnasium(id_, mission=mission, low_dimensional=low_dimensional, sync=self.sync)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which keys do what, as plain tables and functions; the README's table is made of it."""
+"""Which keys do what, as tables and functions; the README's table is generated from it."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ BRAKE: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Time goes on; those of ``keys`` that are held at a frame make its action. ``meaning`` is for people.
+    """Real time: the ``keys`` held at a frame make its action. ``meaning`` is for people.
 
-    ``names`` are those of actions 0, 1, …, where actions are numbers.
+    ``names`` are those of actions 0, 1, … where actions are numbers.
     """
 
     action: Callable[[Keys], Action]
@@ -62,7 +62,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Nothing happens until one of these keys is pressed: then one step with its action."""
+    """Turn-based: each press of one of these keys is a step with its action."""
 
     actions: Mapping[int, tuple[int, str]]
 
@@ -76,12 +76,12 @@ Controls = Held | Turns
 
 
 def axis(keys: Keys, minus: int, plus: int, strength: float = 1.0) -> float:
-    """-strength, 0 or +strength; opposite keys cancel."""
+    """Return -strength, 0 or +strength; opposite keys cancel."""
     return strength * ((plus in keys) - (minus in keys))
 
 
 def joystick(keys: Keys) -> int:
-    """The action of ale-py's full set that a joystick with these keys would give; opposite arrows cancel."""
+    """Return the action of ale-py's full set for these keys; opposite arrows cancel."""
     position = POSITIONS[int(axis(keys, LEFT, RIGHT)), int(axis(keys, DOWN, UP))]
     if FIRE not in keys:
         return position
@@ -206,7 +206,7 @@ BY_PREFIX: Final[dict[str, Controls]] = {
 
 
 def controls_of(gymnasium_id: str) -> Controls:
-    """The keys of an environment.
+    """Return the controls of an environment.
 
     Raises:
         KeyError: there is no environment of this id here.
@@ -218,7 +218,7 @@ def controls_of(gymnasium_id: str) -> Controls:
 
 
 def markdown_table() -> str:
-    """The README's table of keys."""
+    """Return the README's table of keys."""
     names = {**BY_ID, **{f"{prefix}*": controls for prefix, controls in BY_PREFIX.items()}}
     rows = (
         f"| `{name}` | {'held' if isinstance(controls, Held) else 'a step each'} | {controls.meaning} |"

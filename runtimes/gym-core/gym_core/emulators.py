@@ -1,10 +1,9 @@
-"""Loaded Atari games, kept so that a reset doesn't load them again, and seeded as if it had.
+"""Keeps Atari games loaded, since loading takes 0.2 s, and seeds them as if they were loaded anew.
 
-ale-py takes 0.2 s to load any game (it fills a table for a feature that we don't use), and takes a seed only then. What
-the seed sets is one generator, a Mersenne Twister that decides when an action is repeated. So a loaded game is put back
-into the state in which it was loaded with that generator seeded anew, and is then reset: 10 ms, and the very frames and
-rewards of a freshly loaded one. Where ale-py has drawn from the generator while loading (two games do, with sticky
-actions), or keeps its state in another form than known here, it is loaded again.
+ale-py takes a seed only while loading. It seeds one Mersenne Twister, which decides when an action is repeated. So the
+state after loading is restored with that generator seeded anew, and the game is reset: 10 ms, with the same frames and
+rewards as a freshly loaded game. Where ale-py has drawn from the generator while loading (two games, with sticky
+actions) or its state has an unknown form, the game is loaded again.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ AFTER_STRING: Final = 2 * 4
 
 
 def import_ale() -> type[ALEInterface]:
-    """ale-py without Gymnasium, which it imports to register itself there and does without: 10 MiB and 0.3 s less."""
+    """Import ale-py without Gymnasium, which it only needs to register itself: saves 10 MiB and 0.3 s."""
     missing = object()
     gymnasium = sys.modules.get("gymnasium", missing)
     if gymnasium is missing:
@@ -64,17 +63,17 @@ class _Loaded:
 
 
 class Emulators:
-    """The games loaded so far, the least recently used leave first."""
+    """The loaded games; the least recently used are dropped first."""
 
     def __init__(self) -> None:
         self._interface = import_ale()
         self._loaded: OrderedDict[tuple[str, float], _Loaded] = OrderedDict()
 
     def begin(self, game: Atari, seed: int) -> ALEInterface:
-        """The game at the start of an episode, as a new ``ALEInterface`` would be after ``loadROM`` and ``reset_game``.
+        """Return the game as a new ``ALEInterface`` would be after ``loadROM`` and ``reset_game``.
 
-        That one would have had ``random_seed`` set to ``seed % 2**31``, ``repeat_action_probability``, and
-        ``max_num_frames_per_episode`` 108,000. It stays valid until the next ``begin``.
+        With ``random_seed`` = ``seed % 2**31``, the game's ``repeat_action_probability``, and
+        ``max_num_frames_per_episode`` = 108,000. It is valid until the next ``begin``.
         """
         seed %= SEEDS
         key = (game.rom, game.repeat_action_probability)
@@ -108,9 +107,9 @@ class Emulators:
 
 
 def reseeded(serialized: bytes, old: int, new: int) -> bytes | None:
-    """A serialized ALEState whose generator was freshly seeded with ``old``, with it freshly seeded with ``new``.
+    """Replace a generator seeded with ``old`` in a serialized ALEState by one seeded with ``new``.
 
-    None where it doesn't end with such a generator.
+    None if the state doesn't end with such a generator.
     """
     end = len(serialized) - AFTER_STRING
     start = end - len(_generator(old))
@@ -122,7 +121,7 @@ def reseeded(serialized: bytes, old: int, new: int) -> bytes | None:
 
 @lru_cache(maxsize=8)
 def _generator(seed: int) -> bytes:
-    """A Mersenne Twister that has just been seeded, as C++ writes one to a stream, preceded by its length."""
+    """Return a freshly seeded Mersenne Twister as C++ writes it to a stream, preceded by its length."""
     words = [seed]
     for index in range(1, MT_WORDS):
         previous = words[-1]

@@ -1,4 +1,4 @@
-"""What the program needs of a game, whoever makes it."""
+"""The interface of a game to the program."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class Environment(Protocol):
         ...
 
     def frame(self) -> NDArray[np.uint8]:
-        """The current frame as the game has it: the same bytes in a row look the same. Valid until the next step.
+        """Return the current frame, (height, width) or (height, width, channels), valid until the next step.
 
-        Its shape is (height, width) or (height, width, channels).
+        Rows with the same bytes look the same.
         """
         ...
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
-        """Write the rows from ``top`` to ``bottom``, which is excluded, of the frame that ``frame`` gave last.
+        """Write the rows from ``top`` to ``bottom``, excluded, of the last frame into those of ``picture``.
 
-        They go into the same rows of ``picture``, uint8 of shape (height, width, 4), BGRX.
+        ``picture`` is uint8 of shape (height, width, 4), BGRX.
         """
         ...
 
@@ -52,15 +52,15 @@ class Environment(Protocol):
 
     @property
     def lives(self) -> int:
-        """How many are left; 0 where nobody counts them."""
+        """How many lives are left; 0 in games without."""
         ...
 
     def text(self) -> str:
-        """What the agent is told at the start of an episode; empty where there is nothing to tell."""
+        """Return the text of the episode, such as its mission; may be empty."""
         ...
 
     def close(self) -> None:
-        """Give up what it holds."""
+        """Free its resources."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The remote's screen: the game at its top-left corner, the metadata block at the right, black everywhere else."""
+"""The screen: the game at the top-left corner, the metadata block at the right, black everywhere else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLOCK_Y: Final = 16
 
 
 class Screen:
-    """The window with the game's region and the block's. Both are its own; ``close`` frees them with the window."""
+    """The window with the regions of the game and the block; ``close`` frees all of them."""
 
     def __init__(self) -> None:
         """Open the window.
@@ -36,9 +36,9 @@ class Screen:
         self._shown: NDArray[np.uint8] | None = None
 
     def fit(self, width: int, height: int) -> None:
-        """Make room for an episode's pictures, which have this size; the next one is drawn whole.
+        """Prepare for pictures of this size; the next one is drawn whole.
 
-        What was drawn before goes black if its size was another.
+        If the size has changed, the window is cleared.
         """
         self._shown = None
         if self._region is not None:
@@ -50,20 +50,17 @@ class Screen:
         self._picture = np.frombuffer(self._region.memory, np.uint8).reshape(height, width, 4)
 
     def show(self, environment: Environment) -> float:
-        """Show what changed in the environment's frame, which must fit, and the block; the clock that was painted.
-
-        The clock is in UNIX seconds.
-        """
+        """Draw the changes of the environment's frame, and the block; return the painted clock in UNIX seconds."""
         assert self._region is not None
         bands = self._draw(environment)
         now = time.time()
         self.block.stamp(now)
-        # The block last: who sees the new clock sees the new frame.
+        # The block last, so that a new clock is never on screen before its frame.
         self.window.put(*(self._region.band(*band) for band in bands), self.block.region)
         return now
 
     def stamp(self) -> float:
-        """Paint the clock alone; UNIX seconds."""
+        """Paint only the clock; return it in UNIX seconds."""
         now = time.time()
         self.block.stamp(now)
         self.window.put(self.block.region)
@@ -74,7 +71,7 @@ class Screen:
         self.window.close()
 
     def _draw(self, environment: Environment) -> list[tuple[int, int]]:
-        """Write what changed into the region; the bands of rows that did."""
+        """Write the changes into the region; return the bands of rows that changed."""
         frame = environment.frame()
         if self._shown is None:
             bands = [(0, len(frame))]

@@ -1,7 +1,7 @@
-"""How one can act in each environment, for the catalogue: worked out of ``controls``, so that the two never differ.
+"""The spaces of each environment, derived from ``controls`` so that the two never differ.
 
-What comes out is ``spaces`` of a catalogue entry: plain JSON with keys as X keysyms. Choice i is Gymnasium's action i
-wherever Gymnasium's actions are numbers.
+They are ``spaces`` of a catalogue entry: plain JSON with keys as X keysyms. Choice i is Gymnasium's action i wherever
+Gymnasium's actions are numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 from . import tables
 from .controls import ATARI, NAMES, STEP_KEY, Action, Held, Turns, controls_of
 
-# The car's 12 are many for a policy that tries them out; a walker's 81 are too many, and it gets one joint at a time.
+# The car has 12 combinations; a walker's 81 are too many to explore, so it gets one joint at a time.
 MAX_COMBINATIONS: Final = 32
 
 Choice = dict[str, Any]
@@ -21,7 +21,7 @@ Choice = dict[str, Any]
 
 @cache
 def of_atari(rom: str, *, sync: bool) -> dict[str, Any]:
-    """The game's minimal set of actions; the keys that it has no use for are harmless."""
+    """Return the spaces of a game's minimal set of actions; its unused keys are harmless."""
     keys = shortest(ATARI)
     choices = [_choice(ATARI.names[action], keys[action]) for action in tables.MINIMAL_ACTIONS[rom]]
     return {"discrete": choices, "keys": list(ATARI.keys), **_step(sync=sync)}
@@ -29,7 +29,7 @@ def of_atari(rom: str, *, sync: bool) -> dict[str, Any]:
 
 @cache
 def of_gymnasium(id_: str, *, mission: bool, low_dimensional: bool, sync: bool) -> dict[str, Any]:
-    """Those of an environment of Gymnasium's; ``mission``: it tells one, ``low_dimensional``: it sends its state."""
+    """Return the spaces of an environment of Gymnasium, with its mission as text or its state as observation."""
     match controls_of(id_):
         case Turns(actions):
             ordered = sorted((action, words, key) for key, (action, words) in actions.items())
@@ -48,7 +48,7 @@ def _step(*, sync: bool) -> dict[str, Any]:
 
 
 def shortest(held: Held) -> dict[Action, tuple[int, ...]]:
-    """The fewest keys that make each action; those that need fewer come first."""
+    """Return the fewest keys that make each action, actions with fewer keys first."""
     keys: dict[Action, tuple[int, ...]] = {}
     for count in range(len(held.keys) + 1):
         for combination in itertools.combinations(held.keys, count):

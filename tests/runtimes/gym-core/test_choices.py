@@ -12,7 +12,7 @@ import ale_py
 import gymnasium
 import numpy as np
 import pytest
-from gym_core import emulators, spaces, tables
+from gym_core import choices, emulators, tables
 from gym_core.catalogue import Entry, entries
 from gym_core.catalogue import Gymnasium as GymnasiumGame
 from gym_core.controls import DOWN, FIRE, LEFT, RIGHT, UP, Held, Turns, controls_of, joystick
@@ -82,7 +82,7 @@ def test_the_tables_of_actions_are_those_of_ale_py() -> None:
 
 @pytest.mark.parametrize("rom", tables.ATARI_GAMES)
 def test_the_keys_of_an_atari_choice_are_gymnasiums_action_of_that_number(rom: str) -> None:
-    described = parse(spaces.of_atari(rom, sync=False))
+    described = parse(choices.of_atari(rom, sync=False))
     actions = [joystick(frozenset(choice.keys)) for choice in described.discrete]
     assert tuple(actions) == tables.MINIMAL_ACTIONS[rom]
     assert [choice.name for choice in described.discrete] == [tables.ATARI_ACTIONS[action] for action in actions]
@@ -104,7 +104,7 @@ def test_the_choices_of_a_continuous_environment_are_actions_of_it_each_once(id_
     held, described = controls_of(id_), spaces_of(GAMES[id_])
     assert isinstance(held, Held)
     actions = [held.action(frozenset(choice.keys)) for choice in described.discrete]
-    assert len(set(actions)) == len(actions) <= spaces.MAX_COMBINATIONS
+    assert len(set(actions)) == len(actions) <= choices.MAX_COMBINATIONS
     assert described.discrete[0].keys == ()
     assert set(described.keyboard) == set(held.keys)
     with made(GymnasiumGame(id_)) as environment:
