@@ -95,7 +95,7 @@ def _step_core(times: int) -> list[float]:
 def _step(core: Core) -> None:
     core.send({0: {"pointer": [5, 5]}})
     core.receive(1)
-    if core.turn(0).terminated or core.turn(0).truncated:
+    if core.result(0).terminated or core.result(0).truncated:
         core.reset(0)
         core.receive(1)
 
@@ -130,7 +130,7 @@ def _play_arcade(seconds: int) -> Figures:
         while (spent := time.monotonic() - began) < seconds:
             core.send({0: 0})
             core.receive(1)
-            turn = core.turn(0)
+            turn = core.result(0)
             lag = turn.info.get("stats.gauges.diagnostics.lag.observation")
             if lag is not None:
                 lags.append(1000 * statistics.mean(lag))

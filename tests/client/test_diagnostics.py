@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from pluriverse.diagnostics import (
+    FRAME_AT,
     PLAUSIBLE_S,
-    PREFIX,
     PROBE_LOST_S,
     PROBE_S,
     Diagnostics,
@@ -19,7 +19,7 @@ from pluriverse.diagnostics import (
     lag,
     place_of,
     read,
-    rewards,
+    reward_lags,
 )
 from pluriverse.rewarder.clock import Skew
 from pluriverse_protocol import metadata
@@ -107,28 +107,26 @@ def test_age_of_a_picture_is_told_once_with_the_bounds_of_the_skew() -> None:
     diagnostics = knowing()
     skew = Skew(-0.010, 0.010)
     block = Metadata(MILLISECONDS - 30, 0)
-    info = diagnostics.picture(block, skew, NOW)
-    assert info[f"{PREFIX}lag.observation"] == pytest.approx((0.019, 0.040), abs=1e-6)
-    assert info[f"{PREFIX}clock_skew"] == (-0.010, 0.010)
-    assert info["diagnostics.image_remote_time"] == block.clock / 1000
-    assert f"{PREFIX}lag.observation" not in diagnostics.picture(block, skew, NOW + 0.01)
+    observation, _ = diagnostics.lags(block, skew, NOW)
+    assert observation == pytest.approx((0.019, 0.040), abs=1e-6)
+    assert diagnostics.lags(block, skew, NOW + 0.01) == (None, None)
 
 
 def test_way_of_an_action_is_from_the_probe_sent_to_the_probe_received() -> None:
     diagnostics = knowing()
     assert diagnostics.probe_due(NOW)
-    assert f"{PREFIX}lag.action" not in diagnostics.picture(Metadata(MILLISECONDS, 0), NO_SKEW, NOW)
-    info = diagnostics.picture(Metadata(MILLISECONDS + 20, MILLISECONDS + 7), Skew(0.0, 0.002), NOW + 0.03)
-    assert info[f"{PREFIX}lag.action"] == pytest.approx((0.007, 0.010), abs=1e-6)
+    assert diagnostics.lags(Metadata(MILLISECONDS, 0), NO_SKEW, NOW)[1] is None
+    _, action = diagnostics.lags(Metadata(MILLISECONDS + 20, MILLISECONDS + 7), Skew(0.0, 0.002), NOW + 0.03)
+    assert action == pytest.approx((0.007, 0.010), abs=1e-6)
 
 
 def test_one_probe_is_under_way_at_a_time_and_one_a_second() -> None:
     diagnostics = knowing()
     assert diagnostics.probe_due(NOW)
     assert not diagnostics.probe_due(NOW + 2 * PROBE_S)
-    diagnostics.picture(Metadata(MILLISECONDS + 2500, MILLISECONDS + 1), NO_SKEW, NOW + 2.5)
+    diagnostics.lags(Metadata(MILLISECONDS + 2500, MILLISECONDS + 1), NO_SKEW, NOW + 2.5)
     assert diagnostics.probe_due(NOW + 2.5)
-    diagnostics.picture(Metadata(MILLISECONDS + 2700, MILLISECONDS + 2600), NO_SKEW, NOW + 2.7)
+    diagnostics.lags(Metadata(MILLISECONDS + 2700, MILLISECONDS + 2600), NO_SKEW, NOW + 2.7)
     assert not diagnostics.probe_due(NOW + 2.7)
     assert diagnostics.probe_due(NOW + 2.5 + PROBE_S)
 
@@ -143,10 +141,9 @@ def test_lost_probe_is_sent_again() -> None:
 
 def test_probe_of_somebody_else_tells_nothing() -> None:
     diagnostics = knowing()
-    diagnostics.picture(Metadata(MILLISECONDS, MILLISECONDS - 500), NO_SKEW, NOW)
+    diagnostics.lags(Metadata(MILLISECONDS, MILLISECONDS - 500), NO_SKEW, NOW)
     assert diagnostics.probe_due(NOW)
-    info = diagnostics.picture(Metadata(MILLISECONDS + 1, MILLISECONDS - 100), NO_SKEW, NOW + 0.1)
-    assert f"{PREFIX}lag.action" not in info
+    assert diagnostics.lags(Metadata(MILLISECONDS + 1, MILLISECONDS - 100), NO_SKEW, NOW + 0.1)[1] is None
 
 
 def test_probes_can_be_switched_off() -> None:
@@ -154,12 +151,12 @@ def test_probes_can_be_switched_off() -> None:
 
 
 def test_lags_of_rewards_are_told_of_what_is_new() -> None:
-    assert rewards({}, None, NO_SKEW, NOW, earned=True) == {}
-    info = {"rewarder.lag.observation.timestamp": NOW - 0.5}
-    assert rewards(info, None, NO_SKEW, NOW, earned=False) == {}
-    told = rewards(info, NOW - 0.25, Skew(-0.1, 0.1), NOW, earned=True)
-    assert told[f"{PREFIX}lag.reward"] == pytest.approx((0.4, 0.6))
-    assert told[f"{PREFIX}lag.rewarder_message"] == pytest.approx((0.15, 0.35))
+    assert reward_lags({}, None, NO_SKEW, NOW, earned=True) == (None, None)
+    info = {FRAME_AT: NOW - 0.5}
+    assert reward_lags(info, None, NO_SKEW, NOW, earned=False) == (None, None)
+    reward, message = reward_lags(info, NOW - 0.25, Skew(-0.1, 0.1), NOW, earned=True)
+    assert reward == pytest.approx((0.4, 0.6))
+    assert message == pytest.approx((0.15, 0.35))
 
 
 def test_lag_is_at_least_and_at_most() -> None:

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 from pluriverse.env.base import Env, EnvSpec
-from pluriverse.spaces import PEEK_REWARD, EventSpace, Observation, ObservationSpace
+from pluriverse.spaces import PEEK_REWARD, EventSpace, Observation, ObservationSpace, ScreenObservation
 
 Result = tuple[Observation, float, bool, dict[str, Any]]
 
 
-def seen(value: int = 0, *texts: str) -> dict[str, Any]:
+def seen(value: int = 0, *texts: str) -> ScreenObservation:
     """An observation whose picture is all of one value."""
     return {"vision": np.full((4, 6, 3), value, np.uint8), "text": list(texts)}
 

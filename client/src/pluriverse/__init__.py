@@ -1,4 +1,4 @@
-"""The agent's end of pluriverse: many real-time environments on other machines, in the API that an agent speaks.
+"""Drive many real-time environments on other machines through one agent interface.
 
 env = pluriverse.make("gym-core.PongDeterministic-v3", remotes=4)
 observation_n = env.reset()
@@ -7,9 +7,9 @@ observation_n, reward_n, done_n, info = env.step([[("KeyEvent", "ArrowUp", True)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
 
-from .adapters.gymnasium import hook as _gymnasium
 from .errors import (
     ActionError,
     Closed,
@@ -23,7 +23,9 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .env.vector import VectorEnv
+    from typing import Unpack
+
+    from .env.vector import ConfigureOptions, VectorEnv
     from .remotes import RemoteManager
 
 __all__ = [
@@ -45,15 +47,21 @@ def make(
     remotes: int | str | RemoteManager | None = None,
     *,
     fps: float | None = None,
-    **options: Any,
+    **options: Unpack[ConfigureOptions],
 ) -> VectorEnv:
-    """An environment; configured, if ``remotes`` says which. The options are ``VectorEnv.configure``'s.
+    """Make a vector of environments, and connect it to ``remotes`` if given.
+
+    Args:
+        env_id: such as ``"gym-core.Pong-v3"``; None: whatever the remotes play.
+        remotes: how many to start, or where they run; see ``VectorEnv.configure``.
+        fps: steps per second; None: the environment's own.
+        options: further options of ``VectorEnv.configure``.
 
     Raises:
-        ConfigurationError: what is asked for can't be had here; says what mends it.
+        ConfigurationError: an option is wrong, or something is missing on this machine.
         RemoteUnavailable: a remote could not be started or reached.
     """
-    # Reading the decoders and NumPy takes longer than all else; whoever only wants an error class doesn't wait for it.
+    # Importing NumPy and the decoders takes most of the time, and isn't needed for the rest of this module.
     from .env.vector import VectorEnv
 
     env = VectorEnv(env_id, fps=fps)
@@ -64,5 +72,9 @@ def make(
     return env
 
 
-# So that gymnasium.make("pluriverse/…") works after importing us; whoever doesn't import Gymnasium doesn't pay for it.
-_gymnasium.install()
+# Gymnasium has no plugins: importing a package registers its environments. Importing Gymnasium takes several times as
+# long as importing us, so those who import it later import pluriverse.adapters.gymnasium.
+if sys.modules.get("gymnasium") is not None:
+    from .adapters.registration import listed, register
+
+    register(listed())

@@ -1,8 +1,8 @@
-"""How late an agent sees, acts and is rewarded, out of the metadata block on the screen and the clocks' skew. Pure.
+"""How late an agent sees, acts and is rewarded, measured by the painted metadata block and the clocks' skew. Pure.
 
-The block (``pluriverse_protocol.metadata``) tells on the remote's clock when a frame was drawn and when the last action
-probe came in; ``Skew`` brings both into ours. Where the picture was compressed with loss the block is read all the
-same, as long as its anchor is nearly right and what it says can be true.
+The block (``pluriverse_protocol.metadata``) has the remote's clock when a frame was drawn and when the last action
+probe arrived; ``Skew`` converts both into our time. A block that was compressed with loss is read as well, as long as
+its anchor is nearly right and its times are plausible.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ from .rewarder.clock import Skew
 
 PREFIX: Final = "stats.gauges.diagnostics."
 
+# In the info of a reward: the remote's clock when the frame that earned it was on the screen.
+FRAME_AT: Final = "rewarder.lag.observation.timestamp"
+
 # How far each byte of the anchor may be off: JPEG at the quality that agents ask for stays below it, other pictures
 # don't come near it in all twelve bytes.
 TOLERANCE: Final = 24
 
-# A frame older or younger than this isn't one: the block was misread. High bytes that are wrong are off by a minute.
+# If a frame seems older or younger than this the block was misread: an error in a high byte is a minute or more.
 PLAUSIBLE_S: Final = 10.0
 
-# Searching a whole picture takes some milliseconds; where there is no block, it is looked for no more often.
+# Searching a whole picture takes milliseconds: do it at most this often where there is no block.
 SEARCH_S: Final = 1.0
 
 # Each probe is answered within a frame or two; one a second says enough, and disturbs no program.
 PROBE_S: Final = 1.0
 
-# A probe that isn't painted by now was lost, with a program that died or an episode that ended.
+# A probe that isn't painted by then was lost, with a program that died or an episode that ended.
 PROBE_LOST_S: Final = 10.0
 
 # Painted times are cut to whole milliseconds: the true one is up to this much later.
@@ -44,18 +47,19 @@ _ANCHOR_ROW_BYTES: Final = len(metadata.ANCHOR[0])
 _ANCHOR: Final = np.frombuffer(_ANCHOR_BYTES, np.uint8).reshape(2, 2, 3)
 
 Frame = NDArray[np.uint8]
+Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the block's first pixel is, in pixels from the top left of the frame."""
+    """The position of the block, in pixels from the top left of the frame."""
 
     x: int
     y: int
 
 
 def place_of(metadata_encoding: object) -> Place | None:
-    """The place that ``v0.env.describe`` tells; None if it tells none."""
+    """Return the position in a ``v0.env.describe``; None if there is none."""
     if not isinstance(metadata_encoding, Mapping):
         return None
     encoding = cast("Mapping[str, Any]", metadata_encoding)
@@ -67,7 +71,7 @@ def place_of(metadata_encoding: object) -> Place | None:
 
 
 def find(frame: Frame) -> Place | None:
-    """The place of the block in a picture, looked for by its exact anchor."""
+    """Return the position of the first exact anchor in a picture; None if there is none."""
     height, width = frame.shape[:2]
     if frame.ndim != 3 or height < metadata.HEIGHT or width < metadata.WIDTH:
         return None
@@ -80,7 +84,7 @@ def find(frame: Frame) -> Place | None:
 
 
 def read(frame: Frame, place: Place) -> Metadata | None:
-    """What the block at ``place`` says; None if there is none, not even nearly."""
+    """Read the block at ``place``; None if its anchor isn't there, within ``TOLERANCE``."""
     block = frame[place.y : place.y + metadata.HEIGHT, place.x : place.x + metadata.WIDTH]
     if block.shape != (metadata.HEIGHT, metadata.WIDTH, 3):
         return None
@@ -98,7 +102,7 @@ def _is_nearly_the_anchor(seen: bytes) -> bool:
 
 
 class Diagnostics:
-    """One remote's. Times are passed in: ``now`` is ours, in UNIX seconds."""
+    """The measurements of one remote. ``now`` is our time, in UNIX seconds."""
 
     def __init__(self, *, probes: bool = True) -> None:
         """``probes``: whether action probes are sent."""
@@ -111,13 +115,13 @@ class Diagnostics:
         self._last_probe: int | None = None
 
     def described(self, metadata_encoding: object) -> None:
-        """The remote has said where the block is."""
+        """Take the block's position from a ``v0.env.describe``, if it has one."""
         place = place_of(metadata_encoding)
         if place is not None:
             self._place = place
 
     def probe_due(self, now: float) -> bool:
-        """Whether a probe is to be sent now; if so it counts as sent."""
+        """Return whether to send a probe now; if so it counts as sent."""
         if not self._probes or now < self._next_probe_at:
             return False
         if self._probe_sent_at is not None and now - self._probe_sent_at < PROBE_LOST_S:
@@ -127,11 +131,11 @@ class Diagnostics:
         return True
 
     def forget_probe(self) -> None:
-        """An episode has ended: what was under way isn't waited for."""
+        """Don't wait for the probe under way: its episode has ended."""
         self._probe_sent_at = None
 
     def read(self, frame: Frame, skew: Skew | None, now: float) -> Metadata | None:
-        """What the frame's block says; None if it can't be read or can't be true."""
+        """Read a frame's block; None if it isn't readable or its clock is implausible."""
         block = read(frame, self._place) if self._place is not None else None
         if block is None and (self._searched_at is None or now - self._searched_at >= SEARCH_S):
             self._searched_at = now
@@ -144,53 +148,43 @@ class Diagnostics:
         age = now - (block.clock / 1000 + skew.middle)
         return block if abs(age) <= PLAUSIBLE_S else None
 
-    def picture(self, block: Metadata, skew: Skew, now: float) -> dict[str, Any]:
-        """What a frame's block tells, as keys of info; lags only of what is new since the frame before."""
-        info: dict[str, Any] = {
-            "diagnostics.image_remote_time": block.clock / 1000,
-            f"{PREFIX}clock_skew": tuple(skew),
-        }
+    def lags(self, block: Metadata, skew: Skew, now: float) -> tuple[Bounds | None, Bounds | None]:
+        """Return the lags of observation and action that a frame's block shows; None where it shows nothing new."""
+        observation = None
         if block.clock != self._last_clock:
             self._last_clock = block.clock
             low, high = lag(block.clock / 1000, skew, now)
-            info[f"{PREFIX}lag.observation"] = low - CUT_S, high
-        way = self._action_lag(block, skew)
-        if way is not None:
-            info[f"{PREFIX}lag.action"] = way
-        return info
+            observation = low - CUT_S, high
+        return observation, self._action_lag(block, skew)
 
-    def _action_lag(self, block: Metadata, skew: Skew) -> tuple[float, float] | None:
+    def _action_lag(self, block: Metadata, skew: Skew) -> Bounds | None:
         new = block.probe != self._last_probe
         self._last_probe = block.probe
         if not new or block.probe == 0 or self._probe_sent_at is None:
             return None
         earliest, latest = skew.to_local(block.probe / 1000)
         latest += CUT_S
-        # What came in before it was sent answers another agent's probe.
+        # What arrived before ours was sent is another agent's probe.
         if not 0 <= latest - self._probe_sent_at <= PROBE_LOST_S:
             return None
         sent_at, self._probe_sent_at = self._probe_sent_at, None
         return earliest - sent_at, latest - sent_at
 
 
-def rewards(
-    info: Mapping[str, Any], remote_time: float | None, skew: Skew, now: float, *, earned: bool
-) -> dict[str, Any]:
-    """The lags of what the rewarder said since the last step, as keys of info.
+def reward_lags(
+    info: Mapping[str, Any], sent_at: float | None, skew: Skew, now: float, *, earned: bool
+) -> tuple[Bounds | None, Bounds | None]:
+    """Return the lag of a reward since its frame was on the screen, and of the rewarder's last message.
 
-    ``info`` is what its rewards carried, ``remote_time`` when its last message was sent, on the remote's clock. Of
-    rewards that nothing was ``earned`` with there is no lag: they come when it suits the remote, not a frame.
+    ``info`` is what the rewards carried, ``sent_at`` the remote's time of its last message. A message that nothing was
+    ``earned`` with has no lag of a frame: it is sent at any time.
     """
-    lags: dict[str, Any] = {}
-    frame_at = info.get("rewarder.lag.observation.timestamp")
-    if earned and isinstance(frame_at, int | float):
-        lags[f"{PREFIX}lag.reward"] = lag(frame_at, skew, now)
-    if remote_time is not None:
-        lags[f"{PREFIX}lag.rewarder_message"] = lag(remote_time, skew, now)
-    return lags
+    frame_at = info.get(FRAME_AT)
+    of_reward = lag(frame_at, skew, now) if earned and isinstance(frame_at, int | float) else None
+    return of_reward, lag(sent_at, skew, now) if sent_at is not None else None
 
 
-def lag(remote_time: float, skew: Skew, now: float) -> tuple[float, float]:
-    """How long ago the remote's time was, at least and at most, in seconds."""
+def lag(remote_time: float, skew: Skew, now: float) -> Bounds:
+    """Return how many seconds ago ``remote_time`` was, at least and at most."""
     earliest, latest = skew.to_local(remote_time)
     return now - latest, now - earliest

@@ -1,14 +1,14 @@
-"""Errors of the agent's end.
+"""The exceptions of the client.
 
 PluriverseError
-├── ConfigurationError     what was asked for can't be: an address, an option, an environment, a missing program
-├── ActionError            an action that stands for no event; names the index and the event
+├── ConfigurationError     a wrong option, address or environment, or something missing on this machine
+├── ActionError            an action is invalid; names the index and the event
 ├── ResetNeeded            step() before the first reset()
-├── Misuse                 a call that the interface's rules don't allow now; says the rule
-├── Closed                 the environment has been closed
+├── Misuse                 a call that isn't allowed now; the message says why
+├── Closed                 the environment is closed
 └── RemoteError            one remote
     ├── RemoteUnavailable  it could not be started or reached
-    └── RemoteFailed       it was up, and then broke: what ``info["n"][i]["error"]`` tells
+    └── RemoteFailed       it broke later: also in ``info["n"][i]["error"]``
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class PluriverseError(Exception):
 
 
 class ConfigurationError(PluriverseError):
-    """What was asked for can't be; the message says what was expected, and what mends it."""
+    """An option is wrong, or something is missing; the message says what was expected, and how to fix it."""
 
 
 class ActionError(PluriverseError):
-    """An action isn't one; nothing was sent to any remote."""
+    """An action is invalid; nothing was sent to any remote."""
 
 
 class ResetNeeded(PluriverseError):
@@ -31,15 +31,15 @@ class ResetNeeded(PluriverseError):
 
 
 class Misuse(PluriverseError):
-    """A call that the interface's rules don't allow now; the message says the rule, and nothing was done."""
+    """The call isn't allowed now; the message says why, and nothing was done."""
 
 
 class Closed(PluriverseError):
-    """The environment was closed, or never configured."""
+    """The environment is closed, or was never configured."""
 
 
 class RemoteError(PluriverseError):
-    """Root of what goes wrong with one remote."""
+    """Root of the errors of one remote."""
 
 
 class RemoteUnavailable(RemoteError):
@@ -47,4 +47,4 @@ class RemoteUnavailable(RemoteError):
 
 
 class RemoteFailed(RemoteError):
-    """A remote was up, and broke."""
+    """A remote broke after it was up."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from .env.screens import open_screen
+from .env.connections import open_screen
 from .errors import RemoteUnavailable
 from .remotes import Address
 from .rewarder.connection import FIRST_PINGS, PING_S, Credentials, RewarderConnection

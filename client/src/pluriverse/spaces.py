@@ -1,9 +1,7 @@
-"""What an observation and an action are, and their spaces. Pure.
+"""Observations and actions of the core, and their spaces. Pure.
 
-An observation is ``{"vision": uint8 array (height, width, 3) RGB, "text": [str, …]}``, with ``"observation"`` beside it
-where the environment sends structured ones, or None while the environment isn't there to be seen. An action is a
-sequence of events: ``("KeyEvent", "ArrowUp", True)``, ``("PointerEvent", x, y, buttonmask)``, or
-``pluriverse_protocol.events``.
+An action is a sequence of events: ``("KeyEvent", "ArrowUp", True)``, ``("PointerEvent", x, y, buttonmask)``, or the
+classes of ``pluriverse_protocol.events``.
 """
 
 from __future__ import annotations
@@ -11,16 +9,31 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 
-Observation = dict[str, Any] | None
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class ScreenObservation(TypedDict):
+    """One look at an environment."""
+
+    vision: NDArray[np.uint8] | None
+    """The screen: shape (height, width, 3), RGB; None where the environment is played without one."""
+    text: list[str]
+    """The texts that came since the last look."""
+    observation: NotRequired[Any]
+    """The latest structured observation, where the environment sends them."""
+
+
+Observation = ScreenObservation | None
+"""None while the environment resets, or its remote is away."""
 
 
 class _PeekReward:
-    """Within an action: look, without taking reward, done and texts. There is one, PEEK_REWARD."""
-
     __slots__ = ()
 
     def __repr__(self) -> str:
@@ -28,8 +41,9 @@ class _PeekReward:
 
 
 PEEK_REWARD: Final = _PeekReward()
+"""In an action: look, but leave rewards, dones and texts for a later step."""
 
-# Printable ASCII, the arrows, Return, space: what programs listen to. Random agents press these.
+# Printable ASCII, Return, the arrows: what programs listen to. Random agents press these.
 ORDINARY_KEYS: Final = (*range(0x21, 0x7F), 0x20, 0xFF0D, 0xFF51, 0xFF52, 0xFF53, 0xFF54)
 
 
@@ -38,25 +52,31 @@ class ObservationSpace:
     """Observations of a screen; its size is the remote's, and may change."""
 
     def contains(self, observation: object) -> bool:
-        """Whether it is None, or has what an observation has."""
+        """Return whether it is an observation, or None."""
         return observation is None or (isinstance(observation, dict) and {"vision", "text"} <= observation.keys())
 
 
 @dataclass(slots=True)
-class EventSpace:
-    """All sequences of key and pointer events on a screen of ``width`` by ``height`` pixels."""
+class _Sampled:
+    """Samples with random numbers of its own."""
 
-    width: int = 1024
-    height: int = 768
-    keys: tuple[int, ...] = ORDINARY_KEYS
-    random: random.Random = field(default_factory=random.Random)
+    random: random.Random = field(default_factory=random.Random, kw_only=True)
 
     def seed(self, seed: int) -> None:
         """Make ``sample`` repeatable."""
         self.random.seed(seed)
 
+
+@dataclass(slots=True)
+class EventSpace(_Sampled):
+    """All sequences of key and pointer events on a screen of ``width`` by ``height`` pixels."""
+
+    width: int = 1024
+    height: int = 768
+    keys: tuple[int, ...] = ORDINARY_KEYS
+
     def sample(self) -> list[Event]:
-        """A key that goes up or down, or the pointer somewhere with or without a button."""
+        """Return a key that goes up or down, or the pointer somewhere with or without its left button."""
         if self.random.random() < 0.5:
             return [KeyEvent(self.random.choice(self.keys), self.random.random() < 0.5)]
         place = self.random.randrange(self.width), self.random.randrange(self.height)
@@ -64,45 +84,35 @@ class EventSpace:
 
 
 @dataclass(slots=True)
-class DiscreteSpace:
+class DiscreteSpace(_Sampled):
     """The integers 0 … n-1, each standing for a fixed action; ``actions[i]`` is what ``i`` sends."""
 
     actions: Sequence[Sequence[Event]]
-    random: random.Random = field(default_factory=random.Random)
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """How many actions there are."""
         return len(self.actions)
 
     def contains(self, action: object) -> bool:
-        """Whether it is one of the integers."""
+        """Return whether it is one of the integers."""
         return isinstance(action, int) and not isinstance(action, bool) and 0 <= action < self.n
 
-    def seed(self, seed: int) -> None:
-        """Make ``sample`` repeatable."""
-        self.random.seed(seed)
-
     def sample(self) -> int:
-        """One of them."""
+        """Return one of the integers."""
         return self.random.randrange(self.n)
 
 
 @dataclass(slots=True)
-class ChoiceSpace:
-    """Some actions out of all: each is a list of events, sent as it is."""
+class ChoiceSpace(_Sampled):
+    """A choice of actions, each a list of events that is sent as it is."""
 
     actions: Sequence[Sequence[Event]]
-    random: random.Random = field(default_factory=random.Random)
 
     def contains(self, action: object) -> bool:
-        """Whether it is one of them."""
+        """Return whether it is one of the actions."""
         return any(list(known) == action for known in self.actions)
 
-    def seed(self, seed: int) -> None:
-        """Make ``sample`` repeatable."""
-        self.random.seed(seed)
-
     def sample(self) -> list[Event]:
-        """One of them."""
+        """Return one of the actions."""
         return list(self.random.choice(self.actions))

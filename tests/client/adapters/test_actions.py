@@ -40,7 +40,7 @@ def test_kind_that_is_not_to_be_had_says_which_are(spaces: Spaces, kind: str) ->
 
 
 def test_first_choice_sets_every_key_and_later_ones_only_what_changes() -> None:
-    hand = mapped(GAME).hand()
+    hand = mapped(GAME).encoder()
     assert set(hand.events(1)) == {KeyEvent(LEFT, True), KeyEvent(FIRE, False)}
     assert hand.events(2) == [KeyEvent(FIRE, True)]
     assert hand.events(2) == []
@@ -49,7 +49,7 @@ def test_first_choice_sets_every_key_and_later_ones_only_what_changes() -> None:
 
 @given(st.lists(st.integers(0, 2)))
 def test_keys_that_are_down_are_always_those_of_the_last_choice(choices: list[int]) -> None:
-    hand = mapped(GAME).hand()
+    hand = mapped(GAME).encoder()
     down: set[int] = set()
     for choice in choices:
         for event in hand.events(choice):
@@ -59,7 +59,7 @@ def test_keys_that_are_down_are_always_those_of_the_last_choice(choices: list[in
 
 
 def test_release_lets_go_and_the_next_action_says_everything_again() -> None:
-    hand = mapped(GAME).hand()
+    hand = mapped(GAME).encoder()
     hand.events(2)
     assert set(hand.release()) == {KeyEvent(LEFT, False), KeyEvent(FIRE, False)}
     assert hand.release() == []
@@ -67,20 +67,20 @@ def test_release_lets_go_and_the_next_action_says_everything_again() -> None:
 
 
 def test_tap_presses_and_releases_each_time() -> None:
-    hand = mapped(TURNS).hand()
+    hand = mapped(TURNS).encoder()
     for _ in range(2):
         assert hand.events(1) == [KeyEvent(FIRE, True), KeyEvent(FIRE, False)]
 
 
 def test_keys_are_a_bit_each() -> None:
     actions = mapped(GAME, "keys")
-    hand = actions.hand()
+    hand = actions.encoder()
     assert set(hand.events(np.array([1, 0], np.int8))) == {KeyEvent(LEFT, True), KeyEvent(FIRE, False)}
     assert hand.events([0, 1]) == [KeyEvent(LEFT, False), KeyEvent(FIRE, True)]
 
 
 def test_pointer_is_in_pixels_of_the_picture_and_stays_where_it_was() -> None:
-    hand = mapped(PAGE).hand()
+    hand = mapped(PAGE).encoder()
     assert hand.events({"pointer": np.array([3, 4]), "buttons": [1, 0, 0]}) == [PointerEvent(13, 24, 1)]
     assert hand.events({"pointer": [3, 4], "buttons": [1, 0, 0]}) == []
     assert hand.events({"buttons": [0, 0, 1]}) == [PointerEvent(13, 24, 4)]
@@ -89,7 +89,7 @@ def test_pointer_is_in_pixels_of_the_picture_and_stays_where_it_was() -> None:
 
 
 def test_events_pass_through_and_are_released() -> None:
-    hand = mapped(GAME, "events").hand()
+    hand = mapped(GAME, "events").encoder()
     assert hand.events([("KeyEvent", "ArrowLeft", True)]) == [KeyEvent(LEFT, True)]
     assert hand.release() == [KeyEvent(LEFT, False)]
 
@@ -97,7 +97,7 @@ def test_events_pass_through_and_are_released() -> None:
 @pytest.mark.parametrize("action", [3, -1, 1.0, True, "1", None, np.array([1, 2]), {}])
 def test_what_is_no_choice_is_refused(action: Any) -> None:
     with pytest.raises(ActionError, match="expected an integer of 0 to 2"):
-        mapped(GAME).hand().events(action)
+        mapped(GAME).encoder().events(action)
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_what_is_no_choice_is_refused(action: Any) -> None:
 )  # fmt: skip
 def test_what_is_no_pointer_action_is_refused(action: Any) -> None:
     with pytest.raises(ActionError, match=r"expected|outside"):
-        mapped(PAGE).hand().events(action)
+        mapped(PAGE).encoder().events(action)

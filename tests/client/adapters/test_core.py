@@ -39,7 +39,7 @@ def test_what_the_remote_says_becomes_spaces_and_pictures(pong: Core) -> None:
 def test_reset_answers_with_the_first_frame_of_a_new_episode(pong: Core) -> None:
     begin(pong, seed=3)
     for index in range(pong.n):
-        turn = pong.turn(index)
+        turn = pong.result(index)
         assert turn.first
         assert turn.elapsed == 0
         assert pong.picture(index).any()
@@ -51,8 +51,8 @@ def test_steps_answer_with_frames_that_were_not_seen_before(pong: Core) -> None:
     for step in range(20):
         pong.send({0: step % pong.actions.n})
         assert pong.receive(1) == [0]
-        assert pong.turn(0).elapsed == step + 1
-        clocks.append(pong.turn(0).info["diagnostics.image_remote_time"])
+        assert pong.result(0).elapsed == step + 1
+        clocks.append(pong.result(0).info["diagnostics.image_remote_time"])
     assert clocks == sorted(set(clocks))
 
 
@@ -92,8 +92,8 @@ def test_outcome_ends_the_episode_and_the_next_can_be_joined() -> None:
         while core.phase(0) is not Phase.ENDED:
             core.send({0: 0})
             core.receive(1)
-            total += core.turn(0).reward
-        turn = core.turn(0)
+            total += core.result(0).reward
+        turn = core.result(0)
         assert turn.terminated
         assert 1 <= total < 60  # a pole that is always pushed one way falls within a second
         assert turn.elapsed >= 1
@@ -101,7 +101,7 @@ def test_outcome_ends_the_episode_and_the_next_can_be_joined() -> None:
             core.send({0: 0})
         core.reset(0, join=True)
         assert core.receive(1) == [0]
-        assert core.turn(0).first
+        assert core.result(0).first
 
 
 def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
@@ -110,22 +110,22 @@ def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
         for _ in range(2):
             core.send({0: LEFT})
             core.receive(1)
-        assert core.turn(0).truncated
-        before = core.turn(0).info["env_status.episode_id"]
+        assert core.result(0).truncated
+        before = core.result(0).info["env_status.episode_id"]
         core.reset(0, join=True)
         core.receive(1)
-        assert core.turn(0).first
-        assert core.turn(0).info["env_status.episode_id"] != before
+        assert core.result(0).first
+        assert core.result(0).info["env_status.episode_id"] != before
 
 
 def test_text_of_a_mission_stays_with_the_episode() -> None:
     with Core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1") as core:
         begin(core)
-        mission = core.turn(0).text
+        mission = core.result(0).text
         assert mission
         core.send({0: 0})
         core.receive(1)
-        assert core.turn(0).text == mission
+        assert core.result(0).text == mission
 
 
 def test_remote_that_dies_truncates_its_own_episode_only() -> None:
@@ -136,16 +136,16 @@ def test_remote_that_dies_truncates_its_own_episode_only() -> None:
         core.send({0: 0, 1: 0})
         while True:
             for index in core.receive(1):
-                if index == 0 and core.turn(0).truncated:
-                    assert core.turn(0).lost
-                    assert core.turn(0).info["error"]
+                if index == 0 and core.result(0).truncated:
+                    assert core.result(0).lost
+                    assert core.result(0).info["error"]
                     core.reset(0)
-                elif core.turn(index).first:
+                elif core.result(index).first:
                     assert index == 0
                     assert turns
                     return
                 else:
-                    assert not core.turn(index).truncated
+                    assert not core.result(index).truncated
                     turns += index
                     core.send({index: 0})
 
@@ -172,15 +172,15 @@ def test_environment_that_waits_for_its_agent_goes_one_step_for_each() -> None:
         for _ in range(10):
             core.send({0: 0})
             core.receive(1)
-            assert core.turn(0).info["stats.reward.count"] == 1
-            frames.append(core.turn(0).info["rewarder.frames"])
+            assert core.result(0).info["stats.reward.count"] == 1
+            frames.append(core.result(0).info["rewarder.frames"])
         assert frames == sorted(frames)
 
 
 def test_lives_are_told_where_the_game_counts_them() -> None:
     with Core("gym-core.BreakoutNoFrameskip-v3", "local:1") as core:
         begin(core)
-        assert core.turn(0).info["lives"] == 5
+        assert core.result(0).info["lives"] == 5
 
 
 @pytest.mark.parametrize("options", [{"vision": False}, {"vnc": VncOptions(grey=True)}, {"vnc": VncOptions(scale=2)}])

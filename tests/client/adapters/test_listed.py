@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from pluriverse.adapters.listed import listed
+from pluriverse.adapters.registration import listed
 from pluriverse.catalogue import environments
 from pluriverse.remotes.runtimes import VARIABLE
 from support.remotes import ROOT

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions, Pictures
-from pluriverse.adapters.player import Turn
+from pluriverse.adapters.player import StepResult
 from pluriverse.errors import RemoteFailed
 from pluriverse_protocol.env_spaces import Spaces
 
@@ -17,7 +17,7 @@ PICTURES = Pictures(PictureOptions(), (0, 0, 6, 4))
 
 
 def made(spaces: Spaces | None, **turn: Any) -> Any:
-    return Observations(spaces, PICTURES).make(Turn(SCREEN, **turn))
+    return Observations(spaces, PICTURES).make(StepResult(SCREEN, **turn))
 
 
 @pytest.mark.parametrize("spaces", [None, Spaces(), Spaces(pointer=True)])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.adapters.player import STALL_S, Phase, Player, Turn
-from pluriverse.env.slot import Outcome
+from pluriverse.adapters.player import STALL_S, Phase, Player, StepResult
+from pluriverse.env.outcome import Outcome
 from pluriverse.errors import Misuse, ResetNeeded
 
 FPS = 50.0
@@ -31,19 +31,18 @@ def outcome(
     **info: Any,
 ) -> Outcome:
     """What a step gives: a screen full of ``value`` (None: masked), painted at ``clock``."""
-    info["stats.vnc.updates.n"] = updates
-    if clock is not None:
-        info["diagnostics.image_remote_time"] = clock
-    observation = None
+    observation: Any = None
     if value is not None:
         observation = {"vision": screen(value), "text": [text] if text else []}
         if state is not None:
             observation["observation"] = state
-    return Outcome(observation, reward, "terminated" in info, info)
+    return Outcome(observation, reward, painted_at=clock, updates=updates, program_info=info)
 
 
-def end(*, terminated: bool = True, value: int | None = None, reward: float = 0.0, **info: Any) -> Outcome:
-    return outcome(value, reward=reward, terminated=terminated, truncated=not terminated, **info)
+def end(*, terminated: bool = True, value: int | None = None, error: str | None = None, **options: Any) -> Outcome:
+    ended = outcome(value, **options)
+    ended.done, ended.terminated, ended.truncated, ended.error = True, terminated, not terminated, error
+    return ended
 
 
 def playing(**options: Any) -> Player:
@@ -54,7 +53,7 @@ def playing(**options: Any) -> Player:
     return player
 
 
-def take(player: Player, *outcomes: Outcome, now: float = 0.0) -> Turn:
+def take(player: Player, *outcomes: Outcome, now: float = 0.0) -> StepResult:
     """The turn that the last of the outcomes makes."""
     *early, last = outcomes
     for each in early:
@@ -166,7 +165,7 @@ def test_outcome_terminates_and_shows_the_last_of_the_old_episode() -> None:
     assert turn is not None
     assert (turn.terminated, turn.truncated, turn.reward, turn.lost) == (True, False, 1.0, False)
     assert turn.screen[0, 0, 0] == 9
-    assert player.over_there
+    assert player.remote_ended_episode
 
 
 def test_picture_that_came_with_the_end_is_the_next_episodes() -> None:
@@ -189,10 +188,10 @@ def test_remote_that_breaks_truncates_and_is_told() -> None:
     player.act(0.0)
     turn = take(player, end(terminated=False, error="the server hung up", value=None))
     assert (turn.truncated, turn.lost, turn.info["error"]) == (True, True, "the server hung up")
-    assert not player.over_there
+    assert not player.remote_ended_episode
 
 
-def test_own_limit_of_steps_truncates_an_episode_that_goes_on_over_there() -> None:
+def test_own_limit_of_steps_truncates_an_episode_that_goes_on_remotely() -> None:
     player = playing(max_episode_steps=2)
     player.act(0.0)
     assert not take(player, outcome(1, clock=100.02)).truncated
@@ -200,7 +199,7 @@ def test_own_limit_of_steps_truncates_an_episode_that_goes_on_over_there() -> No
     turn = take(player, outcome(1, clock=100.04))
     assert (turn.truncated, turn.terminated, turn.elapsed) == (True, False, 2)
     assert player.phase is Phase.ENDED
-    assert not player.over_there
+    assert not player.remote_ended_episode
 
 
 def test_acting_at_the_wrong_time_says_the_rule() -> None:
@@ -231,7 +230,7 @@ def sync_player() -> Player:
 def stepped(clock: float, *, count: int = 1, pixels: int = 500) -> Outcome:
     """What a step of an environment that waits for its agent gives; its reward was sent at clock 101."""
     answer = outcome(1, clock=clock)
-    answer.info |= {"stats.reward.count": count, "stats.vnc.updates.pixels": pixels, "reward_buffer.remote_time": 101.0}
+    answer.reward_count, answer.pixels, answer.message_sent_at = count, pixels, 101.0
     return answer
 
 

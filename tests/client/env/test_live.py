@@ -84,7 +84,7 @@ def player(nothing_left: None) -> Generator[Player]:
 
 
 def daemon_of(env: VectorEnv, index: int) -> psutil.Process:
-    link = env._keeper.links[index]  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+    link = env._connections.by_index[index]  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
     assert link is not None
     port = str(link.address.rewarder_port)
     return next(child for child in psutil.Process().children() if port in child.cmdline())
@@ -224,7 +224,7 @@ import pluriverse
 env = pluriverse.make({PONG!r}, "local:2")
 env.reset()
 env.step([[], []])
-print(*(link.address.rewarder_port for link in env._keeper.links))
+print(*(link.address.rewarder_port for link in env._connections.by_index))
 """
 
 

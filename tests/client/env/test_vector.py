@@ -11,7 +11,7 @@ from typing import Any
 
 import pluriverse
 import pytest
-from pluriverse.env.keeper import Link
+from pluriverse.env.connections import RemoteConnection
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import (
     ActionError,
@@ -59,8 +59,8 @@ class Bench:
         self.episodes[index] = (await self.programs[index].begin()).episode
         await self.step_until(lambda step: step[0][index] is not None)
 
-    def link(self, index: int) -> Link:
-        link = self.env._keeper.links[index]  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+    def link(self, index: int) -> RemoteConnection:
+        link = self.env._connections.by_index[index]  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
         assert link is not None
         return link
 

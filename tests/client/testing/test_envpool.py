@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pluriverse.adapters.envpool.game import Game, Row
-from pluriverse.adapters.player import Turn
+from pluriverse.adapters.player import StepResult
 from pluriverse.testing import NotConforming
 from pluriverse.testing.envpool import check
 from support.remotes import on_machine
@@ -39,7 +39,7 @@ def test_several_remotes_conform_asynchronously() -> None:
 def test_broken_promise_is_named(remotes: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = Game.take
 
-    def forgetful(game: Game, turn: Turn) -> Row:
+    def forgetful(game: Game, turn: StepResult) -> Row:
         return taken(game, turn)._replace(elapsed=1)
 
     monkeypatch.setattr(Game, "take", forgetful)

@@ -16,6 +16,7 @@ def test_rewards_and_counts_add_up_and_the_picture_is_the_last() -> None:
     sum_.add(step(seen(2, "b"), 2.0, False, **{"stats.reward.count": 2, "x": 2}))
     (observation,), reward_n, done_n, info = sum_.result()
     assert observation is not None
+    assert observation["vision"] is not None
     assert observation["vision"].max() == 2
     assert observation["text"] == ["a", "b"]
     assert (reward_n, done_n) == ([3.0], [False])

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from pluriverse.spaces import ScreenObservation
 from pluriverse.wrappers import CropObservation
 from support.scripted import Script, ScriptedEnv, seen
 
 
 def test_picture_is_cut_and_the_rest_stays() -> None:
     observation = seen(0, "text")
+    assert observation["vision"] is not None
     observation["vision"][1:3, 2:5] = 7
     crop = CropObservation(ScriptedEnv(Script([(observation, 0.0, False, {})])), (2, 1, 3, 2))
     assert crop.reset() == [None]
@@ -16,6 +18,6 @@ def test_picture_is_cut_and_the_rest_stays() -> None:
 
 
 def test_environment_without_pictures_is_left_alone() -> None:
-    observation = {"vision": None, "text": [], "observation": [1]}
+    observation: ScreenObservation = {"vision": None, "text": [], "observation": [1]}
     crop = CropObservation(ScriptedEnv(Script([(observation, 0.0, False, {})])))
     assert crop.step([[]])[0] == [observation]

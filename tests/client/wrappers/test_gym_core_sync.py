@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pluriverse
 import pytest
+from pluriverse.env import sync
 from pluriverse.errors import ConfigurationError, RemoteFailed
-from pluriverse.wrappers import CropObservation, GymCoreAction, GymCoreSync, gym_core_sync
+from pluriverse.wrappers import CropObservation, GymCoreAction, GymCoreSync
 from support.scripted import ScriptedEnv
 
 STEPS = 40
@@ -43,7 +44,7 @@ def test_end_of_an_episode_brings_the_next_ones_first_picture() -> None:
 
 
 def test_environment_that_is_not_sync_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gym_core_sync, "LOST_S", 0.3)
+    monkeypatch.setattr(sync, "LOST_S", 0.3)
     with pluriverse.make("gym-core.FrozenLake-v1", "local:1") as core:
         env = GymCoreSync(core)
         env.reset()

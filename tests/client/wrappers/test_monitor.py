@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image, ImageSequence
+from pluriverse.spaces import ScreenObservation
 from pluriverse.wrappers import Monitor
 from pluriverse.wrappers.monitor import STATISTICS, cubes
 from pluriverse.wrappers.video import ApngWriter, VideoError, open_video
@@ -48,7 +49,7 @@ def test_each_episode_is_a_line_and_some_are_filmed(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_ffmpeg")
 def test_picture_that_changes_in_size_ends_the_film(tmp_path: Path) -> None:
-    large: dict[str, Any] = {"vision": np.zeros((8, 8, 3), np.uint8), "text": []}
+    large: ScreenObservation = {"vision": np.zeros((8, 8, 3), np.uint8), "text": []}
     results: list[Result] = [(seen(1), 0.0, False, {}), (large, 0.0, False, {}), (seen(1), 0.0, False, {})]
     monitor = Monitor(ScriptedEnv(Script(results)), tmp_path)
     monitor.reset()

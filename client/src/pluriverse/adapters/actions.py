@@ -1,9 +1,5 @@
-"""An agent's numbers and arrays as the key and pointer events that they stand for. Pure.
+"""Encodes an agent's numbers and arrays as key and pointer events. Pure.
 
-How a remote can be acted on is what it says of itself (``pluriverse_protocol.env_spaces``). Four kinds of actions come
-of that: ``discrete`` (an integer: a choice of keys), ``keys`` (a 0 or 1 for each key), ``pointer`` (a mapping with
-``pointer``: x and y in pixels of the picture, ``buttons``: left, middle, right, and ``keys``), and ``events`` (the
-lists of events of Universe, as they are).
 """
 
 from __future__ import annotations
@@ -12,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, cast, get_args
 
 import numpy as np
-from pluriverse_protocol.env_spaces import Spaces
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 
 from pluriverse.env.actions import parse_action
@@ -23,42 +19,42 @@ from pluriverse.vnc.held import Held, InputEvent
 Kind = Literal["discrete", "keys", "pointer", "events"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-# Left, middle and right; the rest of a pointer event's mask are the ways of a wheel.
+# Left, middle and right; further bits of a pointer event's mask are a wheel's.
 BUTTONS: Final = 3
 
 
-class Hand(Protocol):
-    """What one environment's agent holds down, and what an action changes of it."""
+class ActionEncoder(Protocol):
+    """Encodes the actions of one environment; remembers which keys and buttons are down."""
 
     def events(self, action: Any) -> list[Event]:
-        """The events of an action.
+        """Return the events that an action changes the keys and the pointer with.
 
         Raises:
-            ActionError: it isn't one; says what was expected.
+            ActionError: the action is invalid; says what was expected.
         """
         ...
 
     def release(self) -> list[InputEvent]:
-        """What lets go of everything that it may hold; the next action says anew what is down."""
+        """Return the events that release everything; the next action presses anew what it wants."""
         ...
 
 
 class ActionMap:
-    """The actions of an environment: their kind, their sizes, and a ``Hand`` for each copy of it."""
+    """The actions of an environment: their kind and their sizes."""
 
     def __init__(
         self, spaces: Spaces | None, box: tuple[int, int, int, int], kind: Kind | Literal["auto"] = "auto"
     ) -> None:
-        """``spaces`` None: a remote that doesn't say. ``box`` is the picture: x, y, width and height on the screen.
+        """``spaces`` None: not known. ``box`` is the picture: x, y, width and height in pixels of the screen.
 
         Raises:
-            ConfigurationError: there is no such kind, or this environment hasn't got it.
+            ConfigurationError: there is no such kind, or the environment doesn't have it.
         """
         spaces = spaces if spaces is not None else Spaces(keys=ORDINARY_KEYS, pointer=True)
-        self.box = box
-        self.choices = spaces.discrete
-        self.tap = spaces.tap
-        self.keys = spaces.keyboard
+        self.box: tuple[int, int, int, int] = box
+        self.choices: tuple[Choice, ...] = spaces.discrete
+        self.tap: bool = spaces.tap
+        self.keys: tuple[int, ...] = spaces.keyboard
         if kind == "auto":
             kind = "discrete" if spaces.discrete else "pointer" if spaces.pointer else "keys" if self.keys else "events"
         if kind not in KINDS:
@@ -71,28 +67,28 @@ class ActionMap:
 
     @property
     def n(self) -> int:
-        """How many choices a discrete action has."""
+        """The number of choices of a discrete action."""
         return len(self.choices)
 
-    def hand(self) -> Hand:
-        """For one environment."""
+    def encoder(self) -> ActionEncoder:
+        """Return an encoder for one copy of the environment."""
         match self.kind:
             case "discrete":
-                return _Tapping(self) if self.tap else _Choosing(self)
+                return _Taps(self) if self.tap else _Choices(self)
             case "keys":
-                return _Pressing(self)
+                return _KeyBits(self)
             case "pointer":
-                return _Pointing(self)
+                return _Pointer(self)
             case "events":
-                return _Passing()
+                return _Events()
 
 
 class _Keys:
-    """Which of some keys are down; None: unknown."""
+    """Holds some of ``keys`` down."""
 
     def __init__(self, keys: Sequence[int]) -> None:
         self._keys = keys
-        self._held: frozenset[int] | None = None
+        self._held: frozenset[int] | None = None  # None: unknown
 
     def release(self) -> list[InputEvent]:
         held, self._held = self._held, None
@@ -108,19 +104,16 @@ class _Keys:
         return [KeyEvent(key, key in wanted) for key in self._keys if key in changed]
 
 
-class _Choosing:
+class _Choices(_Keys):
     def __init__(self, actions: ActionMap) -> None:
         self._choices = [frozenset(choice.keys) for choice in actions.choices]
-        self._keys = _Keys(tuple(sorted(frozenset[int]().union(*self._choices))))
-
-    def release(self) -> list[InputEvent]:
-        return self._keys.release()
+        super().__init__(tuple(sorted(frozenset[int]().union(*self._choices))))
 
     def events(self, action: Any) -> list[Event]:
-        return self._keys.hold(self._choices[_number(action, len(self._choices))])
+        return self.hold(self._choices[_number(action, len(self._choices))])
 
 
-class _Tapping:
+class _Taps:
     def __init__(self, actions: ActionMap) -> None:
         self._taps: list[list[Event]] = [
             [KeyEvent(key, down) for down in (True, False) for key in choice.keys] for choice in actions.choices
@@ -133,30 +126,25 @@ class _Tapping:
         return self._taps[_number(action, len(self._taps))]
 
 
-class _Pressing:
+class _KeyBits(_Keys):
     def __init__(self, actions: ActionMap) -> None:
-        self._order = actions.keys
-        self._keys = _Keys(actions.keys)
-
-    def release(self) -> list[InputEvent]:
-        return self._keys.release()
+        super().__init__(actions.keys)
 
     def events(self, action: Any) -> list[Event]:
-        return self._keys.hold(_pressed(action, self._order))
+        return self.hold(_pressed(action, self._keys))
 
 
-class _Pointing:
-    """Clicks and keys of a mapping; what it leaves out stays as it is."""
+class _Pointer(_Keys):
+    """Of a mapping; parts that it leaves out stay as they are."""
 
     def __init__(self, actions: ActionMap) -> None:
+        super().__init__(actions.keys)
         self._box = actions.box
-        self._order = actions.keys
-        self._keys = _Keys(actions.keys)
         self._pointer: PointerEvent | None = None
 
     def release(self) -> list[InputEvent]:
         pointer, self._pointer = self._pointer, None
-        events: list[InputEvent] = self._keys.release()
+        events: list[InputEvent] = super().release()
         if pointer is not None and pointer.buttonmask:
             events.append(PointerEvent(pointer.x, pointer.y, 0))
         return events
@@ -166,14 +154,14 @@ class _Pointing:
             raise ActionError(f"the action is {action!r:.120}; expected a mapping of pointer, buttons and keys")
         parts = cast("Mapping[str, Any]", action)
         events: list[Event] = []
-        wanted = _pressed(parts["keys"], self._order) if "keys" in parts else None
+        wanted = _pressed(parts["keys"], self._keys) if "keys" in parts else None
         if "pointer" in parts or "buttons" in parts:
             pointer = self._point(parts.get("pointer"), parts.get("buttons"))
             if pointer != self._pointer:
                 self._pointer = pointer
                 events.append(pointer)
         if wanted is not None:
-            events += self._keys.hold(wanted)
+            events += self.hold(wanted)
         return events
 
     def _point(self, place: Any, buttons: Any) -> PointerEvent:
@@ -190,7 +178,7 @@ class _Pointing:
         return PointerEvent(x, y, mask)
 
 
-class _Passing:
+class _Events:
     def __init__(self) -> None:
         self._held = Held()
 

@@ -1,4 +1,4 @@
-"""The machinery that all interfaces share: asks some environments, and waits for whichever answers first."""
+"""What all interfaces share: acts on some environments, and waits for whichever answer first."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from pluriverse_protocol.messages import Describe
 
 import pluriverse
 from pluriverse.env.actions import Action
+from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed
 from pluriverse.remotes import RemoteManager
 from pluriverse.vnc import VncOptions
 
 from .actions import ActionMap, Kind
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import Phase, Player, Turn
+from .player import Phase, Player, StepResult
 
-# A remote that broke is replaced within seconds, or a minute where its machine is slow; what takes longer won't come.
+# A remote that broke is replaced within seconds, or a minute on a slow machine; longer, and it won't come.
 RECEIVE_S: Final = 120.0
 
-# How often it is looked whether a step is over by time alone, or a remote that is away is back.
+# How often to look whether a step is over by time alone, or a remote that was away is back.
 LOOK_S: Final = 0.05
 
 _NOTHING: Final = Action()
 
 
 class Core:
-    """``n`` copies of one environment, each with its own episode and its own turn.
+    """``n`` copies of one environment, each with its own episodes and steps.
 
-    ``reset`` and ``send`` ask some of them; ``receive`` waits until so many have answered, whichever they are, and
-    ``turn`` says what the answer was. A step is answered by the newest frame that the agent has not seen yet: at once
-    if it came while the agent was thinking, else when it comes. Nothing is stopped meanwhile.
+    ``reset`` and ``send`` ask some of them; ``receive`` waits until a number of them have answered, whichever they
+    are; ``result`` is the last answer of one. A step is answered by the newest frame that the agent has not seen: at
+    once if it came while the agent was thinking, else when it comes. The environments never stop meanwhile.
     """
 
     def __init__(
@@ -52,10 +53,10 @@ class Core:
         fps: float | None = None,
         **options: Any,
     ) -> None:
-        """Start or find the remotes (``pluriverse.make`` has the options), and learn what they play; blocks.
+        """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
 
         Raises:
-            ConfigurationError: what is asked for can't be had.
+            ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
             RemoteFailed: no episode began.
         """
@@ -68,25 +69,25 @@ class Core:
             raise ConfigurationError(
                 "the interfaces need the screen as it is; smaller and grey pictures are size and grey"
             )
-        self.env = pluriverse.make(env_id, remotes, fps=fps, **options)
+        self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, **options)
         try:
-            self.described = self._learn()
+            self.described: Describe = self._wait_for_episode()
         except BaseException:
             self.env.close()
             raise
         self.spaces: Spaces | None = self.described.spaces
         width, height = self.described.width or 1024, self.described.height or 768
         box = self.described.picture or (0, 0, width, height)
-        self.fps = self.described.fps
+        self.fps: float = self.described.fps
         try:
-            self.pictures = Pictures(pictures or PictureOptions(), box)
-            self.actions = ActionMap(self.spaces, self.pictures.box, actions)
+            self.pictures: Pictures = Pictures(pictures or PictureOptions(), box)
+            self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
         except BaseException:
             self.env.close()
             raise
         step = self.spaces.step if self.spaces is not None else None
         self._step_events = (KeyEvent(step, True), KeyEvent(step, False)) if step is not None else ()
-        self._hands = [self.actions.hand() for _ in range(self.n)]
+        self._encoders = [self.actions.encoder() for _ in range(self.n)]
         blank = np.zeros((height, width, 3), np.uint8)
         self._players = [
             Player(
@@ -98,47 +99,47 @@ class Core:
             )
             for _ in range(self.n)
         ]
-        self._turns = [Turn(blank) for _ in range(self.n)]
+        self._results = [StepResult(blank) for _ in range(self.n)]
         self._ready: deque[int] = deque()
-        # In the order in which they were asked: whoever waits longest is looked at first.
+        # In the order in which they were asked, so that the one that waits longest is looked at first.
         self._waiting: dict[int, None] = {}
 
     @property
     def n(self) -> int:
-        """How many environments there are."""
+        """The number of environments."""
         return self.env.n
 
     def phase(self, index: int) -> Phase:
-        """What an environment is waiting for."""
+        """Return what an environment is waiting for."""
         return self._players[index].phase
 
-    def turn(self, index: int) -> Turn:
-        """The last answer of an environment."""
-        return self._turns[index]
+    def result(self, index: int) -> StepResult:
+        """Return the last answer of an environment."""
+        return self._results[index]
 
     def picture(self, index: int) -> Pixels:
-        """The picture of its last answer: uint8 of shape ``pictures.shape``."""
-        return self.pictures.make(self._turns[index].screen)
+        """Return the picture of the last answer: uint8 of shape ``pictures.shape``."""
+        return self.pictures.make(self._results[index].screen)
 
     def reset(self, index: int, seed: int | None = None, *, join: bool = False) -> None:
         """Ask for a new episode; the answer is its first frame. May be called at any time.
 
-        ``join``: take the one that began by itself when the last one ended, where there is one; ``seed`` is none then.
+        ``join``: if the remote ended the last episode itself, take the one that it began then; ``seed`` must be None.
         """
         player = self._players[index]
         if index in self._ready:
             self._ready.remove(index)
-        self.env.send_events(index, self._hands[index].release())
-        if not (join and player.over_there):
+        self.env.send_events(index, self._encoders[index].release())
+        if not (join and player.remote_ended_episode):
             self.env.truncate(index, seed=seed)
         player.reset()
         self._waiting[index] = None
 
     def send(self, actions: Mapping[int, Any]) -> None:
-        """Act on some environments; each answers with a turn. If one action is wrong, nothing is sent to any.
+        """Act on some environments; each will answer. If one action is invalid, nothing is sent to any.
 
         Raises:
-            ActionError: an action isn't one.
+            ActionError: an action is invalid.
             ResetNeeded: an episode is over, or none has begun.
             Misuse: an environment has not answered its last call, or its answer wasn't received.
         """
@@ -150,12 +151,12 @@ class Core:
             self._players[index].check(index)
         try:
             parsed = {
-                index: Action((*self._hands[index].events(action), *self._step_events))
+                index: Action((*self._encoders[index].events(action), *self._step_events))
                 for index, action in actions.items()
             }
         except BaseException:
             for index in actions:
-                self._hands[index].release()
+                self._encoders[index].release()
             raise
         now = time.time()
         for index in actions:
@@ -164,7 +165,7 @@ class Core:
         self._take(parsed)
 
     def receive(self, count: int, timeout_s: float = RECEIVE_S) -> list[int]:
-        """Wait until ``count`` environments have answered, and return which, in the order in which they did.
+        """Wait until ``count`` environments have answered, and return their indices in the order of their answers.
 
         Raises:
             Misuse: fewer than that have been asked.
@@ -183,7 +184,7 @@ class Core:
         return [self._ready.popleft() for _ in range(count)]
 
     def close(self) -> None:
-        """Let go of everything; may be called repeatedly."""
+        """Disconnect, and remove the remotes that were started; may be called repeatedly."""
         self.env.close()
 
     def __enter__(self) -> Self:
@@ -194,8 +195,8 @@ class Core:
     ) -> None:
         self.close()
 
-    def _learn(self) -> Describe:
-        """What the first remote says of the environment, once an episode of it runs."""
+    def _wait_for_episode(self) -> Describe:
+        """Begin episodes; return the first remote's description once its episode runs."""
         self.env.reset()
         deadline = time.monotonic() + RECEIVE_S
         while time.monotonic() < deadline:
@@ -208,9 +209,9 @@ class Core:
 
     def _is_short_of(self, count: int) -> bool:
         if len(self._ready) < count:
-            news = set(self.env.news(list(self._waiting)))
+            changed = set(self.env.changed(list(self._waiting)))
             now = time.time()
-            due = [index for index in self._waiting if index in news or self._players[index].is_overdue(now)]
+            due = [index for index in self._waiting if index in changed or self._players[index].is_overdue(now)]
             if due:
                 self._take(dict.fromkeys(due, _NOTHING))
         return len(self._ready) < count
@@ -219,13 +220,13 @@ class Core:
         outcomes = self.env.step_some(actions)
         now = time.time()
         for index, outcome in outcomes.items():
-            turn = self._players[index].take(outcome, self.env.vision(index), now)
-            if turn is not None:
-                self._turns[index] = turn
+            result = self._players[index].take(outcome, self.env.vision(index), now)
+            if result is not None:
+                self._results[index] = result
                 del self._waiting[index]
                 self._ready.append(index)
 
     def _until_due(self) -> float:
-        """Seconds until a step is over by time alone."""
+        """Return the seconds until a step is over by time alone."""
         now = time.time()
         return max(0.0, min(self._players[index].due_at - now for index in self._waiting))

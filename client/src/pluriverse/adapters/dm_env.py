@@ -18,7 +18,7 @@ from .actions import BUTTONS, ActionMap
 from .core import Core
 from .observations import Observations
 from .pictures import PictureOptions
-from .player import Phase
+from .player import Phase, StepResult
 
 try:
     import dm_env
@@ -34,8 +34,8 @@ class DmEnvironment(dm_env.Environment):
     """One remote, in real time: it goes on between two calls.
 
     An outcome ends an episode with discount 0; a limit, or a remote that was lost, with discount 1. The step after an
-    episode's last begins the next one, and its action is ignored. ``last_info`` is what else is known of the last step
-    (docs/agents.md): its lags, and ``error`` where the remote was lost.
+    episode's last begins the next one, and its action is ignored. ``last_info`` has the lags of the last step and
+    what docs/agents.md lists, and ``error`` where the remote was lost.
     """
 
     def __init__(self, core: Core, seed: int | None = None) -> None:
@@ -50,7 +50,12 @@ class DmEnvironment(dm_env.Environment):
         self._seed = seed
         self._observations = Observations(core.spaces, core.pictures)
         self._began = False
-        self.last_info: dict[str, Any] = {}
+        self._result: StepResult | None = None
+
+    @property
+    def last_info(self) -> dict[str, Any]:
+        """The ``info`` of the last step, a new dict."""
+        return self._result.info if self._result is not None else {}
 
     def reset(self) -> dm_env.TimeStep:
         """Begin an episode, and wait for its first frame.
@@ -71,8 +76,8 @@ class DmEnvironment(dm_env.Environment):
             return self._begin(join=self._began)
         self.core.send({0: action})
         self.core.receive(1)
-        turn = self.core.turn(0)
-        self.last_info = turn.info
+        turn = self.core.result(0)
+        self._result = turn
         observation = self._observations.make(turn)
         if turn.terminated:
             return dm_env.termination(turn.reward, observation)
@@ -106,8 +111,8 @@ class DmEnvironment(dm_env.Environment):
         self.core.reset(0, seed, join=join)
         self.core.receive(1)
         self._began = True
-        turn = self.core.turn(0)
-        self.last_info = turn.info
+        turn = self.core.result(0)
+        self._result = turn
         return dm_env.restart(self._observations.make(turn))
 
     def _part(self, name: str) -> specs.Array:

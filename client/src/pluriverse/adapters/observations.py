@@ -11,7 +11,7 @@ from pluriverse_protocol.env_spaces import Spaces
 from pluriverse.errors import RemoteFailed
 
 from .pictures import Pictures
-from .player import Turn
+from .player import StepResult
 
 
 class Observations:
@@ -33,7 +33,7 @@ class Observations:
             names.append("observation")
         self.names = tuple(names)
 
-    def make(self, turn: Turn) -> Any:
+    def make(self, turn: StepResult) -> Any:
         """The observation of a turn.
 
         Raises:

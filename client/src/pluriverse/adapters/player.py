@@ -1,17 +1,17 @@
-"""One environment between two calls of its agent: what came of the last action, and whether it is enough. Pure."""
+"""One environment between two calls of its agent: collects outcomes until they answer the call. Pure."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from pluriverse.env.slot import Outcome
+from pluriverse.env.outcome import Outcome
+from pluriverse.env.sync import SyncStep
 from pluriverse.errors import Misuse, ResetNeeded
-from pluriverse.rewarder.merge import merge_info
+from pluriverse.spaces import ScreenObservation
 from pluriverse.vnc.shrink import Pixels
-from pluriverse.wrappers.gym_core_sync import BLOCK_PIXELS, LOST_S, SETTLE_S
 
 # A remote that paints its clock shows a new one with each frame; one whose clock stands for so long has stalled, and
 # the agent is given what there is.
@@ -33,26 +33,48 @@ class Phase(Enum):
     """A reset: the episode is over."""
 
 
-@dataclass(slots=True)
-class Turn:
-    """What an agent is given of one environment.
+# Replaced by the first outcome, and never changed.
+_NO_OUTCOME: Final = Outcome()
 
-    ``screen`` is uint8, (height, width, 3), RGB; of an episode's end it is the last that was seen of it. ``text`` is
-    the latest of the episode's texts, ``state`` its structured observation or None. ``first``: it is the episode's
-    first, and ``reward`` is 0. ``elapsed`` counts the episode's steps. ``lost``: the remote broke. ``info`` has
-    ``lives`` in every turn where the remote tells them.
-    """
+
+@dataclass(slots=True)
+class StepResult:
+    """The answer to a reset or an action."""
 
     screen: Pixels
+    """The whole screen, uint8, (height, width, 3), RGB; at an episode's end the last picture of it."""
     text: str = ""
+    """The latest of the episode's texts."""
     state: Any = None
+    """The episode's latest structured observation; None: there was none."""
     reward: float = 0.0
     terminated: bool = False
     truncated: bool = False
     first: bool = False
+    """Whether this is the episode's first result, whose reward is 0."""
     elapsed: int = 0
+    """The number of the episode's steps."""
     lost: bool = False
-    info: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Whether the remote broke."""
+    lives: Any = None
+    """The latest that the program reported; None: it reports none."""
+    outcome: Outcome = _NO_OUTCOME
+    """The measurements of this step."""
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """A new dict of everything else; docs/agents.md lists the keys. ``lives`` is in each where it is known."""
+        return self._with_lives(self.outcome.info())
+
+    @property
+    def reported_info(self) -> dict[str, Any]:
+        """A new dict of what the program reported, without measurements, which differ from run to run."""
+        return self._with_lives(self.outcome.reported_info())
+
+    def _with_lives(self, info: dict[str, Any]) -> dict[str, Any]:
+        if self.lives is not None:
+            info["lives"] = self.lives
+        return info
 
 
 class Player:
@@ -67,163 +89,149 @@ class Player:
         max_episode_steps: int | None = None,
         sync: bool = False,
     ) -> None:
-        """``blank`` stands for a screen that was never seen. A step lasts ``frame_skip`` frames of ``fps``.
+        """``blank`` stands for a screen that was never seen. A step lasts ``frame_skip`` frames at ``fps``.
 
         ``sync``: the environment waits for its agent, and answers each step with a reward and a picture painted later.
         """
-        self.phase = Phase.NEW
+        self.phase: Phase = Phase.NEW
         self._sync = sync
+        self._sync_step = SyncStep(0.0)
         self._frame_s = 1 / fps
         self._frame_skip = frame_skip
         self._max_episode_steps = max_episode_steps
-        self._turn = Turn(blank)
+        self._result = StepResult(blank)
         self._clock: float | None = None
         self._updates = 0
         self._began_at = 0.0
-        # What came with an episode's first frame belongs to its first step.
+        # A reward that came with an episode's first frame belongs to its first step.
         self._carried = 0.0
-
-        self._over_there = False
-        self._lives: Any = None
+        self._remote_ended = False
 
     @property
-    def over_there(self) -> bool:
-        """Whether it was the remote that ended the last episode, so that the next has begun by itself."""
-        return self.phase is Phase.ENDED and self._over_there
+    def remote_ended_episode(self) -> bool:
+        """Whether the remote ended the last episode itself, and so has begun the next."""
+        return self.phase is Phase.ENDED and self._remote_ended
 
     @property
     def due_at(self) -> float:
-        """When it is to be looked at though nothing came: a step is over by then."""
+        """When the step is over even if nothing comes."""
         if self.phase is Phase.RESETTING:
             return math.inf
         if self._sync:
-            return self._began_at + LOST_S if self._settled_at is None else self._settled_at
+            return self._sync_step.due_at
         stall_s = 0.0 if self._clock is None else STALL_S
         return self._began_at + stall_s + self._frame_skip * self._frame_s
 
     def is_overdue(self, now: float) -> bool:
-        """Whether it is to be looked at: a step is over by time alone, and of a reset one can't know."""
+        """Return whether to look at the environment even if nothing came; while it resets, always."""
         return self.phase is Phase.RESETTING or now >= self.due_at
 
     def reset(self) -> None:
-        """The agent, or the end of the episode before, has asked for another episode."""
+        """Begin to wait for another episode."""
         self.phase = Phase.RESETTING
-        self._turn = Turn(self._turn.screen, first=True)
+        self._result = StepResult(self._result.screen, first=True)
         self._clock = None
         self._carried = 0.0
-        self._lives = None
 
-    def check(self, name: int) -> None:
-        """Whether the agent may act.
+    def check(self, index: int) -> None:
+        """Check that the agent may act; errors call the environment by its ``index``.
 
         Raises:
             ResetNeeded: there is no episode to act in.
             Misuse: the last call has not been answered yet.
         """
+        if self.phase is Phase.READY:
+            return
         if self.phase is Phase.NEW:
-            raise ResetNeeded(f"environment {name} has not been reset; call reset() before the first step")
+            raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first step")
         if self.phase is Phase.ENDED:
-            raise ResetNeeded(f"the episode of environment {name} is over; call reset() before the next step")
-        if self.phase is not Phase.READY:
-            raise Misuse(f"environment {name} has not answered its last call; receive that before the next action")
+            raise ResetNeeded(f"the episode of environment {index} is over; call reset() before the next step")
+        raise Misuse(f"environment {index} has not answered its last call; receive that before the next action")
 
     def act(self, now: float) -> None:
-        """The agent acts, as it may."""
-        last = self._turn
+        """Begin to wait for the answer to an action."""
+        last = self._result
         self.phase = Phase.STEPPING
-        self._turn = Turn(last.screen, last.text, last.state, reward=self._carried, elapsed=last.elapsed + 1)
+        self._result = StepResult(
+            last.screen, last.text, last.state, self._carried, elapsed=last.elapsed + 1, lives=last.lives
+        )
         self._carried = 0.0
         self._updates = 0
         self._began_at = now
-        self._settled_at: float | None = None
+        if self._sync:
+            self._sync_step = SyncStep(now)
 
-    def take(self, outcome: Outcome, screen: Pixels | None, now: float) -> Turn | None:
-        """Take in what a step gave, with the latest screen; the turn, once it is one."""
-        turn = self._turn
-        if turn.info:
-            merge_info(turn.info, outcome.info)
+    def take(self, outcome: Outcome, screen: Pixels | None, now: float) -> StepResult | None:
+        """Take in an outcome and the latest screen; return the result once it is complete."""
+        result = self._result
+        result.lives = outcome.program_info.get("lives", result.lives)
+        if result.outcome is _NO_OUTCOME:
+            result.outcome = outcome
         else:
-            turn.info = outcome.info
-        self._keep_lives(turn.info)
+            result.outcome.merge(outcome)
         if self.phase is Phase.RESETTING:
-            return self._first(outcome)
-        turn.reward += outcome.reward
+            return self._take_first(outcome)
+        if self._sync:
+            self._sync_step.take(outcome, now)
+        result.reward += outcome.reward
         if outcome.done:
-            return self._ended(outcome, screen)
+            return self._end(outcome, screen)
         if outcome.observation is None:
             return None
         self._see(outcome.observation)
-        if not (self._is_answered(turn.info, now) if self._sync else self._is_due(outcome.info, now)):
+        if not (self._sync_step.is_over(now) if self._sync else self._is_over(outcome, now)):
             return None
-        self._clock = outcome.info.get("diagnostics.image_remote_time", self._clock)
+        if outcome.painted_at is not None:
+            self._clock = outcome.painted_at
         self.phase = Phase.READY
-        if turn.elapsed == self._max_episode_steps:
-            turn.truncated = True
+        if result.elapsed == self._max_episode_steps:
+            result.truncated = True
             self.phase = Phase.ENDED
-            self._over_there = False
-        return turn
+            self._remote_ended = False
+        return result
 
-    def _keep_lives(self, info: dict[str, Any]) -> None:
-        # Remotes tell them when they change; agents look for them in every step.
-        self._lives = info.get("lives", self._lives)
-        if self._lives is not None:
-            info["lives"] = self._lives
-
-    def _first(self, outcome: Outcome) -> Turn | None:
-        # An episode that ended before it was seen is nobody's; the next begins by itself.
+    def _take_first(self, outcome: Outcome) -> StepResult | None:
+        # Rewards of an episode that ended before the agent saw it are dropped; the next begins by itself.
         self._carried = 0.0 if outcome.done else self._carried + outcome.reward
         if outcome.observation is None:
             return None
         self._see(outcome.observation)
-        self._clock = outcome.info.get("diagnostics.image_remote_time")
+        self._clock = outcome.painted_at
         self.phase = Phase.READY
-        return self._turn
+        return self._result
 
-    def _ended(self, outcome: Outcome, screen: Pixels | None) -> Turn:
-        turn = self._turn
-        turn.terminated = bool(outcome.info.get("terminated"))
-        turn.truncated = bool(outcome.info.get("truncated")) or not turn.terminated
-        turn.lost = "error" in outcome.info
-        self._over_there = not turn.lost
-        self._hear(outcome.last)
+    def _end(self, outcome: Outcome, screen: Pixels | None) -> StepResult:
+        result = self._result
+        result.terminated = outcome.terminated
+        result.truncated = outcome.truncated or not outcome.terminated
+        result.lost = outcome.error is not None
+        self._remote_ended = not result.lost
+        if outcome.completed_texts:
+            result.text = outcome.completed_texts[-1]
+        if outcome.completed_observation is not None:
+            result.state = outcome.completed_observation.observation
         # A picture that comes with the end is the next episode's already; until then it is still the old one's.
-        if outcome.observation is None and screen is not None and screen.shape == turn.screen.shape:
-            turn.screen = screen
+        if outcome.observation is None and screen is not None and screen.shape == result.screen.shape:
+            result.screen = screen
         self.phase = Phase.ENDED
-        return turn
+        return result
 
-    def _see(self, observation: dict[str, Any]) -> None:
-        self._turn.screen = observation["vision"]
-        self._hear(observation)
-
-    def _hear(self, observation: dict[str, Any]) -> None:
-        turn = self._turn
-        if observation.get("text"):
-            turn.text = observation["text"][-1]
+    def _see(self, observation: ScreenObservation) -> None:
+        result = self._result
+        if observation["vision"] is not None:
+            result.screen = observation["vision"]
+        if observation["text"]:
+            result.text = observation["text"][-1]
         if "observation" in observation:
-            turn.state = observation["observation"]
+            result.state = observation["observation"]
 
-    def _is_due(self, info: dict[str, Any], now: float) -> bool:
-        clock = info.get("diagnostics.image_remote_time")
-        if clock is not None and self._clock is not None:
+    def _is_over(self, outcome: Outcome, now: float) -> bool:
+        if outcome.painted_at is not None and self._clock is not None:
             # Painted clocks are whole milliseconds, and frames a little early or late: half a frame is neither.
-            if clock - self._clock >= (self._frame_skip - 0.5) * self._frame_s:
+            if outcome.painted_at - self._clock >= (self._frame_skip - 0.5) * self._frame_s:
                 return True
         else:
-            self._updates += info["stats.vnc.updates.n"]
+            self._updates += outcome.updates
             if self._updates >= self._frame_skip:
                 return True
         return now >= self.due_at
-
-    def _is_answered(self, info: dict[str, Any], now: float) -> bool:
-        if now >= self.due_at:
-            return True
-        painted, rewarded = info.get("diagnostics.image_remote_time", 0.0), info.get("reward_buffer.remote_time", 0.0)
-        if not info["stats.reward.count"] or painted < rewarded:
-            return False
-        if info["stats.vnc.updates.pixels"] > BLOCK_PIXELS * info["stats.vnc.updates.n"]:
-            return True
-        # Only the clock has come so far; what the step drew may be in the next update, or it drew nothing.
-        if self._settled_at is None:
-            self._settled_at = now + SETTLE_S
-        return False

@@ -1,1 +1,1 @@
-"""The vectorised environment: many remotes, stepped together, none waited for."""
+"""The vectorised environment: many remotes, stepped together, without waiting for any of them."""

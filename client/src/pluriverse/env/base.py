@@ -1,4 +1,4 @@
-"""What every environment and every wrapper offers."""
+"""The interface of environments and of the wrappers around them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,33 @@ from typing import Any, Self
 
 from pluriverse.remotes.runtimes import runtime_of
 
+Step = tuple[Any, Any, Any, dict[str, Any]]
+"""Observations, rewards, dones and info, as ``Env.step`` returns them."""
+
 
 @dataclass(frozen=True, slots=True)
 class EnvSpec:
-    """What an environment is: its id, and steps a second where that isn't the environment's own. Prints as JSON."""
+    """An environment's id, and its steps per second where they aren't the environment's own. Can be written as JSON."""
 
     id: str
     fps: float | None = None
 
     @property
     def runtime(self) -> str:
-        """The runtime that it belongs to."""
+        """The id of its runtime, such as ``"gym-core"``."""
         return runtime_of(self.id)
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return it as plain data."""
         return asdict(self)
 
 
 class Env(ABC):
-    """A vector of ``n`` environments. Actions, observations and infos are what the subclass says."""
+    """A vector of ``n`` environments, each with its own episodes.
+
+    Without wrappers an observation is a ``ScreenObservation`` or None, and an action a list of events; wrappers change
+    either. ``metadata["video.frames_per_second"]`` is the number of frames per second that the environment draws.
+    """
 
     metadata: dict[str, Any]
     spec: EnvSpec | None
@@ -39,43 +46,67 @@ class Env(ABC):
     @property
     @abstractmethod
     def n(self) -> int:
-        """How many environments there are."""
+        """The number of environments."""
 
     @abstractmethod
     def configure(self, *args: Any, **options: Any) -> None:
-        """Connect; once, before the first ``reset``. The options are those of the environment within."""
+        """Connect to the remotes; once, before the first ``reset``. ``VectorEnv.configure`` has the options."""
 
     @abstractmethod
     def reset(self) -> Any:
-        """Begin new episodes everywhere."""
+        """Begin a new episode in each environment.
+
+        Returns:
+            A list of ``n`` observations; ``[None] * n`` if nothing waits for the first pictures.
+        """
 
     @abstractmethod
-    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Act, and see: observations, rewards, dones, and infos under ``"n"``."""
+    def step(self, action_n: Any) -> Step:
+        """Send an action to each environment, and return what has come since the last step.
+
+        Args:
+            action_n: ``n`` actions.
+
+        Returns:
+            Four values:
+
+            - ``observation_n``: ``n`` observations. After a done it is the next episode's, or None.
+            - ``reward_n``: ``n`` floats, the sums of what was earned since the last step.
+            - ``done_n``: ``n`` bools. The reward then belongs to the episode that ended.
+            - ``info``: ``info["n"]`` is a list of ``n`` dicts, whose keys are in docs/agents.md; those with a done have
+              ``terminated`` and ``truncated``.
+
+        Raises:
+            ActionError: an action is invalid; nothing was sent to any remote.
+            ResetNeeded: ``reset`` was never called.
+        """
 
     @abstractmethod
     def truncate(self, index: int) -> None:
-        """Give up the episode of one index, and ask for the next; the others go on. What it had earned is dropped."""
+        """Give up the episode of one environment, and begin its next; what it had earned is dropped."""
 
     @abstractmethod
     def wait(self, timeout_s: float) -> bool:
-        """Wait until a remote has something that ``step`` has not handed out yet; False if none had in time."""
+        """Wait for something new that ``step`` has not returned yet; return False if nothing came in time."""
 
     @abstractmethod
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """Seed the next ``reset``; returns the seed of each index."""
+        """Seed the next ``reset``; return the seed of each environment."""
 
     @abstractmethod
     def render(self, mode: str = "human") -> Any:
-        """Show, or give, what was last seen."""
+        """Show the first environment's last picture; with mode ``"rgb_array"`` return the list of all pictures.
+
+        A picture is a uint8 array of shape (height, width, 3), RGB, or None before the first.
+        """
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of everything; may be called repeatedly."""
+        """Disconnect, and remove the remotes that were started; may be called repeatedly."""
 
     @property
     def unwrapped(self) -> Env:
-        """The environment within all wrappers."""
+        """The environment inside all wrappers."""
         return self
 
     def __enter__(self) -> Self:
@@ -88,56 +119,84 @@ class Env(ABC):
 
 
 class Wrapper(Env):
-    """Passes everything on to ``env``; subclasses change what they want."""
+    """Passes all calls on to ``env``; subclasses change some."""
 
     def __init__(self, env: Env) -> None:
-        self.env = env
-        self.metadata = dict(env.metadata)
-        self.spec = env.spec
-        self.observation_space = env.observation_space
-        self.action_space = env.action_space
+        """Wrap ``env``."""
+        self.env: Env = env
+        self.metadata: dict[str, Any] = dict(env.metadata)
+        self.spec: EnvSpec | None = env.spec
+        self.observation_space: Any = env.observation_space
+        self.action_space: Any = env.action_space
 
     @property
     def n(self) -> int:
-        """How many environments there are."""
+        """The number of environments."""
         return self.env.n
 
     def configure(self, **options: Any) -> None:
-        """Connect; see what is wrapped."""
+        """See ``VectorEnv.configure``."""
         self.env.configure(**options)
 
     def reset(self) -> Any:
-        """Begin new episodes everywhere."""
+        """See ``Env.reset``."""
         return self.env.reset()
 
-    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Act, and see."""
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
         return self.env.step(action_n)
 
     def truncate(self, index: int) -> None:
-        """Give up the episode of one index."""
+        """See ``Env.truncate``."""
         self.env.truncate(index)
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for news of a remote."""
+        """See ``Env.wait``."""
         return self.env.wait(timeout_s)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """Seed the next ``reset``."""
+        """See ``Env.seed``."""
         return self.env.seed(seed)
 
     def render(self, mode: str = "human") -> Any:
-        """Show, or give, what was last seen."""
+        """See ``Env.render``."""
         return self.env.render(mode)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """See ``Env.close``."""
         self.env.close()
 
     @property
     def unwrapped(self) -> Env:
-        """The environment within all wrappers."""
+        """The environment inside all wrappers."""
         return self.env.unwrapped
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.env!r})"
+
+
+class ObservationWrapper(Wrapper):
+    """Changes each observation that isn't None."""
+
+    @abstractmethod
+    def observation(self, observation: Any) -> Any:
+        """Return an observation changed."""
+
+    def reset(self) -> Any:
+        """See ``Env.reset``."""
+        return self._all(self.env.reset())
+
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
+        observation_n, reward_n, done_n, info = self.env.step(action_n)
+        return self._all(observation_n), reward_n, done_n, info
+
+    def _all(self, observation_n: Any) -> list[Any]:
+        return [None if observation is None else self.observation(observation) for observation in observation_n]
+
+
+def seed_each(seed: int | Sequence[int | None] | None, n: int) -> list[int | None]:
+    """Return a seed for each of ``n`` environments: ``seed + i``, or ``seed[i]``; as many as given."""
+    if seed is None or isinstance(seed, int):
+        return [None if seed is None else seed + index for index in range(n)]
+    return list(seed)

@@ -1,14 +1,16 @@
-"""``VectorEnv``: many remotes stepped together, in real time; a slow or broken one keeps nobody waiting."""
+"""``VectorEnv``: many remotes stepped together, in real time, without waiting for slow or broken ones."""
 
 from __future__ import annotations
 
 import os
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
+import numpy as np
+from numpy.typing import NDArray
 from pluriverse_protocol.messages import Describe
 
 from pluriverse import remotes as remotes_module
@@ -20,14 +22,13 @@ from pluriverse.vnc import VncOptions, wait_for_frames
 from pluriverse.vnc.held import InputEvent
 
 from .actions import Action, parse_actions
-from .base import Env, EnvSpec
-from .keeper import Keeper, Link
-from .resets import Resets
-from .screens import open_screen
-from .slot import Outcome, Slot
+from .base import Env, EnvSpec, seed_each
+from .connections import RemoteConnection, RemoteConnections, ResetRequests, open_screen
+from .outcome import Outcome
+from .slot import Slot
 from .views import View, make_view
 
-# What programs that paint the metadata block listen for; browsers' take the backtick, which agents choose for them.
+# The key that programs which paint the metadata block listen for; of browsers agents choose the backtick.
 PROBE_KEYSYM: Final = 0xBEEF1
 
 # Waiting alternates between screens and rewarders, which have nothing in common to wait on. A reward that comes while
@@ -37,47 +38,60 @@ SLICE_S: Final = 0.002
 DEFAULT_FPS: Final = 60.0
 
 
-class VectorEnv(Env):
-    """Remotes as one vector, with the semantics that agents of Universe know.
+class ConfigureOptions(TypedDict, total=False):
+    """The options of ``VectorEnv.configure`` but for ``remotes``."""
 
-    ``reset()`` returns ``[None] * n`` at once. ``step(action_n)`` never waits: it sends the actions, takes what has
-    come, and returns ``observation_n, reward_n, done_n, {"n": info_n}``. An observation is None while its environment
-    resets; actions are dropped then. After a done the next episode begins by itself; the reward is the old episode's,
-    the observation the new one's or None. A remote that breaks is one index, with ``error`` in its info, done and
-    truncated, None until it is back.
+    start_timeout_s: float
+    replace_on_crash: bool
+    vnc: VncOptions | None
+    vision: bool
+    action_probes: bool
+    probe_keysym: int
+    observer: bool
+
+
+class VectorEnv(Env):
+    """Many remotes as one vector, with the semantics of Universe.
+
+    ``reset()`` returns ``[None] * n`` at once. ``step(action_n)`` doesn't wait: it sends the actions and returns what
+    has come. An observation is None while its environment resets, and actions are dropped meanwhile. After a done the
+    next episode begins by itself. A remote that breaks is done and truncated, with ``error`` in its info, and its
+    observations are None until it is back; the others go on.
     """
 
     def __init__(self, env_id: str | None = None, *, fps: float | None = None) -> None:
-        """``env_id`` None: whatever the remotes play. ``fps``: steps a second instead of the environment's own."""
-        self.spec = EnvSpec(env_id, fps) if env_id is not None else None
-        self.metadata = {
+        """``env_id`` None: whatever the remotes play. ``fps``: steps per second; None: the environment's own."""
+        self.spec: EnvSpec | None = EnvSpec(env_id, fps) if env_id is not None else None
+        self.metadata: dict[str, Any] = {
             "semantics.async": True,
             "semantics.autoreset": True,
             "runtime.vectorized": True,
             "video.frames_per_second": fps or DEFAULT_FPS,
         }
-        self.observation_space = ObservationSpace()
-        self.action_space = EventSpace()
+        self.observation_space: ObservationSpace = ObservationSpace()
+        self.action_space: EventSpace = EventSpace()
+        self.watchers: list[Callable[[int, Outcome], None]] = []
+        """Called by ``step`` with each index and its outcome; for wrappers that need more than ``info``."""
         self._fps = fps
-        self._keeper: Keeper | None = None
+        self._connections: RemoteConnections | None = None
         self._slots: list[Slot] = []
-        self._resets = Resets(env_id, fps)
+        self._resets = ResetRequests(env_id, fps)
         self._closed = False
         self._replace_on_crash = True
-        self._news = 0
+        self._seen_signals = 0
         self._view: View | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
 
     @property
     def n(self) -> int:
-        """How many remotes there are; 0 before ``configure``."""
+        """The number of remotes; 0 before ``configure``."""
         return len(self._slots)
 
     @property
     def addresses(self) -> list[Address]:
-        """Where the remotes are, by index; those that are being replaced are left out."""
-        links = self._keeper.links if self._keeper is not None else []
-        return [link.address for link in links if link is not None]
+        """The addresses of the remotes, without those that are being replaced."""
+        connections = self._connections.by_index if self._connections is not None else []
+        return [connection.address for connection in connections if connection is not None]
 
     def configure(
         self,
@@ -94,22 +108,22 @@ class VectorEnv(Env):
         """Start or find the remotes, and connect to all of them; blocks until they are there.
 
         Args:
-            remotes: how many to start (``4``, ``"docker:4"``, ``"local:4"``), or where they are
-                (``"vnc://host:5900+15900,…?password=…"``), or a manager of one's own.
-            start_timeout_s: how long one may take to start.
-            replace_on_crash: whether a broken remote is reconnected or replaced; if not, ``step`` raises RemoteFailed.
-            vnc: how the screen is asked for; None for the driver's defaults.
+            remotes: how many to start (``4``, ``"docker:4"``, ``"local:4"``), where they are
+                (``"vnc://host:5900+15900,…?password=…"``), or a manager of your own.
+            start_timeout_s: seconds that a remote may take to start.
+            replace_on_crash: whether to reconnect or replace a broken remote; otherwise ``step`` raises RemoteFailed.
+            vnc: options of the VNC driver; None for its defaults.
             vision: False plays without a screen: ``vision`` is None, and actions go over the rewarder connection.
-            action_probes: whether a key that means nothing is pressed each second to measure the way of actions.
-            probe_keysym: that key.
+            action_probes: whether to press a key that means nothing once a second, to measure the lag of actions.
+            probe_keysym: the X keysym of that key.
             observer: watch without being the agent: resets and actions are refused.
 
         Raises:
-            ConfigurationError: what is asked for can't be had here.
+            ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
             Closed: it was configured before, or closed.
         """
-        if self._closed or self._keeper is not None:
+        if self._closed or self._connections is not None:
             raise Closed("this environment was configured before; make another one")
         env_id = self.spec.id if self.spec is not None else None
         if isinstance(remotes, int | str):
@@ -118,17 +132,17 @@ class VectorEnv(Env):
             manager = remotes
         options = vnc if vnc is not None else VncOptions()
         opener = partial(open_screen, options=options) if vision else None
-        keeper = Keeper(manager, opener, self._resets, observer=observer)
-        self._finalizer = weakref.finalize(self, _release, os.getpid(), keeper, manager)
+        connections = RemoteConnections(manager, opener, self._resets, observer=observer)
+        self._finalizer = weakref.finalize(self, _release, os.getpid(), connections, manager)
         self._replace_on_crash = replace_on_crash
         self._resets.seeds = [None] * manager.n
         try:
             with remotes_module.progress_bar(manager.n) as progress:
-                keeper.connect(list(manager.start(progress)))
+                connections.connect(list(manager.start(progress)))
         except BaseException:
             self._finalizer()
             raise
-        self._keeper = keeper
+        self._connections = connections
         self._slots = [Slot(probe_keysym=probe_keysym if action_probes and vision else None) for _ in range(manager.n)]
         self._note_described()
 
@@ -139,122 +153,121 @@ class VectorEnv(Env):
             ConfigurationError: there aren't as many seeds as remotes.
         """
         self._require()
-        if seed is None or isinstance(seed, int):
-            seeds = [None if seed is None else seed + index for index in range(self.n)]
-        else:
-            seeds = list(seed)
+        seeds = seed_each(seed, self.n)
         if len(seeds) != self.n:
             raise ConfigurationError(f"expected {self.n} seeds, one for each remote, got {len(seeds)}")
         self._resets.seeds = seeds
         return list(seeds)
 
     def reset(self) -> list[Observation]:
-        """Ask every remote for a new episode; returns ``[None] * n`` at once. What the old ones earned is dropped."""
-        keeper = self._require()
+        """Ask every remote for a new episode; return ``[None] * n`` at once. What the old ones earned is dropped."""
+        connections = self._require()
         self._resets.wanted = True
-        for index, link in enumerate(keeper.links):
-            if link is not None:
-                link.rewarder.reset(self._resets.make(index, link.rewarder))
+        for index, connection in enumerate(connections.by_index):
+            if connection is not None:
+                self._resets.send(index, connection.rewarder)
         return [None] * self.n
 
     def truncate(self, index: int, *, seed: int | None = None) -> None:
-        """Give up the episode of one index, and ask for the next; what it had earned since the last step is dropped.
+        """Give up the episode of one index and ask for the next, with ``seed``; what it had earned is dropped.
 
-        ``seed`` is the next episode's. A remote that is away begins it when it is back.
+        A remote that is away begins the episode when it is back.
         """
-        keeper = self._require()
+        connections = self._require()
         self._resets.wanted = True
         self._resets.seeds[index] = seed
-        link = keeper.links[index]
-        if link is not None:
-            link.rewarder.reset(self._resets.make(index, link.rewarder))
+        connection = connections.by_index[index]
+        if connection is not None:
+            self._resets.send(index, connection.rewarder)
 
     def step(self, action_n: Any) -> tuple[list[Observation], list[float], list[bool], dict[str, Any]]:
-        """Act on all remotes, and take what has come of them.
+        """Send the actions, and return what has come from all remotes; see ``Env.step``.
 
         Raises:
-            ActionError: an action isn't one; nothing was sent to any remote.
+            ActionError: an action is invalid; nothing was sent to any remote.
             ResetNeeded: before the first ``reset``.
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
         """
-        keeper = self._require()
-        if not self._resets.wanted:
-            raise ResetNeeded("call reset() before the first step()")
-        actions = parse_actions(action_n, self.n)
-        self._news = keeper.signal.count
-        now = time.time()
-        outcomes = [self._step_one(keeper, index, action, now) for index, action in enumerate(actions)]
+        self._require_begun()
+        outcomes = self.step_some(dict(enumerate(parse_actions(action_n, self.n)))).values()
         return (
             [outcome.observation for outcome in outcomes],
             [outcome.reward for outcome in outcomes],
             [outcome.done for outcome in outcomes],
-            {"n": [outcome.info for outcome in outcomes]},
+            {"n": [outcome.info() for outcome in outcomes]},
         )
 
     def step_some(self, actions: Mapping[int, Action]) -> dict[int, Outcome]:
-        """``step`` for some of the remotes, by index; what the others have to say is kept for later.
+        """Step some of the remotes, by index; return their outcomes. What the others sent is kept for later.
 
         Raises:
             ResetNeeded: before the first ``reset``.
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
         """
-        keeper = self._require()
-        if not self._resets.wanted:
-            raise ResetNeeded("call reset() before the first step()")
+        connections = self._require_begun()
+        if len(actions) == self.n:
+            self._seen_signals = connections.signal.count
         now = time.time()
-        return {index: self._step_one(keeper, index, action, now) for index, action in actions.items()}
+        outcomes = {index: self._step_one(connections, index, action, now) for index, action in actions.items()}
+        for watcher in self.watchers:
+            for index, outcome in outcomes.items():
+                watcher(index, outcome)
+        return outcomes
 
-    def vision(self, index: int) -> Any:
-        """The last that was seen of a screen, of whichever episode; None while the remote is away."""
+    def vision(self, index: int) -> NDArray[np.uint8] | None:
+        """Return the last screen, (height, width, 3), RGB, of whichever episode; None while the remote is away."""
         return self._slots[index].vision
 
     def send_events(self, index: int, events: Sequence[InputEvent]) -> None:
-        """Send keys and pointer to a screen, also while its environment resets; lost where it is away."""
-        link = self._require().links[index]
-        if events and link is not None and link.screen is not None:
-            link.screen.send_events(events)
+        """Send keys and pointer to a screen, also while its environment resets; dropped while it is away."""
+        connection = self._require().by_index[index]
+        if events and connection is not None and connection.screen is not None:
+            connection.screen.send_events(events)
 
-    def news(self, indices: Sequence[int]) -> Sequence[int]:
-        """Those of ``indices`` that ``step_some`` may get something new of; what this tells counts as told."""
-        keeper = self._require()
-        count = keeper.signal.count
-        if count != self._news:
-            self._news = count
+    def changed(self, indices: Sequence[int]) -> Sequence[int]:
+        """Return those of ``indices`` that may have something new for ``step_some`` since the last call."""
+        connections = self._require()
+        count = connections.signal.count
+        if count != self._seen_signals:
+            self._seen_signals = count
             return indices
-        return [index for index in indices if _has_news(keeper.links[index])]
+        return [index for index in indices if _has_changed(connections.by_index[index])]
 
     def described(self, index: int) -> Describe | None:
-        """What a remote says of itself; None while it is away."""
-        link = self._require().links[index]
-        return link.rewarder.described if link is not None else None
+        """Return what a remote last said of itself; None while it is away."""
+        connection = self._require().by_index[index]
+        return connection.rewarder.described if connection is not None else None
 
     def wait(self, timeout_s: float, indices: Sequence[int] | None = None) -> bool:
-        """Wait until a screen of ``indices``, or any rewarder, has something new; False if none had in time.
+        """Wait until a screen of ``indices``, or any rewarder, has something new; return False if none had in time.
 
         ``timeout_s`` is seconds; None for ``indices``: all of them.
         """
-        keeper = self._require()
-        links = keeper.links if indices is None else [keeper.links[index] for index in indices]
+        connections = self._require()
+        by_index = connections.by_index
+        waited = by_index if indices is None else [by_index[index] for index in indices]
         deadline = time.monotonic() + timeout_s
-        while keeper.signal.count == self._news:
-            if any(link is not None and link.error is not None for link in links):
+        while connections.signal.count == self._seen_signals:
+            if any(connection is not None and connection.error is not None for connection in waited):
                 return True
             left = deadline - time.monotonic()
-            screens = [link.screen for link in links if link is not None and link.screen is not None]
+            screens = [
+                connection.screen for connection in waited if connection is not None and connection.screen is not None
+            ]
             if screens and wait_for_frames(screens, max(0.0, min(left, SLICE_S))):
                 return True
             if left <= 0:
                 return False
             if not screens:
-                return keeper.signal.wait_beyond(self._news, left)
+                return connections.signal.wait_beyond(self._seen_signals, left)
         return True
 
     def wait_for_rewarder(self, timeout_s: float) -> bool:
-        """Wait until a rewarder has something new, whatever the screens show; for environments that wait for us."""
-        return self._require().signal.wait_beyond(self._news, timeout_s)
+        """Wait until a rewarder has something new, whatever the screens show; for Sync environments."""
+        return self._require().signal.wait_beyond(self._seen_signals, timeout_s)
 
     def render(self, mode: str = "human") -> Any:
-        """``"rgb_array"``: the last pictures, arrays or None. ``"human"`` and ``"terminal"`` show the first."""
+        """``"rgb_array"``: return the last pictures. ``"human"`` and ``"terminal"``: show the first remote's."""
         self._require()
         pictures = [slot.vision for slot in self._slots]
         if mode == "rgb_array":
@@ -266,7 +279,7 @@ class VectorEnv(Env):
         return None
 
     def close(self) -> None:
-        """Hang up, remove the remotes that were started, end all threads; may be called repeatedly."""
+        """Disconnect, remove the remotes that were started, and end all threads; may be called repeatedly."""
         self._closed = True
         if self._view is not None:
             self._view.close()
@@ -277,31 +290,35 @@ class VectorEnv(Env):
     def __repr__(self) -> str:
         return f"VectorEnv({self.spec.id if self.spec is not None else None!r}, n={self.n})"
 
-    def _require(self) -> Keeper:
-        if self._keeper is None:
+    def _require(self) -> RemoteConnections:
+        if self._connections is None:
             raise Closed("this environment isn't configured; call configure(remotes=…) first")
         if self._closed:
             raise Closed("this environment is closed")
-        return self._keeper
+        return self._connections
 
-    def _step_one(self, keeper: Keeper, index: int, action: Action, now: float) -> Outcome:
-        link, slot = keeper.links[index], self._slots[index]
-        error = link.error if link is not None else None
-        if link is None or error is None:
-            return slot.step(link, action, now)
+    def _require_begun(self) -> RemoteConnections:
+        connections = self._require()
+        if not self._resets.wanted:
+            raise ResetNeeded("call reset() before the first step()")
+        return connections
+
+    def _step_one(self, connections: RemoteConnections, index: int, action: Action, now: float) -> Outcome:
+        connection, slot = connections.by_index[index], self._slots[index]
+        error = connection.error if connection is not None else None
+        if connection is None or error is None:
+            return slot.step(connection, action, now)
         if action.peek:
-            # The end of an episode is never handed out by a peek; the next step tells.
+            # A peek never returns the end of an episode; the next step does.
             return slot.step(None, action, now)
-        keeper.lost(index, recover=self._replace_on_crash)
+        connections.drop(index, recover=self._replace_on_crash)
         if not self._replace_on_crash:
-            raise RemoteFailed(f"remote {index} at {link.address} broke: {error}") from error
-        return slot.failed(link, error)
+            raise RemoteFailed(f"remote {index} at {connection.address} broke: {error}") from error
+        return slot.failed(connection, error)
 
     def _note_described(self) -> None:
-        """What the first remote says of itself, for whoever asks the environment."""
-        assert self._keeper is not None
-        link = self._keeper.links[0]
-        described = link.rewarder.described if link is not None else None
+        """Take rate and screen size from the first remote's description."""
+        described = self.described(0)
         if described is None:
             return
         if self._fps is None:
@@ -309,14 +326,16 @@ class VectorEnv(Env):
         self.action_space = EventSpace(described.width or 1024, described.height or 768)
 
 
-def _has_news(link: Link | None) -> bool:
-    return link is not None and (link.error is not None or (link.screen is not None and link.screen.fresh))
+def _has_changed(connection: RemoteConnection | None) -> bool:
+    if connection is None:
+        return False
+    return connection.error is not None or (connection.screen is not None and connection.screen.fresh)
 
 
-def _release(pid: int, keeper: Keeper, manager: RemoteManager) -> None:
-    """Everything that an environment holds. A forked process has copies of it that aren't its own."""
+def _release(pid: int, connections: RemoteConnections, manager: RemoteManager) -> None:
+    """Close everything that an environment holds, but not its copies in a forked process."""
     if os.getpid() == pid:
-        keeper.hang_up()
+        connections.hang_up()
         # Before the threads are waited for: one may be starting a remote, and gives up when it is removed.
         manager.close()
-        keeper.close()
+        connections.close()

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.envpool.config import ATARI, Config
 from pluriverse.adapters.envpool.game import Game, Opening, opening_of
-from pluriverse.adapters.player import Turn
+from pluriverse.adapters.player import StepResult
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
 BLANK = np.zeros((1, 1, 3), np.uint8)
 
 
-def turn(lives: int | None = None, **fields: Any) -> Turn:
-    return Turn(BLANK, info={} if lives is None else {"lives": lives}, **fields)
+def turn(lives: int | None = None, **fields: Any) -> StepResult:
+    return StepResult(BLANK, lives=lives, **fields)
 
 
 def game(config: Config = ATARI, seed: int = 1, **options: Any) -> Game:

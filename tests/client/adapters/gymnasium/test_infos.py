@@ -8,7 +8,8 @@ from gymnasium.vector import VectorEnv
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.adapters.gymnasium.infos import batch_infos, info_of
-from pluriverse.adapters.player import Turn
+from pluriverse.adapters.player import StepResult
+from pluriverse.env.outcome import Outcome
 
 N = 4
 
@@ -46,17 +47,12 @@ def test_types_that_differ_between_environments_are_objects() -> None:
 
 
 def test_what_is_measured_can_be_left_out() -> None:
-    turn = Turn(
+    turn = StepResult(
         np.zeros((1, 1, 3), np.uint8),
         truncated=True,
         lost=True,
-        info={
-            "error": "it broke",
-            "truncated": True,
-            "lives": 3,
-            "env_status.episode_id": "4",
-            "stats.gauges.diagnostics.lag.reward": (0.1, 0.2),
-        },
+        lives=3,
+        outcome=Outcome(done=True, truncated=True, error="it broke", episode_id=4, reward_lag=(0.1, 0.2)),
     )
     assert info_of(turn, measured=False) == {"error": "it broke", "lives": 3, "lost": True}
-    assert info_of(turn, measured=True).keys() == turn.info.keys() - {"truncated"} | {"lost"}
+    assert info_of(turn, measured=True).keys() == turn.info.keys() - {"terminated", "truncated"} | {"lost"}

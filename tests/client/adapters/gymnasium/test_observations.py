@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pluriverse.adapters.gymnasium.observations import Observer
 from pluriverse.adapters.pictures import PictureOptions, Pictures
-from pluriverse.adapters.player import Turn
+from pluriverse.adapters.player import StepResult
 from pluriverse.errors import RemoteFailed
 from pluriverse_protocol.env_spaces import Spaces
 
@@ -18,10 +18,10 @@ class Said:
         self.n = len(states)
         self.spaces = spaces
         self.screens = [np.full((2, 3, 3), index, np.uint8) for index in range(self.n)]
-        self.turns = [Turn(self.screens[i], text=f"text {i}", state=state) for i, state in enumerate(states)]
+        self.turns = [StepResult(self.screens[i], text=f"text {i}", state=state) for i, state in enumerate(states)]
         self.pictures = Pictures(PictureOptions(), (0, 0, 3, 2))
 
-    def turn(self, index: int) -> Turn:
+    def result(self, index: int) -> StepResult:
         return self.turns[index]
 
     def picture(self, index: int) -> Any:

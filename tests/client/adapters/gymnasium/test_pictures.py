@@ -24,7 +24,7 @@ def test_people_see_colours_in_full_size_whatever_the_agent_is_given(core: Core)
     picture = Renderer(core, "rgb_array").picture(0)
     assert core.picture(0).shape == (32, 32, 1)
     assert (picture.shape, picture.dtype) == ((256, 256, 3), np.uint8)
-    assert not np.shares_memory(picture, core.turn(0).screen)
+    assert not np.shares_memory(picture, core.result(0).screen)
 
 
 def test_people_without_a_display_see_half_blocks(

@@ -8,8 +8,7 @@ import gymnasium
 import pytest
 from gymnasium.envs.registration import EnvSpec, registry
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv, register_environments
-from pluriverse.adapters.gymnasium.registration import spec_of
-from pluriverse.adapters.listed import listed
+from pluriverse.adapters.registration import gymnasium_spec, listed
 from pluriverse.remotes.runtimes import VARIABLE
 
 LAKE = "pluriverse/gym-core.FrozenLake-v1"
@@ -89,6 +88,6 @@ def test_runtime_of_ones_own_is_registered_when_it_is_asked_for(
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     try:
         assert register_environments("mine") == ["pluriverse/mine.First-v0"]
-        assert gymnasium.spec("pluriverse/mine.First-v0") == spec_of("mine.First-v0")
+        assert gymnasium.spec("pluriverse/mine.First-v0") == gymnasium_spec("mine.First-v0")
     finally:
         registry.pop("pluriverse/mine.First-v0", None)

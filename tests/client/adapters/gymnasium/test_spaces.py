@@ -87,7 +87,7 @@ def test_pointer_alone_has_no_keys() -> None:
 def test_samples_are_actions_alone_and_in_batches(kind: Kind) -> None:
     actions = ActionMap(SPACES, BOX, kind)
     space = action_space(actions)
-    hand = actions.hand()
+    hand = actions.encoder()
     for _ in range(20):
         assert parse_action(hand.events(space.sample())) is not None
     batched = batch_space(space, 3)

@@ -11,7 +11,7 @@ import numpy as np
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.observations import Observations
-from pluriverse.adapters.player import Turn
+from pluriverse.adapters.player import StepResult
 from pluriverse.errors import ConfigurationError
 
 from .nest import Nest
@@ -37,7 +37,7 @@ class Batch:
         self._is_picture = len(self._parts) == 1
         self.spec: Nest = self._vision if self._is_picture else self._parts
 
-    def observations(self, turns: Sequence[Turn]) -> Nest:
+    def observations(self, turns: Sequence[StepResult]) -> Nest:
         """Return the observation of the given turns, as ``spec`` says behind the batch dimension."""
         vision = np.empty((len(turns), *self._vision.shape), np.uint8)
         made = [self._observations.make(turn) for turn in turns]

@@ -123,7 +123,7 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
         Raises:
             ConfigurationError: there is no such mode.
         """
-        picture = self.core.turn(0).screen
+        picture = self.core.result(0).screen
         if mode == "rgb_array":
             return picture
         if self._view is None:
@@ -133,7 +133,7 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
 
     def get_info(self) -> list[dict[str, Any]]:
         """Return all that is known of each remote's last step: its lags, and ``error`` where it was lost."""
-        return [self.core.turn(index).info for index in range(self.core.n)]
+        return [self.core.result(index).info for index in range(self.core.n)]
 
     def close(self) -> None:
         """Release the remotes; may be called repeatedly."""
@@ -162,7 +162,7 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
     def _receive(self, action: Nest) -> TimeStep:
         n = self.core.n
         self.core.receive(n)
-        turns = [self.core.turn(index) for index in range(n)]
+        turns = [self.core.result(index) for index in range(n)]
         first = np.array([turn.first for turn in turns])
         terminated = np.array([turn.terminated for turn in turns])
         truncated = np.array([turn.truncated and not turn.terminated for turn in turns])

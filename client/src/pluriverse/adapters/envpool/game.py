@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from pluriverse.adapters.actions import ActionMap
-from pluriverse.adapters.player import Turn
+from pluriverse.adapters.player import StepResult
 from pluriverse.errors import ConfigurationError
 
 from .config import SEEDS, Config
@@ -88,7 +88,7 @@ class Game:
         self._last_action = action
         return action
 
-    def begun(self, turn: Turn) -> Row:
+    def begun(self, turn: StepResult) -> Row:
         """An episode's beginning, as the agent first sees it."""
         if not self.goes_on:
             self._elapsed = 0
@@ -97,7 +97,7 @@ class Game:
         self.done = self.goes_on = False
         return Row(FIRST, self._elapsed, self._lives)
 
-    def take(self, turn: Turn) -> Row:
+    def take(self, turn: StepResult) -> Row:
         """The answer to an action."""
         config = self._config
         self._elapsed += 1
@@ -117,10 +117,9 @@ class Game:
         )
 
 
-def _lives(turn: Turn, before: int) -> int:
-    """What the remote says, which it may do only when it changes."""
-    lives = turn.info.get("lives")
-    return int(lives) if isinstance(lives, int | float) else before
+def _lives(turn: StepResult, before: int) -> int:
+    """Return the lives that the program reported, else those of before."""
+    return int(turn.lives) if isinstance(turn.lives, int | float) else before
 
 
 def opening_of(actions: ActionMap, config: Config) -> Opening:

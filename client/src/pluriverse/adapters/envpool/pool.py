@@ -223,11 +223,11 @@ class EnvPool:
 
     def _take(self, index: int) -> None:
         if index not in self._opening:
-            self._rows[index] = self._games[index].take(self.core.turn(index))
+            self._rows[index] = self._games[index].take(self.core.result(index))
             self._stacks.push(index, self.core.picture(index))
             self._answered.append(index)
             return
-        turn = self.core.turn(index)
+        turn = self.core.result(index)
         if turn.terminated or turn.truncated:
             # It ended before the agent saw anything of it, and is nobody's.
             self._games[index].goes_on = False
@@ -245,13 +245,13 @@ class EnvPool:
         game = self._games[index]
         keep = self._stacks.push if game.goes_on else self._stacks.fill
         keep(index, self.core.picture(index))
-        self._rows[index] = game.begun(self.core.turn(index))
+        self._rows[index] = game.begun(self.core.result(index))
         self._answered.append(index)
 
     def _drawn(self, index: int) -> NDArray[np.uint8]:
         width, height = self._rendering.render_width, self._rendering.render_height
         size = (height, width) if width > 0 and height > 0 else None
-        return Pictures(PictureOptions(size=size), self.core.pictures.box).make(self.core.turn(index).screen)
+        return Pictures(PictureOptions(size=size), self.core.pictures.box).make(self.core.result(index).screen)
 
 
 def open_core(env_id: str, config: Config, connection: Connection) -> Core:

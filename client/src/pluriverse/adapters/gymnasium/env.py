@@ -101,7 +101,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         """
         self.core.send({0: action})
         observation, info = self._receive()
-        turn = self.core.turn(0)
+        turn = self.core.result(0)
         return observation, turn.reward, turn.terminated, turn.truncated, info
 
     def render(self) -> Pixels | None:  # pyright: ignore[reportIncompatibleMethodOverride] - one mode at a time
@@ -120,4 +120,4 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     def _receive(self) -> tuple[Any, dict[str, Any]]:
         self.core.receive(1)
         self._renderer.show()
-        return self._observer.one(0), info_of(self.core.turn(0), measured=self._measured)
+        return self._observer.one(0), info_of(self.core.result(0), measured=self._measured)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
-from pluriverse.adapters.player import Turn
-
-# What is measured here differs from run to run; what a program tells has no such name.
-_MEASURED: Final = ("stats.", "diagnostics.", "env_status.", "mask.", "rewarder.", "reward_buffer.")
-
-# A step returns these by themselves.
-_SAID_ANYWAY: Final = ("terminated", "truncated")
+from pluriverse.adapters.player import StepResult
 
 
-def info_of(turn: Turn, *, measured: bool) -> dict[str, Any]:
-    """A turn's info, with ``lost``: whether the remote broke. Not ``measured``: without lags, counts, ids and times."""
-    info = {
-        key: value
-        for key, value in turn.info.items()
-        if key not in _SAID_ANYWAY and (measured or not key.startswith(_MEASURED))
-    }
-    info["lost"] = turn.lost
+def info_of(result: StepResult, *, measured: bool) -> dict[str, Any]:
+    """Return a result's info, with ``lost``: whether the remote broke. Not ``measured``: only what the program reports.
+
+    ``terminated`` and ``truncated`` are left out: a step returns them.
+    """
+    info = result.info if measured else result.reported_info
+    info.pop("terminated", None)
+    info.pop("truncated", None)
+    info["lost"] = result.lost
     return info
 
 

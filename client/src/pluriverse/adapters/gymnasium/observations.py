@@ -25,14 +25,14 @@ class Observer:
 
     def one(self, index: int) -> Any:
         """The observation of one environment, which is nobody else's."""
-        observation = self._made.make(self._core.turn(index))
+        observation = self._made.make(self._core.result(index))
         if self._made.names == ("vision",):
             return np.array(observation)
         return {**observation, "vision": np.array(observation["vision"])}
 
     def take(self, index: int) -> None:
         """Put the observation of one environment into the batch."""
-        turn = self._core.turn(index)
+        turn = self._core.result(index)
         self._vision[index] = self._core.picture(index)
         self._texts[index] = turn.text
         if self._states is not None and self._shape is not None:

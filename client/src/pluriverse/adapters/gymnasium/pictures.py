@@ -40,7 +40,7 @@ class Renderer:
         """
         if self._core.phase(index) is Phase.NEW:
             raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first render")
-        return np.array(self._pictures.make(self._core.turn(index).screen))
+        return np.array(self._pictures.make(self._core.result(index).screen))
 
     def show(self) -> None:
         """In the mode ``human``, show the first environment; in others, nothing."""

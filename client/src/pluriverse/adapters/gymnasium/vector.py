@@ -154,7 +154,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         waiting = self.num_envs
         while waiting:
             (index,) = core.receive(1)
-            turn = core.turn(index)
+            turn = core.result(index)
             if not turn.first:
                 rewards[index], terminations[index], truncations[index] = turn.reward, turn.terminated, turn.truncated
                 if self.autoreset_mode is AutoresetMode.SAME_STEP and core.phase(index) is Phase.ENDED:
@@ -195,7 +195,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _taken(self, index: int) -> dict[str, Any]:
         self._observer.take(index)
-        return info_of(self.core.turn(index), measured=self._measured)
+        return info_of(self.core.result(index), measured=self._measured)
 
     def _observed(self) -> Any:
         self._renderer.show()

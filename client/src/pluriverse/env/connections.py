@@ -1,4 +1,4 @@
-"""Keeps a link to each remote: connects, and when one breaks, connects again in the background."""
+"""Connects an environment to its remotes, and connects again in the background when a connection breaks."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from pluriverse_protocol.messages import Describe
+from pluriverse_protocol import metadata
+from pluriverse_protocol.messages import Describe, Reset
 
+from pluriverse.diagnostics import place_of
 from pluriverse.errors import RemoteError, RemoteUnavailable
 from pluriverse.remotes import Address, RemoteManager
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
 from pluriverse.rewarder.signal import Signal
-from pluriverse.vnc import VncConnection
-
-from .resets import Resets
+from pluriverse.rfb import Region
+from pluriverse.rfb.errors import RfbError
+from pluriverse.vnc import VncConnection, VncOptions, connect
 
 log = logging.getLogger(__name__)
 
 # Both handshakes are some round trips each; a remote that takes longer is frozen or out of reach.
 CONNECT_S: Final = 10.0
+SCREEN_S: Final = 5.0
 
-# Between attempts to reach a broken remote: at first at once, since most come back within a second, then less often.
+# Pauses between attempts to reach a broken remote: none at first, since most come back within a second.
 BACKOFF_S: Final = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 # Remotes that broke together shouldn't all be tried at the same moment.
@@ -34,8 +37,48 @@ JITTER: Final = 0.2
 OpenScreen = Callable[[Address, Describe], VncConnection]
 
 
+def open_screen(address: Address, described: Describe | None, options: VncOptions) -> VncConnection:
+    """Connect to the screen of a remote; blocks. If only regions are wanted, the metadata block is one more.
+
+    Raises:
+        RemoteUnavailable: it can't be reached, refuses, or doesn't speak RFB.
+    """
+    place = place_of(described.metadata_encoding) if described is not None else None
+    if options.regions and place is not None:
+        block = Region(place.x, place.y, metadata.WIDTH, metadata.HEIGHT)
+        options = replace(options, regions=[*options.regions, block])
+    try:
+        return connect(address.host, address.vnc_port, address.password, options=options, timeout_s=SCREEN_S)
+    except (OSError, RfbError) as error:
+        raise RemoteUnavailable(f"the screen at {address.host}:{address.vnc_port} can't be had: {error}") from error
+
+
+class ResetRequests:
+    """Makes the reset requests of an environment. Shared by the thread that steps and the one that connects.
+
+    ``wanted``: the agent has asked for its first reset. ``seeds`` has one for each index; each is used once, so that
+    later episodes differ.
+    """
+
+    def __init__(self, env_id: str | None, fps: float | None) -> None:
+        """``env_id`` None: of whatever the remote plays."""
+        self.wanted = False
+        self.seeds: list[int | None] = []
+        self._env_id = env_id
+        self._fps = fps
+
+    def send(self, index: int, rewarder: RewarderConnection) -> None:
+        """Ask the remote of ``index`` for a new episode."""
+        env_id = self._env_id
+        if env_id is None:
+            assert rewarder.described is not None
+            env_id = rewarder.described.env_id
+        seed, self.seeds[index] = self.seeds[index], None
+        rewarder.reset(Reset(env_id, seed, self._fps))
+
+
 @dataclass(slots=True)
-class Link:
+class RemoteConnection:
     """Both connections to one remote; ``screen`` is None where the environment is played without."""
 
     address: Address
@@ -44,31 +87,31 @@ class Link:
 
     @property
     def error(self) -> Exception | None:
-        """Why it has broken; None while it holds."""
+        """Why the connection broke; None while it holds."""
         if self.rewarder.error is not None:
             return self.rewarder.error
         return self.screen.error if self.screen is not None else None
 
     async def close(self, loop: BackgroundLoop) -> None:
-        """Hang up on both."""
+        """Close both."""
         await self.rewarder.close()
         if self.screen is not None:
             try:
                 await loop.in_thread(self.screen.close)
             except RuntimeError:
-                # When Python exits its executors are shut down before we are; then there is nobody to keep waiting.
+                # When Python exits its executors are shut down before we are; nobody is left to be kept waiting.
                 self.screen.close()
 
 
-class Keeper:
-    """The links of an environment, by index. ``links[i]`` is None while that remote is away."""
+class RemoteConnections:
+    """The connections of an environment: ``by_index[i]`` is None while that remote is away."""
 
     def __init__(
-        self, manager: RemoteManager, open_screen: OpenScreen | None, resets: Resets, *, observer: bool = False
+        self, manager: RemoteManager, open_screen: OpenScreen | None, resets: ResetRequests, *, observer: bool = False
     ) -> None:
-        """Nothing is connected yet. ``open_screen`` blocks; None for environments that are played without a screen."""
+        """``open_screen`` blocks; None for environments that are played without a screen."""
         self.signal = Signal()
-        self.links: list[Link | None] = [None] * manager.n
+        self.by_index: list[RemoteConnection | None] = [None] * manager.n
         self._manager = manager
         self._open_screen = open_screen
         self._resets = resets
@@ -77,20 +120,20 @@ class Keeper:
         self._loop = BackgroundLoop("pluriverse", workers=manager.n + 1)
 
     def connect(self, addresses: list[Address]) -> None:
-        """Connect to all, side by side.
+        """Connect to all at once; blocks.
 
         Raises:
             RemoteUnavailable: one can't be reached, or refuses.
         """
         self._loop.submit(self._connect_all(addresses)).result()
 
-    def lost(self, index: int, *, recover: bool) -> None:
-        """The link of ``index`` has broken: hang up, and ``recover`` it in the background."""
-        link, self.links[index] = self.links[index], None
-        self._loop.submit(self._recover(index, link, recover=recover))
+    def drop(self, index: int, *, recover: bool) -> None:
+        """Close the broken connection of ``index``, and with ``recover`` make another one in the background."""
+        connection, self.by_index[index] = self.by_index[index], None
+        self._loop.submit(self._recover(index, connection, recover=recover))
 
     def hang_up(self) -> None:
-        """Hang up on all, and connect no more; the remotes are their manager's."""
+        """Close all connections, and make no more."""
         self._closed = True
         self._loop.submit(self._close_all()).result()
 
@@ -116,17 +159,17 @@ class Keeper:
         except BaseException:
             await rewarder.close()
             raise
-        link = Link(address, rewarder, screen)
+        connection = RemoteConnection(address, rewarder, screen)
         if self._closed:
-            await link.close(self._loop)
+            await connection.close(self._loop)
             raise RemoteUnavailable("the environment is being closed")
         if self._resets.wanted:
-            rewarder.reset(self._resets.make(index, rewarder))
-        self.links[index] = link
+            self._resets.send(index, rewarder)
+        self.by_index[index] = connection
         self.signal.notify()
 
     def _screen(self, address: Address, described: Describe) -> VncConnection:
-        """In a worker's thread, which can't be cancelled: what it brings after the end is closed at once."""
+        # A worker's thread can't be cancelled: a connection that comes after the end is closed at once.
         assert self._open_screen is not None
         screen = self._open_screen(address, described)
         if self._closed:
@@ -134,9 +177,9 @@ class Keeper:
             raise RemoteUnavailable("the environment is being closed")
         return screen
 
-    async def _recover(self, index: int, link: Link | None, *, recover: bool) -> None:
-        if link is not None:
-            await link.close(self._loop)
+    async def _recover(self, index: int, connection: RemoteConnection | None, *, recover: bool) -> None:
+        if connection is not None:
+            await connection.close(self._loop)
         attempt = 0
         while recover and not self._closed:
             pause = BACKOFF_S[min(attempt, len(BACKOFF_S) - 1)]
@@ -152,6 +195,6 @@ class Keeper:
                 return
 
     async def _close_all(self) -> None:
-        links = [link for link in self.links if link is not None]
-        self.links = [None] * len(self.links)
-        await asyncio.gather(*(link.close(self._loop) for link in links), return_exceptions=True)
+        connections = [connection for connection in self.by_index if connection is not None]
+        self.by_index = [None] * len(self.by_index)
+        await asyncio.gather(*(connection.close(self._loop) for connection in connections), return_exceptions=True)
