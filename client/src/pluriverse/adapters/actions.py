@@ -1,5 +1,8 @@
 """Encodes an agent's numbers and arrays as key and pointer events. Pure.
 
+A remote describes its actions (``pluriverse_protocol.env_spaces``). There are four kinds: ``discrete`` (an integer,
+which stands for some keys), ``keys`` (a 0 or 1 for each key), ``pointer`` (a mapping of ``pointer``: x and y in pixels
+of the picture, ``buttons``: left, middle, right, and ``keys``), and ``events`` (Universe's lists of events).
 """
 
 from __future__ import annotations
