@@ -66,7 +66,7 @@ def _measure(content: str, recorded: Recorded, rounds: int) -> Figures:
 
 
 def _ways(recorded: Recorded, tight: Path, raw: Path, tiles: Path) -> dict[str, Callable[[], float]]:
-    """What is measured, by name: functions that return milliseconds a frame."""
+    """Return the measurements by name: functions that return milliseconds a frame."""
     ways: dict[str, Callable[[], float]] = {
         "python": lambda: _received_ms(PythonDecoder, recorded, tight),
     }

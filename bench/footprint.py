@@ -1,4 +1,4 @@
-"""What a remote costs that plays Pong at 60 fps with one agent: CPU by part, memory, and how many fit on a core."""
+"""Measures a remote that plays Pong at 60 fps with one agent: CPU by part, memory, remotes a core."""
 
 from __future__ import annotations
 

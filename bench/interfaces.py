@@ -1,4 +1,4 @@
-"""What the interfaces of the field cost on top of their core, and whether EnvPool's keeps up with replayed remotes."""
+"""Measures the interfaces' cost on top of their core, and whether EnvPool's keeps up with replayed remotes."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _cost(make: Callable[[str], Played], server: Replay, seconds: float) -> floa
 
 
 def _step_bare(core: Core) -> None:
-    """What every interface does with its core in a step."""
+    """Step the core as every interface does."""
     core.send(dict.fromkeys(range(core.n), 0))
     for _ in range(core.n):
         # One by one, so that pictures are made while others are waited for.

@@ -160,7 +160,7 @@ def _paced(env: GymCoreAction, seconds: float) -> Figures:
         for name, lags_ms in lags.items():
             if f"{PREFIX}lag.{name}" in info:
                 lags_ms.append(1000 * sum(info[f"{PREFIX}lag.{name}"]) / 2)
-    assert all(lags.values()), f"no lag was told of {[name for name, lags_ms in lags.items() if not lags_ms]}"
+    assert all(lags.values()), f"no lag was measured of {[name for name, lags_ms in lags.items() if not lags_ms]}"
     figures = {f"{name}_p{at}": percentile(lags_ms, at) for name, lags_ms in lags.items() for at in (50, 99)}
     return {**figures, "age_p50": percentile(ages_ms, 50), "frames": frames / (time.monotonic() - began)}
 

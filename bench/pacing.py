@@ -1,4 +1,4 @@
-"""How steady the frames are: the clock painted in each, as a VNC client sees it, while Pong runs at 60 fps."""
+"""Measures how steady frames are: the clock painted in each, as a VNC client sees it, while Pong runs at 60 fps."""
 
 from __future__ import annotations
 

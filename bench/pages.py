@@ -101,7 +101,7 @@ def _step(core: Core) -> None:
 
 
 async def _hear_ticks(count: int) -> Figures:
-    """How long after a page changed its score an agent has the reward."""
+    """Measure how long after a page changed its score an agent has the reward."""
     with on_machine(runtime="../bench/ticking") as remote:
         async with connected(remote.port, remote.password) as agent:
             await agent.reset("ticking.Ticking-v0")

@@ -23,7 +23,7 @@ class PaintedClock:
         self._viewer = viewer
 
     def read(self) -> Metadata | None:
-        """What the block says; None where there is none."""
+        """Return the block's content; None if there is no block."""
         block = self._viewer.framebuffer[Y : Y + metadata.HEIGHT, X : X + metadata.WIDTH, 2::-1]
         return metadata.decode(block[0].tobytes(), block[1].tobytes())
 

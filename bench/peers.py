@@ -1,4 +1,4 @@
-"""What is measured beside us: programs in C, compiled when they are needed, and asyncvnc."""
+"""The peers that are measured beside us: programs in C, compiled on demand, and asyncvnc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes of a remote cost: CPU time and memory, by the part that each plays."""
+"""Measures CPU time and memory of a remote's processes, by part."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _show(display: str, pixels: Pixels) -> None:
 
 
 def _match(pixels: Pixels, glyphs: Glyphs) -> None:
-    """What one would write with OpenCV: look for each glyph everywhere."""
+    """Read with OpenCV the plain way: search for each glyph everywhere."""
     ink: NDArray[np.float32] = glyphs.ink.strength(pixels)
     for picture in glyphs.pictures:
         cv2.matchTemplate(ink, np.ascontiguousarray(picture), cv2.TM_CCOEFF_NORMED)

@@ -1,4 +1,4 @@
-"""What a measurement is, and how the figures of all of them become one table and one JSON file."""
+"""Measurements, and how their figures become one table and one JSON file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PACKAGES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much time a measurement may take."""
+    """The effort of a measurement."""
 
     quick: bool
 
@@ -52,7 +52,7 @@ class Target:
     low: float = float("-inf")
 
     def met_by(self, value: float) -> bool:
-        """Whether ``value`` is good."""
+        """Return whether ``value`` meets the target."""
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
@@ -97,13 +97,13 @@ def medians(runs: Sequence[Figures]) -> Figures:
 
 
 def processor_ticks() -> list[int]:
-    """What all processors together have spent so far, in the order of ``/proc/stat``."""
+    """Return the times of all processors together, in the order of ``/proc/stat``."""
     with Path("/proc/stat").open() as file:
         return [int(word) for word in file.readline().split()[1:]]
 
 
 def stolen_percent(before: Sequence[int], after: Sequence[int]) -> float:
-    """How much of the time the hypervisor gave to others while somebody here wanted to run (the eighth number)."""
+    """Return the share of time that the hypervisor gave to others while a process here was ready to run."""
     spent = [later - earlier for earlier, later in zip(before, after, strict=True)]
     return 100 * spent[7] / max(1, sum(spent[:8]))
 

@@ -1,4 +1,4 @@
-"""How long it takes until a remote plays: as processes of this machine, and in a container."""
+"""Measures how long a remote takes to start: as processes of this machine, and in a container."""
 
 from __future__ import annotations
 

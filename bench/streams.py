@@ -1,4 +1,4 @@
-"""What TigerVNC really sends of full-motion content, recorded when it is needed, cut at its updates."""
+"""TigerVNC's own streams of full-motion content, recorded on demand and cut at its updates."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Recorded:
 
     @property
     def frames(self) -> float:
-        """How many full screens it paints."""
+        """The number of full screens that it paints."""
         return self.pixels / PIXELS
 
     def again(self) -> tuple[bytes, ...]:
@@ -86,7 +86,7 @@ def sprites(count: int) -> Recorded:
 
 @cache
 def gym_core(seconds: int) -> Recorded:
-    """What a viewer of a remote gets that plays an Atari game at 60 fps: at first all of it, then the game's part."""
+    """Record what a viewer of an Atari game at 60 fps gets: the whole screen first, then the game's part."""
     with on_machine("--env", GAME) as remote:
         options = preferred_encodings(quality=8, compress_level=1)
         with Viewer(remote.vnc_port, password=remote.password, encodings=options) as viewer:

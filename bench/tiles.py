@@ -44,7 +44,7 @@ def _tiles(update: bytes) -> Generator[tuple[tuple[int, int, int, int], bytes]]:
 
 
 def _past_basic(update: bytes, at: int, kind: int, width: int, height: int) -> int:
-    """Where the pixels that zlib compressed end."""
+    """Return where the zlib-compressed pixels end."""
     size = width * height * TIGHT_PIXEL_BYTES
     if kind & EXPLICIT_FILTER:
         at += 1

@@ -1,4 +1,4 @@
-"""The gym-core runtime's program, started by the daemon; ends with status 0 when told to stop or left alone."""
+"""The gym-core runtime's program, started by the daemon; ends with status 0 when asked to stop or disconnected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _end(signum: int, frame: FrameType | None) -> NoReturn:
 
 
 def main() -> int:
-    """Play until told to stop."""
+    """Play until asked to stop."""
     signal.signal(signal.SIGTERM, _end)
     try:
         Program(Reporter.from_environment(), Screen()).run()

@@ -14,7 +14,7 @@ PREFIX: Final = "doom."
 # Tics a second, as in 1993.
 FPS: Final = 35.0
 
-# What every environment tells beside its picture.
+# The structured observation of every environment.
 OBSERVATION: Final = ("HEALTH", "ARMOR", "SELECTED_WEAPON_AMMO", "KILLCOUNT")
 
 _MOVE: Final = ("MOVE_LEFT", "MOVE_RIGHT")

@@ -1,4 +1,4 @@
-"""Which key is which button of ViZDoom's, and what one can choose from in a scenario with given buttons."""
+"""The keys of ViZDoom's buttons, and the choices in a scenario with given buttons."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Choice = dict[str, Any]
 
 
 def choices(buttons: Sequence[str]) -> list[Choice]:
-    """What an agent can choose from: nothing first, then each button in the scenario's order, then combinations."""
+    """Return an agent's choices: nothing first, then each button in the scenario's order, then combinations."""
     counts = range(len(buttons) + 1 if len(buttons) <= MAX_COMBINED else 2)
     combined = itertools.chain.from_iterable(itertools.combinations(buttons, count) for count in counts)
     return [_choice(pressed) for pressed in combined if not any(pair <= set(pressed) for pair in OPPOSITES)]

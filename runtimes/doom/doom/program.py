@@ -38,7 +38,7 @@ class _Episode:
     number: int
     pacer: Pacer
     over: bool = False
-    told: list[float] = field(default_factory=list[float])
+    sent: list[float] = field(default_factory=list[float])
 
 
 class Program:
@@ -61,7 +61,7 @@ class Program:
         self._episode: _Episode | None = None
 
     def run(self) -> None:
-        """Until the daemon says stop or hangs up.
+        """Play until the daemon asks to stop or hangs up.
 
         Raises:
             UnknownEnvironment: the daemon asked for one that the catalogue hasn't.
@@ -89,7 +89,7 @@ class Program:
         return True
 
     def _idle_s(self) -> float | None:
-        """How long nothing is due; None: for ever."""
+        """Return the seconds until something is due; None if nothing is."""
         return None if self._episode is None else max(0.0, self._episode.pacer.next_due - time.monotonic())
 
     def _take_keys(self, edges: Iterable[KeyEdge]) -> None:
@@ -123,7 +123,7 @@ class Program:
         self._reporter.report(*reports)
 
     def _stamp(self) -> float:
-        """Paint the clock, after the picture: who sees the new clock sees the new tic. UNIX seconds."""
+        """Paint the clock, after the picture; return it in UNIX seconds."""
         now = time.time()
         self._block.stamp(now)
         # The engine's window may have come since the last tic.
@@ -132,9 +132,9 @@ class Program:
         return now
 
     def _observation(self, episode: _Episode) -> list[Report]:
-        """The variables, where one of them has changed."""
+        """Return the variables, if one of them has changed."""
         values = self._engine.observation()
-        if values == episode.told:
+        if values == episode.sent:
             return []
-        episode.told = values
+        episode.sent = values
         return [Observation(episode.number, values)]

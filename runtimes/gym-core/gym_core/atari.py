@@ -22,7 +22,7 @@ KNOWN: Final = 255
 
 
 class Frameskips:
-    """How many frames each step takes: always ``fixed``, or else 2, 3 or 4 by ``random.Random(seed).random()``."""
+    """Yield how many frames each step takes: always ``fixed``, or else 2, 3 or 4 by ``random.Random(seed).random()``."""
 
     def __init__(self, fixed: int | None, seed: int) -> None:
         self._fixed = fixed
@@ -107,7 +107,7 @@ class AtariEnvironment:
 
     @property
     def lives(self) -> int:
-        """How many are left; 0 in games that count none."""
+        """How many lives are left; 0 in games without."""
         return self._ale.lives()
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""Makes environments by id, and keeps what is dear to make again."""
+"""Makes environments by id, and keeps what takes long to make."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Environments:
         self._emulators: Emulators | None = None
 
     def entry(self, env_id: str) -> Entry:
-        """What the catalogue says of an id.
+        """Return the catalogue's entry of an id.
 
         Raises:
-            UnknownEnvironment: nothing.
+            UnknownEnvironment: there is none.
         """
         try:
             return self._entries[env_id]

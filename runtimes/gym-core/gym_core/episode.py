@@ -1,4 +1,4 @@
-"""One episode: when its environment is stepped, what is drawn, and what is reported of it."""
+"""One episode: steps its environment, draws its frames and reports."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Episode:
         return Frame(self._episode, self._pacer.frames, self._pacer.late_frames, at)
 
     def _change_of_lives(self) -> dict[str, Any]:
-        """How many are left, to be told with the reward, where that has changed."""
+        """Return the info about lives to send with the reward, if their number has changed."""
         before, self._lives = self._lives, self._environment.lives
         return {} if self._lives == before else {"lives": self._lives}
 

@@ -28,7 +28,7 @@ class Program:
         self._awaited: float | None = None
 
     def run(self) -> None:
-        """Until the daemon says stop or hangs up.
+        """Play until the daemon asks to stop or hangs up.
 
         Raises:
             UnknownEnvironment: the daemon asked for one that the catalogue hasn't.
@@ -68,7 +68,7 @@ class Program:
         return True
 
     def _idle_s(self) -> float | None:
-        """How long nothing is due; None: for ever."""
+        """Return the seconds until something is due; None if nothing is."""
         if self._episode is None:
             return None
         idle = self._episode.next_due - time.monotonic()
@@ -77,7 +77,7 @@ class Program:
         return max(0.0, idle)
 
     def _noted(self, edges: Iterable[KeyEdge]) -> Iterator[KeyEdge]:
-        """Key edges one by one, each noted by the latch and the block as it's handed out."""
+        """Yield key edges one by one, after passing each to the latch and the block."""
         for edge in edges:
             self._latch.apply(edge.keysym, down=edge.down)
             if edge.down and edge.keysym == PROBE_KEYSYM:
@@ -101,5 +101,5 @@ class Program:
 
 
 def _next_millisecond(clock: float) -> float:
-    """When the painted clock, which counts whole milliseconds, is later than ``clock``."""
+    """Return when the painted clock, in whole milliseconds, is later than ``clock``."""
     return (math.floor(clock * 1000) + 1) / 1000

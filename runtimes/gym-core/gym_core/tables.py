@@ -1,4 +1,4 @@
-"""What there is to play, by name.
+"""The names of all games and environments.
 
 Static, so that printing the catalogue imports nothing; a test compares it with the registries of ale-py, Gymnasium and
 minigrid.

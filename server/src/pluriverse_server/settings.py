@@ -1,4 +1,4 @@
-"""What whoever starts a remote can set. Pure; the command line fills it from options and PLURIVERSE_… variables."""
+"""The settings of a remote, filled by the command line from options and PLURIVERSE_… variables. Pure."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ DisplayBackend = Literal["xvfb", "xvnc"]
 
 
 class SettingsError(Exception):
-    """A setting that can't be; the message says which, and what was expected."""
+    """A setting is wrong; the message says which, and what was expected."""
 
 
 def generate_password() -> str:
-    """A new random password of letters and digits."""
+    """Return a new random password of letters and digits."""
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_CHARS))
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How one remote runs. Time limits are seconds, 0 for none. ``zoom`` is a page's; None: as its runtime says."""
+    """The settings of one remote. Time limits are seconds, 0 for none. ``zoom`` is a page's; None: the runtime's own."""
 
     runtime: Path
     env_id: str | None = None
@@ -53,6 +53,6 @@ class Settings:
 
     @property
     def reachable_host(self) -> str:
-        """An address of this machine at which what listens on ``host`` is found."""
+        """An address of this machine that reaches a server on ``host``."""
         # What listens on all addresses of IPv6 may listen on none of IPv4.
         return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)

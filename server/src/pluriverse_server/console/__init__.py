@@ -1,1 +1,1 @@
-"""What the commands share on a terminal: options, the greeting, the status line, exit statuses."""
+"""Shared by the commands: options, greeting, status line, exit statuses."""

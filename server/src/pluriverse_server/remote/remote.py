@@ -80,7 +80,7 @@ class Remote:
             manifest = manifest.zoomed(settings.zoom)
         require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
         require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
-        # Whoever finds one can tell by its process whether it is still needed.
+        # The process id in its name tells whether the folder is still needed.
         runtime_dir = Path(tempfile.mkdtemp(prefix=f"pluriverse-{os.getpid()}-"))
         screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir))
         try:
