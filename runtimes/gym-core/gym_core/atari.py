@@ -22,7 +22,7 @@ KNOWN: Final = 255
 
 
 class Frameskips:
-    """Yield how many frames each step takes: always ``fixed``, or else 2, 3 or 4 by ``random.Random(seed).random()``."""
+    """Yield the frames of each step: always ``fixed``, or else 2, 3 or 4 by ``random.Random(seed).random()``."""
 
     def __init__(self, fixed: int | None, seed: int) -> None:
         self._fixed = fixed

@@ -25,7 +25,7 @@ def generate_password() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of one remote. Time limits are seconds, 0 for none. ``zoom`` is a page's; None: the runtime's own."""
+    """The settings of one remote. Time limits are seconds, 0 for none. ``zoom``: a page's; None: the runtime's."""
 
     runtime: Path
     env_id: str | None = None
