@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +50,10 @@ static double unix_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static void ring(struct connection *connection) {
+    if (connection->bell >= 0) eventfd_write(connection->bell, 1);
+}
+
 /* -- Failing ------------------------------------------------------------------------------------------------------- */
 
 static void fail(struct connection *connection, enum connection_failure failure, enum rfb_error error,
@@ -70,7 +75,7 @@ static void fail(struct connection *connection, enum connection_failure failure,
     pool_forget(connection);
     if (connection->fd >= 0) shutdown(connection->fd, SHUT_RDWR);
     pthread_mutex_unlock(&connection->lock);
-    pool_tell_news();
+    ring(connection);
 }
 
 /* -- Sending ------------------------------------------------------------------------------------------------------- */
@@ -228,7 +233,7 @@ static void publish(struct connection *connection) {
     bool published = frames_publish(&connection->frames, connection->screen, state->updates, state->pixels, at);
     if (published) atomic_store(&connection->fresh, true);
     pthread_mutex_unlock(&connection->lock);
-    if (published) pool_tell_news();
+    if (published) ring(connection);
 }
 
 static bool on_event(void *context, const struct rfb_event *event) {
@@ -365,21 +370,21 @@ struct connection *connection_open(int fd, const struct connection_options *opti
         close(fd);
         return NULL;
     }
-    atomic_init(&connection->references, 1);
     pthread_mutex_init(&connection->lock, NULL);
     connection->generation = pool_generation();
     connection->fd = fd;
+    connection->bell = options->bell;
     set_socket_options(fd);
     if (!begin(connection, options)) {
         errno = ENOMEM;
-        connection_drop(connection);
+        connection_free(connection);
         return NULL;
     }
     request_update(connection, false);
     feed(connection, options->leftover, options->leftover_size);
     if (!atomic_load(&connection->failed) && !pool_add(connection)) {
         int saved = errno;
-        connection_drop(connection);
+        connection_free(connection);
         errno = saved;
         return NULL;
     }
@@ -416,12 +421,7 @@ void connection_close(struct connection *connection) {
     pthread_mutex_unlock(&connection->lock);
 }
 
-void connection_keep(struct connection *connection) {
-    atomic_fetch_add(&connection->references, 1);
-}
-
-void connection_drop(struct connection *connection) {
-    if (atomic_fetch_sub(&connection->references, 1) != 1) return;
+void connection_free(struct connection *connection) {
     /* In a fork's child a thread of the parent may have been in the middle of any of this: better to leave it. */
     if (connection->generation != pool_generation()) return;
     if (connection->fd >= 0) close(connection->fd);
@@ -446,6 +446,10 @@ struct frame *connection_take(struct connection *connection) {
 
 bool connection_is_fresh(struct connection *connection) {
     return atomic_load(&connection->fresh);
+}
+
+bool connection_is_alive(struct connection *connection) {
+    return connection->generation == pool_generation() && !atomic_load(&connection->failed);
 }
 
 void connection_state(struct connection *connection, struct connection_state *state) {

@@ -24,6 +24,7 @@ struct connection_options {
     size_t region_count;
     struct frame_options frames;
     double silence_s;
+    int bell; /* an eventfd to write to when there is a frame, or a failure; -1: none */
     const uint8_t *leftover; /* what came with the last bytes of the handshake */
     size_t leftover_size;
 };
@@ -45,16 +46,12 @@ bool connection_send(struct connection *connection, const uint8_t *data, size_t 
 /* See frames_take. */
 struct frame *connection_take(struct connection *connection);
 bool connection_is_fresh(struct connection *connection);
+bool connection_is_alive(struct connection *connection);
 void connection_state(struct connection *connection, struct connection_state *state);
 /* Sends what is still to be sent, hangs up, and waits until no thread of the pool knows the connection any more. */
 void connection_close(struct connection *connection);
 
-/* Whoever uses a connection that another thread may close holds a reference meanwhile; open gives the first. */
-void connection_keep(struct connection *connection);
-void connection_drop(struct connection *connection);
-
-/* Waits until one of them has a frame that wasn't taken, and says whether one has. True: only the time is over, it is
- * worth waiting on; false: there is one, or all have failed. */
-bool connections_wait(struct connection *const *connections, size_t count, double seconds, bool *fresh);
+/* Frees it, after it was closed. */
+void connection_free(struct connection *connection);
 
 #endif

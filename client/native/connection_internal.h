@@ -9,9 +9,9 @@
 struct worker;
 
 struct connection {
-    atomic_int references;
     unsigned generation; /* of the process: a fork's child can't use its parent's */
     int fd;
+    int bell; /* an eventfd to write to when there is a frame, or a failure; -1: none */
 
     /* Of the pool, under its lock; the worker's end also under the connection's. */
     struct worker *worker;
@@ -53,8 +53,6 @@ void pool_remove(struct connection *connection);
 void pool_watch(struct connection *connection, bool writing);
 /* Under the connection's lock, or by its worker. */
 void pool_forget(struct connection *connection);
-/* There is a frame, or a failure. */
-void pool_tell_news(void);
 unsigned pool_generation(void);
 
 #endif

@@ -87,17 +87,11 @@ static bool add(PyObject *module, const char *name, PyObject *value) {
     return added;
 }
 
-static PyMethodDef functions[] = {
-    {"wait", wait_for_news, METH_VARARGS, "wait(connections, timeout_s): whether one of them has a new frame."},
-    {NULL, NULL, 0, NULL},
-};
-
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "pluriverse.rfb._native",
     .m_doc = "The native decoder of RFB, and connections that decode on threads of their own.",
     .m_size = -1,
-    .m_methods = functions,
 };
 
 static bool import_names(void) {

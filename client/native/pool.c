@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "connection_internal.h"
@@ -35,12 +34,6 @@ static struct {
     int count;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .dropped = PTHREAD_COND_INITIALIZER};
 
-/* Who waits for frames, wherever they come from. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t told;
-} news = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_uint generation;
 
@@ -50,21 +43,11 @@ unsigned pool_generation(void) {
 
 /* -- Forks --------------------------------------------------------------------------------------------------------- */
 
-static void begin_news(void) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&news.told, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 static void before_fork(void) {
     pthread_mutex_lock(&pool.lock);
-    pthread_mutex_lock(&news.lock);
 }
 
 static void after_fork_in_parent(void) {
-    pthread_mutex_unlock(&news.lock);
     pthread_mutex_unlock(&pool.lock);
 }
 
@@ -82,50 +65,11 @@ static void after_fork_in_child(void) {
     pool.count = 0;
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.dropped, NULL);
-    pthread_mutex_init(&news.lock, NULL);
-    begin_news();
     atomic_fetch_add(&generation, 1);
 }
 
 static void begin_process(void) {
-    begin_news();
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
-
-/* -- News ---------------------------------------------------------------------------------------------------------- */
-
-void pool_tell_news(void) {
-    pthread_once(&once, begin_process);
-    pthread_mutex_lock(&news.lock);
-    pthread_cond_broadcast(&news.told);
-    pthread_mutex_unlock(&news.lock);
-}
-
-enum outlook { ONE_IS_FRESH, SOME_LIVE, ALL_FAILED };
-
-static enum outlook look(struct connection *const *connections, size_t count) {
-    enum outlook outlook = ALL_FAILED;
-    for (size_t i = 0; i < count; i++) {
-        if (connection_is_fresh(connections[i])) return ONE_IS_FRESH;
-        if (connections[i]->generation == pool_generation() && !atomic_load(&connections[i]->failed)) {
-            outlook = SOME_LIVE;
-        }
-    }
-    return outlook;
-}
-
-bool connections_wait(struct connection *const *connections, size_t count, double seconds, bool *fresh) {
-    pthread_once(&once, begin_process);
-    double end = monotonic_now() + seconds;
-    struct timespec deadline = {(time_t)end, (long)((end - (double)(time_t)end) * 1e9)};
-    pthread_mutex_lock(&news.lock);
-    enum outlook outlook = look(connections, count);
-    while (outlook == SOME_LIVE && pthread_cond_timedwait(&news.told, &news.lock, &deadline) == 0) {
-        outlook = look(connections, count);
-    }
-    pthread_mutex_unlock(&news.lock);
-    *fresh = outlook == ONE_IS_FRESH;
-    return outlook == SOME_LIVE;
 }
 
 /* -- Workers ------------------------------------------------------------------------------------------------------- */

@@ -4,9 +4,6 @@
 #include "connection.h"
 #include "py_native.h"
 
-/* Ctrl-C must get through to whoever waits; at this pace nobody notices what it costs. */
-#define SIGNAL_SLICE_S 0.05
-
 /* -- The memory of a frame ----------------------------------------------------------------------------------------- */
 
 /* What an array of a frame stands on: keeps the frame for as long as anybody has the array. */
@@ -103,8 +100,6 @@ typedef struct {
     PyObject *latest; /* the tuple of the frame that was taken last, or NULL */
 } ConnectionObject;
 
-static PyTypeObject *connection_type;
-
 static PyObject *open_connection(ConnectionObject *self, int fd, struct connection_options *options) {
     struct connection *connection;
     Py_BEGIN_ALLOW_THREADS
@@ -131,14 +126,14 @@ static bool check(const struct connection_options *options) {
 
 static PyObject *connection_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *known[] = {"fd",    "width", "height",    "continuous", "regions",
-                            "scale", "grey",  "silence_s", "leftover",   NULL};
-    struct connection_options options = {.frames = {.scale = 1}, .silence_s = 10};
+                            "scale", "grey",  "silence_s", "leftover",   "bell", NULL};
+    struct connection_options options = {.frames = {.scale = 1}, .silence_s = 10, .bell = -1};
     int fd, continuous = 1, grey = 0;
     PyObject *sequence = Py_None;
     Py_buffer leftover = {0};
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "iii|$pOipdy*:NativeConnection", known, &fd, &options.width,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "iii|$pOipdy*i:NativeConnection", known, &fd, &options.width,
                                      &options.height, &continuous, &sequence, &options.frames.scale, &grey,
-                                     &options.silence_s, &leftover)) {
+                                     &options.silence_s, &leftover, &options.bell)) {
         return NULL;
     }
     options.continuous = continuous;
@@ -173,7 +168,7 @@ static void connection_dealloc(PyObject *object) {
     ConnectionObject *self = (ConnectionObject *)object;
     PyTypeObject *type = Py_TYPE(object);
     close_connection(self);
-    if (self->connection) connection_drop(self->connection);
+    if (self->connection) connection_free(self->connection);
     Py_XDECREF(self->latest);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
@@ -239,6 +234,8 @@ static void get_state(PyObject *self, struct connection_state *state) {
 
 static PyObject *get_error(PyObject *self, void *unused) {
     (void)unused;
+    /* Most are fine, and those who wait look often. */
+    if (connection_is_alive(((ConnectionObject *)self)->connection)) Py_RETURN_NONE;
     struct connection_state state;
     get_state(self, &state);
     return failure_of(&state);
@@ -295,61 +292,5 @@ static PyType_Spec spec = {
 };
 
 PyObject *make_connection_type(PyObject *module) {
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    connection_type = (PyTypeObject *)type;
-    return type;
-}
-
-/* -- Waiting ------------------------------------------------------------------------------------------------------- */
-
-/* The connections of a list, each with a reference; NULL: an exception is set. */
-static struct connection **keep_all(PyObject *list, Py_ssize_t count) {
-    struct connection **connections = PyMem_Calloc((size_t)count + 1, sizeof *connections);
-    if (!connections) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PyList_GetItem(list, i);
-        if (!PyObject_TypeCheck(item, connection_type)) {
-            PyErr_Format(PyExc_TypeError, "expected a NativeConnection, got %R", item);
-            PyMem_Free(connections);
-            return NULL;
-        }
-        connections[i] = ((ConnectionObject *)item)->connection;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) connection_keep(connections[i]);
-    return connections;
-}
-
-/* 1: there is a frame; 0: there is none; -1: a signal's handler raised. */
-static int wait_in_slices(struct connection **connections, Py_ssize_t count, double seconds) {
-    bool fresh = false, waiting = true;
-    while (waiting) {
-        double slice = seconds < SIGNAL_SLICE_S ? seconds : SIGNAL_SLICE_S;
-        Py_BEGIN_ALLOW_THREADS
-        waiting = connections_wait(connections, (size_t)count, slice, &fresh);
-        Py_END_ALLOW_THREADS
-        seconds -= slice;
-        if (PyErr_CheckSignals() != 0) return -1;
-        if (seconds <= 0) break;
-    }
-    return fresh;
-}
-
-PyObject *wait_for_news(PyObject *module, PyObject *arguments) {
-    (void)module;
-    PyObject *sequence;
-    double seconds;
-    if (!PyArg_ParseTuple(arguments, "Od:wait", &sequence, &seconds)) return NULL;
-    PyObject *list = PySequence_List(sequence);
-    if (!list) return NULL;
-    Py_ssize_t count = PyList_Size(list);
-    struct connection **connections = keep_all(list, count);
-    Py_DECREF(list);
-    if (!connections) return NULL;
-    int result = wait_in_slices(connections, count, seconds);
-    for (Py_ssize_t i = 0; i < count; i++) connection_drop(connections[i]);
-    PyMem_Free(connections);
-    return result < 0 ? NULL : PyBool_FromLong(result);
+    return PyType_FromModuleAndSpec(module, &spec, NULL);
 }

@@ -28,7 +28,5 @@ bool parse_regions(PyObject *sequence, struct rfb_region **regions, Py_ssize_t *
 PyObject *make_decoder_type(PyObject *module);
 PyObject *make_connection_type(PyObject *module);
 PyObject *make_frame_bytes_type(PyObject *module);
-/* wait(connections, timeout_s) -> bool */
-PyObject *wait_for_news(PyObject *module, PyObject *arguments);
 
 #endif

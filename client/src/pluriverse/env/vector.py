@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from pluriverse_protocol.messages import Describe
 
 from pluriverse import remotes as remotes_module
+from pluriverse.bell import BELL
 from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
-from pluriverse.vnc import VncOptions, wait_for_frames
+from pluriverse.vnc import VncOptions
 from pluriverse.vnc.held import InputEvent
 
 from .actions import Action, parse_actions
@@ -30,10 +31,6 @@ from .views import View, make_view
 
 # The key that programs which paint the metadata block listen for; of browsers agents choose the backtick.
 PROBE_KEYSYM: Final = 0xBEEF1
-
-# Waiting alternates between screens and rewarders, which have nothing in common to wait on. A reward that comes while
-# we wait for a frame is noticed this late at most.
-SLICE_S: Final = 0.002
 
 DEFAULT_FPS: Final = 60.0
 
@@ -241,30 +238,17 @@ class VectorEnv(Env):
     def wait(self, timeout_s: float, indices: Sequence[int] | None = None) -> bool:
         """Wait until a screen of ``indices``, or any rewarder, has something new; return False if none had in time.
 
-        ``timeout_s`` is seconds; None for ``indices``: all of them.
+        ``timeout_s`` is seconds. ``indices`` None: all screens; empty: rewarders alone.
         """
         connections = self._require()
-        by_index = connections.by_index
-        waited = by_index if indices is None else [by_index[index] for index in indices]
-        deadline = time.monotonic() + timeout_s
-        while connections.signal.count == self._seen_signals:
-            if any(connection is not None and connection.error is not None for connection in waited):
-                return True
-            left = deadline - time.monotonic()
-            screens = [
-                connection.screen for connection in waited if connection is not None and connection.screen is not None
-            ]
-            if screens and wait_for_frames(screens, max(0.0, min(left, SLICE_S))):
-                return True
-            if left <= 0:
-                return False
-            if not screens:
-                return connections.signal.wait_beyond(self._seen_signals, left)
-        return True
+        chosen = range(self.n) if indices is None else indices
 
-    def wait_for_rewarder(self, timeout_s: float) -> bool:
-        """Wait until a rewarder has something new, whatever the screens show; for Sync environments."""
-        return self._require().signal.wait_beyond(self._seen_signals, timeout_s)
+        def something_new() -> bool:
+            if connections.signal.count != self._seen_signals:
+                return True
+            return any(_has_changed(connections.by_index[index]) for index in chosen)
+
+        return BELL.wait_for(something_new, timeout_s)
 
     def render(self, mode: str = "human") -> Any:
         """``"rgb_array"``: return the last pictures. ``"human"`` and ``"terminal"``: show the first remote's."""

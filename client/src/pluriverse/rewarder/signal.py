@@ -1,29 +1,26 @@
-"""Wakes the thread that steps when something new has come from any remote."""
+"""Counts what has come from the rewarders of an environment."""
 
 from __future__ import annotations
 
 import threading
 
+from pluriverse.bell import BELL
+
 
 class Signal:
-    """Counts what has happened; a waiter can't miss what happened between its look and its wait."""
+    """A count that only grows: who remembers it can tell whether something has happened since."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._count = 0
-
-    def notify(self) -> None:
-        """Something has happened. From any thread."""
-        with self._changed:
-            self._count += 1
-            self._changed.notify_all()
 
     @property
     def count(self) -> int:
         """How often something has happened so far."""
         return self._count
 
-    def wait_beyond(self, count: int, timeout_s: float) -> bool:
-        """Wait until something has happened after ``count`` was read; False if nothing did within ``timeout_s``."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self._count > count, timeout_s)
+    def notify(self) -> None:
+        """Count one more, and wake everybody who waits; from any thread."""
+        with self._lock:
+            self._count += 1
+        BELL.ring()

@@ -40,6 +40,7 @@ class NativeConnection:
     Asks for updates itself: ``continuous`` ones where the server can. With ``regions`` only the rectangle around them
     is asked for. ``scale`` and ``grey`` are as in ``vnc.VncOptions``. A server that is silent for ``silence_s`` seconds
     although it owes something is given up. ``leftover`` is what came with the end of the handshake.
+    ``bell`` is an eventfd that is written when there is a frame, or a failure.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class NativeConnection:
         grey: bool = False,
         silence_s: float = 10.0,
         leftover: bytes = b"",
+        bell: int = -1,
     ) -> None:
         """Take over the socket ``fd``, which must be connected.
 
@@ -83,6 +85,3 @@ class NativeConnection:
         """Send bytes, now or as soon as the server reads. False: the connection is closed or dead."""
     def close(self) -> None:
         """Send what is left, hang up, and wait until no thread knows the socket any more."""
-
-def wait(connections: Sequence[NativeConnection], timeout_s: float, /) -> bool:
-    """Wait until one of them is ``fresh``. False: none is; the time is over, or all are dead."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from pluriverse.bell import BELL
 from pluriverse.rfb import ServerInit, implementation
 from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE
 from pluriverse.rfb.errors import DecoderUnavailable
@@ -15,13 +15,10 @@ from .connection import VncConnection
 from .link import Link
 from .opening import open_link
 from .options import VncOptions
-from .python_pump import PythonPump, wait_for_python
+from .python_pump import PythonPump
 
 if TYPE_CHECKING:
     from .native_pump import NativePump
-
-# Connections of both kinds have no common alarm: they are looked at in turns.
-MIXED_SLICE_S: Final = 0.002
 
 
 def connect(
@@ -45,31 +42,16 @@ def connect(
 
 
 def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> list[int]:
-    """Wait until a connection has a frame that ``frame()`` hasn't returned yet; the indices of all that have.
+    """Wait until a connection has a frame that ``frame()`` hasn't returned yet; return the indices of all that have.
 
-    Empty: the time is over, or all of them are dead.
+    Empty: none has within ``timeout_s`` seconds, or all of them are dead.
     """
-    python = [each for each in connections if isinstance(each, PythonPump)]
-    if len(python) == len(connections):
-        wait_for_python(python, timeout_s)
-    else:
-        _wait_for_some_native(connections, python, timeout_s)
-    return [index for index, connection in enumerate(connections) if connection.fresh]
 
+    def fresh() -> list[int]:
+        return [index for index, each in enumerate(connections) if each.fresh]
 
-def _wait_for_some_native(connections: Sequence[VncConnection], python: Sequence[PythonPump], timeout_s: float) -> None:
-    from .native_pump import NativePump, wait_for_native
-
-    native = [each for each in connections if isinstance(each, NativePump)]
-    if not python:
-        wait_for_native(native, timeout_s)
-        return
-    deadline = time.monotonic() + timeout_s
-    while (left := deadline - time.monotonic()) > 0:
-        if wait_for_native(native, min(left, MIXED_SLICE_S)) or wait_for_python(python, min(left, MIXED_SLICE_S)):
-            return
-        if all(each.error is not None for each in connections):
-            return
+    BELL.wait_for(lambda: bool(fresh()) or all(each.error is not None for each in connections), timeout_s)
+    return fresh()
 
 
 def _is_native(options: VncOptions) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pluriverse.bell import BELL
 from pluriverse.rfb import ServerInit
-from pluriverse.rfb._native import NativeConnection, wait
+from pluriverse.rfb._native import NativeConnection
 
 from .frame import Frame
 from .held import Held, InputEvent
@@ -40,6 +41,7 @@ class NativePump:
             grey=options.grey,
             silence_s=options.silence_s,
             leftover=leftover,
+            bell=BELL.fd,
         )
 
     @property
@@ -78,8 +80,3 @@ class NativePump:
         self.native.send(self._held.release())
         self.native.close()
         self._after()
-
-
-def wait_for_native(connections: Sequence[NativePump], timeout_s: float) -> bool:
-    """Wait until one of them is fresh; False: none is, the time is over or all are dead."""
-    return wait([connection.native for connection in connections], timeout_s)

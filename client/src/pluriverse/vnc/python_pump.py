@@ -16,6 +16,7 @@ from typing import Final
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.numbers import FenceFlag
 
+from pluriverse.bell import BELL
 from pluriverse.rfb import Region, RfbProtocolError, ServerInit
 from pluriverse.rfb.events import Fence, Resized, UpdateFinished
 from pluriverse.rfb.python_decoder import PythonDecoder
@@ -34,9 +35,6 @@ TICK_S: Final = 0.25
 RECEIVE_BYTES: Final = 128 * 1024
 
 KNOWN_FENCE_FLAGS: Final = FenceFlag.BLOCK_BEFORE | FenceFlag.BLOCK_AFTER | FenceFlag.SYNC_NEXT
-
-# Told whenever any connection has a frame, or has failed.
-_news = threading.Condition()
 
 
 class PythonPump:
@@ -118,8 +116,7 @@ class PythonPump:
                 if not self._closing and self._error is None:
                     self._error = error
             self._shut(socket.SHUT_RDWR)
-        with _news:
-            _news.notify_all()
+        BELL.ring()
 
     def _is_readable(self) -> bool:
         """Wait for input, for a tick; send what is unsent, and look at the clock."""
@@ -167,8 +164,7 @@ class PythonPump:
         options = self._options
         array = view_of(self._decoder.framebuffer, scale=options.scale, grey=options.grey)
         self._frame = Frame(array, self._decoder.updates, self._decoder.pixels, time.time())
-        with _news:
-            _news.notify_all()
+        BELL.ring()
 
     def _check_silence(self, silent_s: float) -> None:
         if silent_s > self._options.silence_s:
@@ -217,14 +213,3 @@ class PythonPump:
         except OSError:
             # It is gone already, which is what was wanted.
             return
-
-
-def wait_for_python(connections: Sequence[PythonPump], timeout_s: float) -> bool:
-    """Wait until one of them is fresh; False: none is, the time is over or all are dead."""
-
-    def look() -> bool:
-        return any(each.fresh for each in connections) or all(each.error is not None for each in connections)
-
-    with _news:
-        _news.wait_for(look, timeout_s)
-    return any(each.fresh for each in connections)

@@ -76,7 +76,7 @@ class GymCoreSync(Wrapper):
         while waiting := [step for step in self._steps if not step.is_over(time.monotonic())]:
             missing = {step.missing for step in waiting}
             if Missing.REWARD in missing:
-                self._core.wait_for_rewarder(LOOK_S)
+                self._core.wait(LOOK_S, [])
             elif Missing.PICTURE in missing:
                 self.env.wait(LOOK_S)
             elif not self.env.wait(max(0.0, max(step.due_at for step in waiting) - time.monotonic())):

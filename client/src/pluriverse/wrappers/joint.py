@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any
 
+from pluriverse.bell import BELL
 from pluriverse.env.base import Env
 from pluriverse.errors import ConfigurationError
 from pluriverse.rewarder.merge import merge_info
-
-# Waiting goes round the parts; what comes of one while another is waited for is noticed this late at most.
-SLICE_S: Final = 0.002
 
 
 class Joint(Env):
@@ -78,8 +76,7 @@ class Joint(Env):
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for news of a remote of any part."""
-        rounds = max(1, int(timeout_s / SLICE_S / len(self._parts)))
-        return any(part.wait(min(timeout_s, SLICE_S)) for _ in range(rounds) for part in self._parts)
+        return BELL.wait_for(lambda: any(part.wait(0.0) for part in self._parts), timeout_s)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         """Seed the next ``reset``; a number goes on counting from part to part."""

@@ -1,0 +1,88 @@
+"""What wakes an agent that waits: a new frame of any screen, a message of any rewarder, a connection that broke.
+
+One bell serves the whole process. Whoever has something new rings it; whoever waits looks again at each ring.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+# select() takes smaller descriptors only.
+FD_SETSIZE: Final = 1024
+
+
+class ConditionBell:
+    """A bell for systems without eventfd; nor have they the native driver, which rings the other one."""
+
+    fd: Final = -1
+
+    def __init__(self) -> None:
+        self._rung = threading.Condition()
+
+    def ring(self) -> None:
+        """Wake everybody who waits."""
+        with self._rung:
+            self._rung.notify_all()
+
+    def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait until ``condition`` holds, which is looked at on each ring; False if it doesn't within ``timeout_s``."""
+        with self._rung:
+            return self._rung.wait_for(condition, timeout_s)
+
+
+class EventBell:
+    """A bell of Linux: an eventfd that is written at each ring and never read.
+
+    Each waiting thread has an epoll of its own, to which a write is an edge: a ring between a look and a wait isn't
+    missed, native threads ring without the GIL by writing to ``fd``, and signals interrupt a wait at once.
+    """
+
+    def __init__(self) -> None:
+        self.fd = _eventfd()
+        self._waiting = threading.local()
+        # A child that waited at its parent's epoll would take rings from the parent.
+        os.register_at_fork(after_in_child=self._renew)
+
+    def ring(self) -> None:
+        """Wake everybody who waits."""
+        os.eventfd_write(self.fd, 1)
+
+    def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait until ``condition`` holds, which is looked at on each ring; False if it doesn't within ``timeout_s``."""
+        if condition():
+            return True
+        rings = self._rings()
+        deadline = time.monotonic() + timeout_s
+        while (left := deadline - time.monotonic()) > 0:
+            if rings.fileno() < FD_SETSIZE:
+                # An epoll by itself waits for whole milliseconds.
+                select.select([rings], [], [], left)
+                left = 0
+            rings.poll(left)
+            if condition():
+                return True
+        return False
+
+    def _rings(self) -> select.epoll:
+        if not hasattr(self._waiting, "rings"):
+            self._waiting.rings = select.epoll()
+            self._waiting.rings.register(self.fd, select.EPOLLIN | select.EPOLLET)
+        return self._waiting.rings
+
+    def _renew(self) -> None:
+        os.close(self.fd)
+        self.fd = _eventfd()
+        self._waiting = threading.local()
+
+
+def _eventfd() -> int:
+    return os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+
+
+BELL: Final = EventBell() if sys.platform == "linux" else ConditionBell()

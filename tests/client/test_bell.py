@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from pluriverse.bell import BELL, ConditionBell, EventBell
+from pluriverse.rewarder.signal import Signal
+
+DEADLINE_S = 10.0
+
+Bell = EventBell | ConditionBell
+
+
+@pytest.fixture(params=[EventBell, ConditionBell])
+def bell(request: pytest.FixtureRequest) -> Bell:
+    return request.param()
+
+
+def after(seconds: float, action: Callable[[], object]) -> threading.Timer:
+    timer = threading.Timer(seconds, action)
+    timer.start()
+    return timer
+
+
+def test_a_condition_that_holds_is_not_waited_for(bell: Bell) -> None:
+    assert bell.wait_for(lambda: True, 0.0)
+    assert not bell.wait_for(lambda: False, 0.0)
+
+
+def test_a_ring_wakes_every_waiting_thread(bell: Bell) -> None:
+    rung = threading.Event()
+    woken: list[bool] = []
+    looking = [threading.Event() for _ in range(3)]
+
+    def wait(looked: threading.Event) -> None:
+        def look() -> bool:
+            looked.set()
+            return rung.is_set()
+
+        woken.append(bell.wait_for(look, DEADLINE_S))
+
+    threads = [threading.Thread(target=wait, args=(each,)) for each in looking]
+    for thread, looked in zip(threads, looking, strict=True):
+        thread.start()
+        assert looked.wait(DEADLINE_S)
+    rung.set()
+    bell.ring()
+    for thread in threads:
+        thread.join(DEADLINE_S)
+    assert woken == [True] * 3
+
+
+def test_a_ring_between_a_look_and_the_wait_is_not_missed() -> None:
+    bell = EventBell()
+    assert not bell.wait_for(lambda: False, 0.01)
+    looks: list[int] = []
+
+    def look() -> bool:
+        looks.append(len(looks))
+        if len(looks) == 1:
+            bell.ring()
+        return len(looks) > 1
+
+    assert bell.wait_for(look, DEADLINE_S)
+
+
+def test_a_thread_is_woken_again_at_each_ring(bell: Bell) -> None:
+    count = 0
+
+    def ring() -> None:
+        nonlocal count
+        count += 1
+        bell.ring()
+
+    for expected in range(1, 6):
+        timer = after(0.002, ring)
+        assert bell.wait_for(lambda expected=expected: count >= expected, DEADLINE_S)
+        timer.join()
+
+
+def test_waiting_ends_in_time_to_less_than_a_millisecond_of_the_clock(bell: Bell) -> None:
+    spent: list[float] = []
+    for _ in range(20):
+        began = time.monotonic()
+        assert not bell.wait_for(lambda: False, 0.0034)
+        spent.append(time.monotonic() - began)
+    assert 0.0034 <= min(spent) < 0.004
+
+
+def test_a_waiter_sleeps_while_nobody_rings() -> None:
+    bell = EventBell()
+    bell.wait_for(lambda: False, 0.001)
+    looks = 0
+
+    def look() -> bool:
+        nonlocal looks
+        looks += 1
+        return False
+
+    assert not bell.wait_for(look, 0.2)
+    assert looks == 2
+
+
+def test_a_signal_interrupts_a_wait() -> None:
+    code = "from pluriverse.bell import BELL; print('waiting', flush=True); BELL.wait_for(lambda: False, 60)"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "waiting\n"
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=DEADLINE_S)
+    assert "KeyboardInterrupt" in errors
+
+
+def test_the_child_of_a_fork_has_a_bell_of_its_own() -> None:
+    code = """
+import os, threading
+from pluriverse.bell import BELL
+rung = False
+def ring():
+    global rung
+    rung = True
+    BELL.ring()
+BELL.wait_for(lambda: False, 0.01)
+child = os.fork()
+threading.Timer(0.05, ring).start()
+woken = BELL.wait_for(lambda: rung, 10)
+if child:
+    woken = woken and os.waitpid(child, 0)[1] == 0
+os._exit(not woken)
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=DEADLINE_S * 3, check=False).returncode == 0
+
+
+def test_a_signal_counts_from_any_thread_and_rings() -> None:
+    counted = Signal()
+    seen = counted.count
+    timer = after(0.01, counted.notify)
+    assert BELL.wait_for(lambda: counted.count > seen, DEADLINE_S)
+    timer.join()
+    assert counted.count == seen + 1
+
+
+def test_linux_has_an_eventfd_for_native_threads() -> None:
+    assert sys.platform != "linux" or os.fstat(BELL.fd)
