@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, from_wire, to_wire
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, checked, from_wire, to_wire
 from pluriverse_protocol.limits import MAX_COORDINATE, MAX_KEYSYM
 from support.wire import events, json_values
 
@@ -13,6 +13,7 @@ from support.wire import events, json_values
 @given(events)
 def test_each_event_comes_back_from_its_list(event: Event) -> None:
     assert from_wire(json.loads(json.dumps(to_wire(event)))) == event
+    assert checked(event) == event
 
 
 @given(json_values)
@@ -97,3 +98,12 @@ def test_complaints_about_long_input_are_short() -> None:
     with pytest.raises(ValueError, match="unknown event") as refused:
         from_wire(["x" * 100_000])
     assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "event",
+    [KeyEvent(-1, True), PointerEvent(0, 0, 256), JoystickEvent("Axis", 1.0), JoystickEvent("JoystickXEvent", 1e999)],
+)
+def test_events_made_by_hand_are_checked_as_those_of_the_wire(event: Event) -> None:
+    with pytest.raises(ValueError, match=r"KeyEvent|PointerEvent|JoystickXEvent"):
+        checked(event)

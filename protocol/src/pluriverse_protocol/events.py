@@ -1,17 +1,16 @@
-"""What an agent does to a program: keys, pointer, joystick. On the wire each is a list that begins with its name."""
+"""An agent's input events: keys, pointer, joystick. On the wire each is a list that begins with its name."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from .limits import MAX_COORDINATE, MAX_KEYSYM
 
-# Agents name axes, sliders and buttons as their toolkits do (JoystickAxisXEvent, JoystickAxisZEvent, …); which of
-# them mean something is the program's to say.
+# Agents name axes, sliders and buttons as their toolkits do (JoystickAxisXEvent, JoystickAxisZEvent, …); the program
+# decides which of them mean something.
 JOYSTICK_NAME: Final = re.compile(r"Joystick[A-Za-z0-9]{1,32}Event")
 
 # X has eight buttons in a pointer event's mask; RFB sends one byte.
@@ -47,7 +46,7 @@ Event = KeyEvent | PointerEvent | JoystickEvent
 
 
 def to_wire(event: Event) -> list[Any]:
-    """The list that stands for the event in a message."""
+    """Return the list that stands for the event in a message."""
     match event:
         case KeyEvent(keysym, down):
             return ["KeyEvent", keysym, down]
@@ -58,7 +57,7 @@ def to_wire(event: Event) -> list[Any]:
 
 
 def from_wire(item: object) -> Event:
-    """The event that a list of a message stands for.
+    """Return the event that a list of a message stands for.
 
     Raises:
         ValueError: it stands for none; says what was expected.
@@ -68,16 +67,29 @@ def from_wire(item: object) -> Event:
     name, *arguments = cast("list[Any]", item)
     match name:
         case "KeyEvent":
-            return _key_event(arguments)
+            return _key_event(*arguments)
         case "PointerEvent":
-            return _pointer_event(arguments)
-        case str() if JOYSTICK_NAME.fullmatch(name):
-            return _joystick_event(name, arguments)
+            return _pointer_event(*arguments)
         case _:
-            raise ValueError(f"unknown event {name!r:.80}; known: KeyEvent, PointerEvent, Joystick…Event")
+            return _joystick_event(name, *arguments)
 
 
-def _key_event(arguments: Sequence[Any]) -> KeyEvent:
+def checked(event: Event) -> Event:
+    """Return an event that was made by hand, as ``from_wire`` would.
+
+    Raises:
+        ValueError: a value isn't one that the protocol carries; says what was expected.
+    """
+    match event:
+        case KeyEvent(keysym, down):
+            return _key_event(keysym, down)
+        case PointerEvent(x, y, buttonmask):
+            return _pointer_event(x, y, buttonmask)
+        case JoystickEvent(name, value):
+            return _joystick_event(name, value)
+
+
+def _key_event(*arguments: Any) -> KeyEvent:
     match arguments:
         # Old agents send 0 and 1 as well as false and true.
         case [int() as keysym, bool() | 0 | 1 as down] if _is_int(keysym, MAX_KEYSYM):
@@ -88,7 +100,7 @@ def _key_event(arguments: Sequence[Any]) -> KeyEvent:
             )
 
 
-def _pointer_event(arguments: Sequence[Any]) -> PointerEvent:
+def _pointer_event(*arguments: Any) -> PointerEvent:
     limits = (MAX_COORDINATE, MAX_COORDINATE, MAX_BUTTONMASK)
     if len(arguments) == len(limits) and all(map(_is_int, arguments, limits)):
         return PointerEvent(*arguments)
@@ -98,7 +110,9 @@ def _pointer_event(arguments: Sequence[Any]) -> PointerEvent:
     )
 
 
-def _joystick_event(name: str, arguments: Sequence[Any]) -> JoystickEvent:
+def _joystick_event(name: object, *arguments: Any) -> JoystickEvent:
+    if not isinstance(name, str) or not JOYSTICK_NAME.fullmatch(name):
+        raise ValueError(f"unknown event {name!r:.80}; known: KeyEvent, PointerEvent, Joystick…Event")
     match arguments:
         case [int() | float() as value] if not isinstance(value, bool) and _is_finite(value):
             return JoystickEvent(name, float(value))

@@ -1,4 +1,4 @@
-r"""A recording: what a remote showed, what was said, and what was pressed, on one clock. Pure; compressed elsewhere.
+r"""A recording: a remote's pictures, reports and input events on one clock. Pure; compressed elsewhere.
 
 A stream of records, each ``kind, at, length`` and that many bytes; numbers are big-endian, as in RFB. ``at`` is seconds
 since the recording began, and never less than in the record before.
@@ -21,15 +21,15 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, cast
 
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import KeyEvent, PointerEvent
-from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, from_json, to_json
+from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, from_json, integer, items, to_json
 from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
 from .rfb.raw_updates import max_bytes, rectangles
-from .strict_json import MAX_DEPTH, dump, parse_object
+from .strict_json import dump, parse_object
 
 # A reader takes no other.
 FORMAT: Final = 1
@@ -65,27 +65,16 @@ class TruncatedRecording(MalformedRecording):
     """The recording ends within a record, as one does whose writer was killed."""
 
 
-def _read_regions(value: Any) -> tuple[tuple[int, int, int, int], ...]:
-    if not isinstance(value, list | tuple) or len(cast("list[Any]", value)) > MAX_REGIONS:
-        raise ValueError
-    box: Kind = cast("Any", Box).__metadata__[0]
-    return tuple(box.read(item) for item in cast("list[Any]", value))
+_BOX: Final[Kind] = cast("Any", Box).__metadata__[0]
 
-
-def _write_regions(value: tuple[tuple[int, int, int, int], ...]) -> list[list[int]]:
-    return [list(region) for region in value]
-
-
-def _read_side(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MAX_SIDE:
-        raise ValueError
-    return value
-
-
-Side = Annotated[int, Kind(f"integer of 1 to {MAX_SIDE}", _read_side)]
+Side = Annotated[int, Kind(f"integer of 1 to {MAX_SIDE}", integer(1, MAX_SIDE))]
 Regions = Annotated[
     tuple[tuple[int, int, int, int], ...],
-    Kind(f"list of at most {MAX_REGIONS} lists of x, y, width and height", _read_regions, _write_regions),
+    Kind(
+        f"list of at most {MAX_REGIONS} lists of x, y, width and height",
+        lambda value: items(value, _BOX.read, limit=MAX_REGIONS, what="regions"),
+        lambda regions: [list(region) for region in regions],
+    ),
 ]
 
 
@@ -117,10 +106,11 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A report, or an episode's event; see the module."""
+    """A report, or an episode's event; see the module. ``text`` is its JSON, where that has been made already."""
 
     at: float
     said: dict[str, Any]
+    text: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +144,9 @@ class RecordingWriter:
         try:
             kind, payload = _payload(record)
             _check_time(record.at, self._last)
-            _parse(kind, record.at, payload, self.header)
+            _check_size(kind, payload, self.header)
+            if not isinstance(record, Said):  # whose JSON was checked when it was made
+                _parse(kind, record.at, payload, self.header)
         except (ValueError, struct.error) as error:
             raise LocalProtocolError(f"{type(record).__name__} can't be recorded: {error}") from error
         self._last = record.at
@@ -274,7 +266,7 @@ def _payload(record: Record) -> tuple[bytes, bytes]:
         case Update():
             return b"U", record.message
         case Said():
-            return b"S", dump(record.said).encode()
+            return b"S", (dump(record.said) if record.text is None else record.text).encode()
         case Input():
             pass
     match record.event:
@@ -284,15 +276,18 @@ def _payload(record: Record) -> tuple[bytes, bytes]:
             return b"P", _POINTER.pack(x, y, buttonmask)
 
 
-def _parse(kind: bytes, at: float, payload: bytes, header: Header) -> Record:
+def _check_size(kind: bytes, payload: bytes, header: Header) -> None:
     if len(payload) > _limit(kind, header):
         raise ValueError(f"{len(payload)} bytes, expected at most {_limit(kind, header)}")
+
+
+def _parse(kind: bytes, at: float, payload: bytes, header: Header) -> Record:
     match kind:
         case b"U":
             rectangles(payload, header.width, header.height)
             return Update(at, payload)
         case b"S":
-            return Said(at, parse_object(payload, max_depth=MAX_DEPTH))
+            return Said(at, parse_object(payload))
         case b"K" if len(payload) == _KEY.size:
             keysym, down = _KEY.unpack(payload)
             if not 0 < keysym <= MAX_KEYSYM or down > 1:

@@ -1,4 +1,4 @@
-r"""What a cooperating program and the daemon say to each other: JSON lines on the Unix socket ``PLURIVERSE_SOCKET``.
+r"""The messages between a cooperating program and the daemon: JSON lines on the Unix socket ``PLURIVERSE_SOCKET``.
 
 The program *reports* (``{"report": "reward", "episode": 3, "reward": 1.0}``), the daemon *requests*
 (``{"request": "reset", "episode": 4, "env": "…", "seed": 7, "fps": 60.0}``). Each report names the episode that it
@@ -37,7 +37,7 @@ class Ready:
 class Reward:
     """The program earned ``reward``; ``at`` is the clock when the frame that earned it was on the screen.
 
-    ``info`` is told to agents with it, such as how many ``lives`` are left; then also a reward of 0 is told at once.
+    ``info`` is sent to agents with it, such as how many ``lives`` are left; a reward of 0 is then sent at once as well.
     """
 
     episode: Count
@@ -87,7 +87,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Readings:
-    """What was read of a scraped program at ``at``, for people, metrics and recordings; agents are never told.
+    """What was read off a scraped program at ``at``, for people, metrics and recordings; agents don't get it.
 
     ``readings`` has an object for each source whose reading has changed: ``value`` that counts (or null), ``raw`` as it
     was read, ``confidence`` 0 to 1, ``state`` in a word, ``events`` since the last, ``lag_ms`` that reading it took.
@@ -157,24 +157,33 @@ _M = TypeVar("_M", bound=Report | Request)
 
 
 def encode_line(message: Report | Request) -> bytes:
-    """The message as one line of JSON, with its newline.
+    """Return the message as one line of JSON, with its newline.
 
     Raises:
         LocalProtocolError: it holds what JSON can't carry (NaN, infinity, an object), or is over MAX_REPORT_BYTES.
     """
+    return encode_object(message)[1].encode() + b"\n"
+
+
+def encode_object(message: Report | Request) -> tuple[dict[str, Any], str]:
+    """Return the message as a JSON object, and as its text.
+
+    Raises:
+        LocalProtocolError: as ``encode_line``.
+    """
     name = _NAMES[type(message)]
-    key = "report" if name in REPORTS else "request"
     try:
-        line = dump({key: name, **to_json(message)}).encode() + b"\n"
+        values = {"report" if name in REPORTS else "request": name, **to_json(message)}
+        text = dump(values)
     except ValueError as error:
         raise LocalProtocolError(f"{name} can't be sent: {error}") from error
-    if len(line) > MAX_REPORT_BYTES:
-        raise LocalProtocolError(f"{name} is {len(line)} bytes long, over {MAX_REPORT_BYTES}")
-    return line
+    if len(text) >= MAX_REPORT_BYTES:
+        raise LocalProtocolError(f"{name} is {len(text) + 1} bytes long, over {MAX_REPORT_BYTES}")
+    return values, text
 
 
 def decode_report(line: bytes) -> Report:
-    """A line of the program's.
+    """Return the report that a line of the program stands for.
 
     Raises:
         MalformedReport: it isn't a report; the message says which key was wrong, and what was expected.
@@ -183,7 +192,7 @@ def decode_report(line: bytes) -> Report:
 
 
 def decode_request(line: bytes) -> Request:
-    """A line of the daemon's.
+    """Return the request that a line of the daemon stands for.
 
     Raises:
         MalformedReport: it isn't a request.

@@ -1,34 +1,36 @@
-"""The send_queue against a reader that may be as slow as it likes."""
+"""The send queue against a reader that may be as slow as it likes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from pluriverse_protocol import Headers, decode_from_server, encode
 from pluriverse_protocol.messages import Describe, ErrorReply, Observation, PingReply, Reward, ServerMessage, Text
-from pluriverse_server.daemon.send_queue import MAX_OBSERVATIONS, MAX_WAITING, MERGE_ABOVE, SendQueue, Waiting
+from pluriverse_server.daemon.send_queue import MAX_OBSERVATIONS, MAX_WAITING, MERGE_ABOVE, QueuedMessage, SendQueue
+from support.wire import server_messages
 
 
-def waiting(message: ServerMessage, episode_id: int | None = 1, queued_at: float = 0.0) -> Waiting:
-    return Waiting(message, queued_at, episode_id)
+def waiting(message: ServerMessage, episode_id: int | None = 1, queued_at: float = 0.0) -> QueuedMessage:
+    return QueuedMessage(message, queued_at, episode_id)
 
 
 def reward(amount: float, *, done: bool = False, **info: Any) -> Reward:
     return Reward(amount, done, dict(info))
 
 
-def drain(send_queue: SendQueue) -> list[Waiting]:
-    taken: list[Waiting] = []
+def drain(send_queue: SendQueue) -> list[QueuedMessage]:
+    taken: list[QueuedMessage] = []
     while (item := send_queue.get()) is not None:
         taken.append(item)
     return taken
 
 
 def behind() -> SendQueue:
-    """An send_queue whose reader is just so far behind that rewards are merged, with a reward of 1 last."""
+    """A send queue whose reader is just so far behind that rewards are merged, with a reward of 1 last."""
     send_queue = SendQueue()
     for _ in range(MERGE_ABOVE - 1):
         send_queue.put(waiting(PingReply(), None))
@@ -49,7 +51,7 @@ class Reader(RuleBasedStateMachine):
         # What can be neither merged nor dropped, in order, as it went in.
         self.kept_in: list[Any] = [("running", 1)]
         self.observations_in: list[int] = []
-        self.out: list[Waiting] = []
+        self.out: list[QueuedMessage] = []
         self.unmergeable = 1
         self.send_queue.put(waiting(Describe("toy", "running", 60.0)))
 
@@ -150,12 +152,12 @@ def test_messages_come_out_in_the_order_in_which_they_went_in() -> None:
 
 def test_reward_of_a_reader_that_is_behind_is_merged_into_the_last_one() -> None:
     send_queue = behind()
-    send_queue.put(Waiting(Reward(2.0, done=True, info={"frames": 2}, terminated=True, frame_at=7.0), 2.0, 1))
+    send_queue.put(QueuedMessage(Reward(2.0, done=True, info={"frames": 2}, terminated=True, frame_at=7.0), 2.0, 1))
     assert len(send_queue) == MERGE_ABOVE
     assert send_queue.merged_rewards == 1
     last = drain(send_queue)[-1]
     # It says of time what the later one says: that is when the sum was reached.
-    assert last == Waiting(
+    assert last == QueuedMessage(
         Reward(3.0, done=True, info={"frames": 2, "first": True}, terminated=True, frame_at=7.0), 2.0, 1
     )
 
@@ -222,3 +224,18 @@ def test_rewards_alone_never_overflow() -> None:
         send_queue.put(waiting(reward(1.0)))
     assert len(send_queue) == MERGE_ABOVE
     assert sum(item.message.reward for item in drain(send_queue) if isinstance(item.message, Reward)) == MAX_WAITING * 2
+
+
+@given(server_messages, st.integers(0, 99))
+def test_each_connection_gets_the_frame_that_the_codec_would_make(message: ServerMessage, parent: int) -> None:
+    queued = QueuedMessage(message, 1.5, 7, parent, 0.25, 1.25)
+    for message_id in (0, 1):
+        assert queued.encode(message_id) == encode(message, Headers(message_id, 1.5, 7, parent, 0.25, 1.25))
+
+
+def test_the_body_is_encoded_once_for_all_connections() -> None:
+    observation = [1.0]
+    queued = waiting(Observation(observation))
+    first = queued.encode(0)
+    observation.append(2.0)
+    assert decode_from_server(queued.encode(1)).message == decode_from_server(first).message

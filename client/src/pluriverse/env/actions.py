@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, from_wire, to_wire
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, checked, from_wire
 from pluriverse_protocol.limits import MAX_EVENTS_PER_ACTION
 
 from pluriverse.errors import ActionError
@@ -63,7 +63,7 @@ def _parse_event(event: Any) -> Event:
     """The event that an agent's object stands for, checked as the protocol checks it."""
     match event:
         case KeyEvent() | PointerEvent() | JoystickEvent():
-            return from_wire(to_wire(event))
+            return checked(event)
         case ("KeyEvent", str() as name, down):
             return from_wire(["KeyEvent", keysym(name), _plain(down)])
         case [str() as name, *arguments]:

@@ -1,4 +1,4 @@
-"""Whether a request may come in: HTTP Basic, the password in the username field, as old agents send it. Pure."""
+"""HTTP Basic authentication with the password in the username field, as old agents send it. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def authorized(header: str | None, password: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     username, _, secret = decoded.partition(b":")
-    # Both are compared in any case, so that the time taken tells nothing.
+    # Both are always compared, so that the time taken reveals nothing.
     return matches(username, password) | matches(secret, password)
 
 
 def matches(given: bytes | str, password: str) -> bool:
-    """Whether the two are the same, in a time that doesn't depend on where they differ."""
+    """Whether the two are equal, compared in constant time."""
     return hmac.compare_digest(
         given if isinstance(given, bytes) else given.encode(errors="surrogatepass"), password.encode()
     )

@@ -1,4 +1,4 @@
-"""One WebSocket connection of an agent or an observer: reads requests, answers them, sends what waits."""
+"""One WebSocket connection of an agent or an observer: answers its requests and sends its queue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections import deque
 from typing import Final
 
 from aiohttp import WSCloseCode, WSMsgType, web
-from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_from_agent, encode
+from pluriverse_protocol import MessageId, RemoteProtocolError, decode_from_agent
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.messages import (
     Action,
@@ -26,28 +26,28 @@ from pluriverse_protocol.messages import (
 
 from .hub import Hub
 from .requests import RequestError
-from .send_queue import SendQueue, Waiting
+from .send_queue import QueuedMessage, SendQueue
 
-# A peer that has answered no WebSocket ping for this long is gone, though its machine never said so.
+# A peer that has answered no WebSocket ping for this long is gone, even if TCP never noticed.
 SILENT_PEER_S: Final = 30.0
 
-# A reader that takes nothing for this long is hung up on, whatever little waits for it.
+# A reader that takes nothing for this long is hung up on, however little is queued for it.
 STALLED_READER_S: Final = 30.0
 
 # How many round trips the reported median is taken of.
 ROUND_TRIPS: Final = 16
 
-# A well-behaved peer answers a close at once; we have said why, and wait no longer than this.
+# A well-behaved peer answers a close at once; it has the reason already, and gets no more time than this.
 CLOSE_TIMEOUT_S: Final = 1.0
 
-# A close frame's payload is at most 125 bytes, two of them the code; what is cut off stands in the message before it.
+# A close frame's payload is at most 125 bytes, two of them the code; the message before it has the whole reason.
 MAX_CLOSE_REASON_BYTES: Final = 123
 
 _STAMP: Final = struct.Struct("!d")
 
 
 class Connection:
-    """A connection that has been let in. ``run`` serves it to its end."""
+    """An authenticated connection. ``run`` serves it until it ends."""
 
     def __init__(
         self, hub: Hub, socket: web.WebSocketResponse, transport: asyncio.Transport, *, observer: bool, peer: str
@@ -81,30 +81,30 @@ class Connection:
             await asyncio.gather(sender, return_exceptions=True)
             self._ended.set()
 
-    def put(self, waiting: Waiting) -> None:
-        """Queue a message. A reader too far behind is hung up on."""
+    def put(self, queued: QueuedMessage) -> None:
+        """Queue a message; hang up on a reader that is too far behind."""
         if self._closing:
             return
-        self.send_queue.put(waiting)
+        self.send_queue.put(queued)
         self._wake.set()
         if self.send_queue.overflowing:
             self.hang_up("this connection reads too slowly to be served")
 
     def hang_up(self, reason: str) -> None:
-        """Say why and close, after what waits already; a peer that doesn't take it is cut off."""
+        """Close, with ``reason`` in a last message, once the queue is sent; a peer that doesn't take it is cut off."""
         if self._closing:
             return
-        self.put(Waiting(Close(reason), time.time()))
+        self.put(QueuedMessage(Close(reason), time.time()))
         self._closing = True
         asyncio.get_running_loop().call_later(CLOSE_TIMEOUT_S, self._transport.abort)
 
     async def close(self, reason: str) -> None:
-        """Hang up, and wait for the end."""
+        """Hang up, and wait until that is done."""
         self.hang_up(reason)
         await self._ended.wait()
 
     def check(self, now: float) -> None:
-        """Look at the time limits, and ping. ``now`` is the loop's time in seconds."""
+        """Enforce the time limits, and ping. ``now`` is the loop's time in seconds."""
         hub = self._hub
         is_agent = hub.agent is self
         if self._sending_since is not None and now - self._sending_since > STALLED_READER_S:
@@ -130,7 +130,7 @@ class Connection:
                 case WSMsgType.TEXT:
                     self._spoke_at = self._heard_at
                     await self._received(message.data, received_at)
-                    # Here rather than by the sender's task: its turn would come only after whatever else is ready.
+                    # Not left to the sender's task, whose turn would come only after everything else that is ready.
                     await self._flush()
                 case WSMsgType.BINARY:
                     self._reply(ErrorReply("binary frames are refused; send JSON in text frames"), None, received_at)
@@ -177,16 +177,9 @@ class Connection:
         self, message: ServerMessage, parent: MessageId | None, received_at: float, episode_id: int | None = None
     ) -> None:
         now = time.time()
-        self.put(
-            Waiting(
-                message,
-                now,
-                episode_id,
-                parent,
-                max(0.0, now - received_at),
-                received_at if isinstance(message, PingReply) else None,
-            )
-        )
+        runtime = max(0.0, now - received_at)
+        echoed = received_at if isinstance(message, PingReply) else None
+        self.put(QueuedMessage(message, now, episode_id, parent, runtime, echoed))
 
     def _note_round_trip(self, payload: bytes) -> None:
         if len(payload) == _STAMP.size:
@@ -207,28 +200,18 @@ class Connection:
                     await self._socket.ping(_STAMP.pack(loop.time()))
 
     async def _flush(self) -> None:
-        """Send what waits, unless that is being done already: then what was queued meanwhile is sent there too."""
+        """Send the queue, unless that is being done already: then what was queued meanwhile is sent there too."""
         if self._sending_since is not None:
             return
         loop = asyncio.get_running_loop()
         try:
-            while (waiting := self.send_queue.get()) is not None:
+            while (queued := self.send_queue.get()) is not None:
                 self._sending_since = loop.time()
-                await self._send(waiting)
-                if isinstance(waiting.message, Close):
-                    reason = waiting.message.message.encode()[:MAX_CLOSE_REASON_BYTES]
+                text = queued.encode(self._next_message_id)
+                self._next_message_id += 1
+                await self._socket.send_str(text)
+                if isinstance(queued.message, Close):
+                    reason = queued.message.message.encode()[:MAX_CLOSE_REASON_BYTES]
                     await self._socket.close(code=WSCloseCode.OK, message=reason)
         finally:
             self._sending_since = None
-
-    async def _send(self, waiting: Waiting) -> None:
-        headers = Headers(
-            message_id=self._next_message_id,
-            sent_at=waiting.queued_at,
-            episode_id=waiting.episode_id,
-            parent_message_id=waiting.parent_message_id,
-            parent_runtime=waiting.parent_runtime,
-            received_at=waiting.received_at,
-        )
-        self._next_message_id += 1
-        await self._socket.send_str(encode(waiting.message, headers))

@@ -20,11 +20,11 @@ from .auth import authorized, matches
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
 from .hub import FAREWELL_S, Hub
 
-# Beyond this aiohttp itself closes with code 1009; between the protocol's limit and this, our own error reply says
-# what was wrong and the connection lives on.
+# Beyond this aiohttp closes with code 1009; between the protocol's limit and this, an error reply says what was wrong
+# and the connection stays open.
 MAX_FRAME_BYTES: Final = 1024 * 1024
 
-# Connections that the kernel holds for us while the event loop does something else.
+# Connections that the kernel accepts while the event loop is busy.
 BACKLOG: Final = 1024
 
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -40,7 +40,7 @@ _FULL: Final = "this remote has as many connections as it serves; try again when
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """What the HTTP side shows: the live state as JSON, the metrics' text, and where the VNC server is."""
+    """What the HTTP side shows: the state as JSON, the metrics' text, and the VNC server's address."""
 
     status: Callable[[], Mapping[str, Any]]
     metrics: Callable[[], bytes]
@@ -48,7 +48,7 @@ class Views:
 
 
 def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, ViewerHub]:
-    """The application on the rewarder port, and the viewers that it serves."""
+    """Return the application on the rewarder port, and the viewers that it serves."""
 
     async def health(_: web.Request) -> web.Response:
         return web.json_response({"status": "alive"})
@@ -103,7 +103,7 @@ async def _serve_websocket(hub: Hub, password: str, request: web.Request) -> web
         timeout=CLOSE_TIMEOUT_S, autoping=False, max_msg_size=MAX_FRAME_BYTES, compress=False, protocols=()
     )
     await socket.prepare(request)
-    # Old agents look at no status code: whoever can't come in is told so by a message, and then hung up on.
+    # Old agents ignore the status code: a refusal is a message on the open connection, which is then closed.
     refusal = None if authorized(request.headers.get("Authorization"), password) else _UNAUTHORIZED
     refusal = refusal or (_FULL if hub.full else None)
     if refusal is not None:

@@ -1,4 +1,4 @@
-"""What connections ask of the remote that they belong to."""
+"""The requests that connections pass on to their remote."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class RequestError(Exception):
 
 
 class Requests(Protocol):
-    """The remote, as its connections see it."""
+    """The remote, as its connections use it."""
 
     def description(self) -> tuple[Describe, int] | None:
-        """What the environment is now, and its episode's id; None before the first one."""
+        """Return the environment's description and the episode's id; None before the first environment."""
         ...
 
     def reset(self, reset: Reset, leaving: int) -> int:
-        """Begin an episode; returns its id.
+        """Leave the episode ``leaving`` and begin another; return its id.
 
         Raises:
             RequestError: there is no such environment.
@@ -29,13 +29,13 @@ class Requests(Protocol):
         ...
 
     async def act(self, events: Sequence[Event]) -> None:
-        """Put keys, pointer and joystick in.
+        """Apply key, pointer and joystick events.
 
         Raises:
-            RequestError: an event has nowhere to go.
+            RequestError: the program takes no such event.
         """
         ...
 
     def agent_left(self) -> None:
-        """The agent is gone: let go of what it holds."""
+        """Release what the agent, which has gone, holds down."""
         ...

@@ -1,15 +1,17 @@
-"""What waits to be sent on one connection. Pure.
+"""The messages that wait to be sent on one connection. Pure.
 
-A reader that is slower than the program costs bounded memory and loses nothing that counts: waiting rewards of one
-episode are merged, the oldest observations and texts are dropped, descriptions of state and last rewards stay.
+A slow reader costs bounded memory and loses nothing that counts: rewards of one episode are merged, the oldest
+observations and texts are dropped, descriptions of state and last rewards stay.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from pluriverse_protocol import Headers
+from pluriverse_protocol.codec import encode_body, envelop
 from pluriverse_protocol.messages import Observation, Reward, ServerMessage, Text
 
 from pluriverse_server.episode import add_finite
@@ -17,16 +19,19 @@ from pluriverse_server.episode import add_finite
 # Up to here everything waits as it is: a second of a 60 fps environment that sends reward and observation each frame.
 MERGE_ABOVE: Final = 128
 
-# Structured observations may be large; what waits beyond this is old news in a real-time environment.
+# Structured observations may be large; beyond this they are out of date in a real-time environment.
 MAX_OBSERVATIONS: Final = 64
 
 # What can be neither merged nor dropped: three messages an episode. A reader so far behind is hung up on.
 MAX_WAITING: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A message with the headers that it has before it is sent. ``queued_at`` is in UNIX seconds."""
+@dataclass(slots=True)
+class QueuedMessage:
+    """A message and its headers but for the id; one object for all connections that it is sent on.
+
+    ``queued_at`` and ``received_at`` are in UNIX seconds, ``parent_runtime`` in seconds.
+    """
 
     message: ServerMessage
     queued_at: float
@@ -34,13 +39,28 @@ class Waiting:
     parent_message_id: int | str | None = None
     parent_runtime: float | None = None
     received_at: float | None = None
+    _body: str | None = field(default=None, init=False, repr=False, compare=False)
+
+    def encode(self, message_id: int) -> str:
+        """Return the text frame for one connection; the body is encoded once for all of them."""
+        if self._body is None:
+            self._body = encode_body(self.message)
+        headers = Headers(
+            message_id,
+            self.queued_at,
+            self.episode_id,
+            self.parent_message_id,
+            self.parent_runtime,
+            self.received_at,
+        )
+        return envelop(self.message, self._body, headers)
 
 
 class SendQueue:
-    """A queue in order of arrival, bounded as the module says."""
+    """A queue in order of arrival, bounded as the module describes."""
 
     def __init__(self) -> None:
-        self._queue: deque[Waiting] = deque()
+        self._queue: deque[QueuedMessage] = deque()
         self._observations = 0
         self.dropped_observations = 0
         self.merged_rewards = 0
@@ -50,29 +70,29 @@ class SendQueue:
 
     @property
     def overflowing(self) -> bool:
-        """Whether the reader is so far behind that it can't be served."""
+        """Whether the reader is too far behind to be served."""
         return len(self._queue) > MAX_WAITING
 
-    def put(self, waiting: Waiting) -> None:
-        """Add a message at the end, merged into what waits there if the reader is behind."""
-        if len(self._queue) >= MERGE_ABOVE and self._merge(waiting):
+    def put(self, queued: QueuedMessage) -> None:
+        """Add a message at the end; a reward is merged into the last one if the reader is behind."""
+        if len(self._queue) >= MERGE_ABOVE and self._merge(queued):
             return
-        self._queue.append(waiting)
-        if isinstance(waiting.message, Observation | Text):
+        self._queue.append(queued)
+        if isinstance(queued.message, Observation | Text):
             self._observations += 1
             if self._observations > MAX_OBSERVATIONS:
                 self._drop_oldest_observation()
 
-    def get(self) -> Waiting | None:
-        """Take the first message; None if none waits."""
+    def get(self) -> QueuedMessage | None:
+        """Take the first message; None if the queue is empty."""
         if not self._queue:
             return None
-        waiting = self._queue.popleft()
-        if isinstance(waiting.message, Observation | Text):
+        queued = self._queue.popleft()
+        if isinstance(queued.message, Observation | Text):
             self._observations -= 1
-        return waiting
+        return queued
 
-    def _merge(self, later: Waiting) -> bool:
+    def _merge(self, later: QueuedMessage) -> bool:
         """Merge a reward into the reward last queued for the same episode, if nothing but observations came since."""
         if not isinstance(later.message, Reward):
             return False
@@ -92,8 +112,8 @@ class SendQueue:
         return False
 
     def _drop_oldest_observation(self) -> None:
-        for index, waiting in enumerate(self._queue):
-            if isinstance(waiting.message, Observation | Text):
+        for index, queued in enumerate(self._queue):
+            if isinstance(queued.message, Observation | Text):
                 del self._queue[index]
                 self._observations -= 1
                 self.dropped_observations += 1

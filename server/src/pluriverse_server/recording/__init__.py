@@ -1,1 +1,1 @@
-"""Recordings: what a remote shows, what is said of its episodes, and who presses what, into a file; and out of it."""
+"""Recordings: a remote's pictures, reports and input events, written into a file and read from it."""

@@ -1,4 +1,4 @@
-"""A recording's file: its records, compressed with zstd as they come, readable up to wherever it was cut."""
+"""A recording's file: records compressed with zstd as they come, readable up to where it was cut off."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from .keep import RegionKeeper
 
 SUFFIX: Final = ".plrec"
 
-# What is being written has this behind its name until it is whole.
+# The suffix of a recording that isn't finished.
 PARTIAL: Final = ".partial"
 
-# 32 MiB: some pictures of a common screen, so that what comes back is found; the second is for files that are kept.
-# 128 MiB is what a reader of zstd's allocates without being told to.
+# 32 MiB hold some pictures of a common screen, so that one that comes back is found; the second is for kept files.
+# Readers of zstd allocate 128 MiB by default.
 WINDOW_LOG: Final = 25
 KEPT_WINDOW_LOG: Final = 27
 
-# While recording the program needs the CPU. A file that is kept is fetched often, but somebody waits for it: 19 would
-# make it a sixth smaller, and take twenty times as long.
+# While recording, the program needs the CPU. Somebody waits for a file that is kept: level 19 would make it a sixth
+# smaller and take twenty times as long.
 LEVEL: Final = 3
 KEPT_LEVEL: Final = 9
 
-# Where the compression is damaged, what has come out of this much before it is lost.
+# Damaged compression loses what was read with it in one piece of this size.
 READ_BYTES: Final = 16 * 1024
 
 
 class RecordingFile:
     """A file that is being recorded into: ``write`` and ``flush``, then ``close``. Blocking.
 
-    Until ``close`` it is called ``path`` with PARTIAL behind it, and so it stays if that is never called.
+    Until ``close`` its name is ``path`` with the suffix PARTIAL.
     """
 
     def __init__(self, path: Path, header: Header, *, level: int = LEVEL, window_log: int = WINDOW_LOG) -> None:
         """Begin the file.
 
         Raises:
-            OSError: it can't be; FileExistsError: there is one that another recording has left unfinished.
+            OSError: it can't be created; FileExistsError: another recording has left one unfinished.
         """
         self.path = path
         self.header = header
         self.partial = partial_path(path)
         self._writer = RecordingWriter(header)
         begin = self._writer.begin()
-        # What is left of a recorder that was killed is all that there is of its recording.
+        # Never overwrite a partial file: it is all that is left of a recorder that was killed.
         self._file = self.partial.open("xb")
-        # It must not close the file by itself, which also the end of a program would do.
+        # closefd: the stream must not close the file by itself, as it would when Python exits.
         compressor = zstandard.ZstdCompressor(compression_params=_parameters(level, window_log))
         self._stream = compressor.stream_writer(self._file, closefd=False)
         try:
@@ -74,7 +74,7 @@ class RecordingFile:
         self._stream.write(self._writer.write(record))
 
     def flush(self) -> None:
-        """Hand all that was written to the system, readable.
+        """Pass everything written so far to the system, readable.
 
         Raises:
             OSError: the disk is full, or gone.
@@ -83,10 +83,10 @@ class RecordingFile:
         self._file.flush()
 
     def close(self) -> None:
-        """The recording is whole: give the file its name.
+        """Finish the recording, and give the file its final name.
 
         Raises:
-            OSError: the disk is full, or gone; what is there keeps the name that it has.
+            OSError: the disk is full, or gone; the file keeps its partial name.
         """
         try:
             self._stream.flush(zstandard.FLUSH_FRAME)
@@ -97,27 +97,27 @@ class RecordingFile:
         self.partial.replace(self.path)
 
     def abandon(self) -> None:
-        """Write no more; what is there keeps the name that it has."""
-        # What the disk had no room for is written again by close, with the same result.
+        """Close the file as it is, under its partial name."""
+        # Closing tries once more to write what the disk had no room for, with the same result.
         with contextlib.suppress(OSError):
             self._file.close()
 
 
 def partial_path(path: Path) -> Path:
-    """What a recording is called until it is whole."""
+    """Return the name of a recording until it is finished."""
     return path.with_name(path.name + PARTIAL)
 
 
 def already_there(path: Path) -> Path | None:
-    """What there is of a recording that is to be called ``path``: that, or what another has left unfinished."""
+    """Return the finished or unfinished recording that already occupies ``path``, if any."""
     return next((there for there in (path, partial_path(path)) if there.exists()), None)
 
 
 def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
-    """What was recorded, and its records from the first on, each read when it is asked for.
+    """Return a recording's header and an iterator that reads its records one by one.
 
-    After the last record that can be read the iterator raises MalformedRecording if the file is damaged, and
-    TruncatedRecording if its end is missing.
+    After the last readable record the iterator raises MalformedRecording if the file is damaged, and TruncatedRecording
+    if its end is missing.
 
     Raises:
         OSError: there is no such file.
@@ -130,14 +130,14 @@ def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
 
 
 def compact(path: Path, regions: Sequence[Box] = ()) -> None:
-    """Write a recording anew, compressed as much as can be; one whose end is missing is whole afterwards.
+    """Rewrite a recording with stronger compression; one whose end is missing is complete afterwards.
 
-    With ``regions`` keep just these as they are, and the rest seldom and coarse: what was recorded whole, for people to
-    label it, gets small enough to be shipped. One of which regions alone were kept already has no others.
+    With ``regions`` only these are kept exactly, the rest seldom and coarsely, so that a recording that was made for
+    labelling becomes small enough to ship. A recording of regions keeps those that it has.
 
     Raises:
-        OSError: there is no such file, no room for the new one, or another that is unfinished; it stays as it is.
-        MalformedRecording: it is damaged, or no recording; it stays as it is.
+        OSError: there is no such file, no room for the new one, or an unfinished one; the file stays as it is.
+        MalformedRecording: it is damaged, or no recording; the file stays as it is.
     """
     header, records = open_recording(path)
     keeper: RegionKeeper | None = None
@@ -166,7 +166,7 @@ def _parameters(level: int, window_log: int) -> zstandard.ZstdCompressionParamet
 def _read(path: Path) -> Iterator[Header | Record]:
     reader = RecordingReader()
     expander = zstandard.ZstdDecompressor(max_window_size=1 << KEPT_WINDOW_LOG).decompressobj()
-    told = False
+    header_given = False
     with path.open("rb") as file:
         while data := file.read(READ_BYTES):
             try:
@@ -174,8 +174,8 @@ def _read(path: Path) -> Iterator[Header | Record]:
             except zstandard.ZstdError as error:
                 raise reader.damaged(f"{path.name} is no zstd file, or is damaged: {error}") from error
             record = reader.next_record()
-            if not told and reader.header is not None:
-                told = True
+            if not header_given and reader.header is not None:
+                header_given = True
                 yield reader.header
             while record is not None:
                 yield record

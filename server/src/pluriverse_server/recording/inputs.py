@@ -1,7 +1,7 @@
-"""All that is pressed on a display, whoever does it: viewers, browsers, agents. XInput 2 raw events, in a thread.
+"""All key and pointer events of a display, from viewers, browsers and agents: XInput 2 raw events, in a thread.
 
-Neither the focus nor another client's grab takes them away. Keys are their unshifted keysyms, Shift is one of them;
-what holds a key repeats nothing. Positions are those that VNC servers and injectors send, which are absolute.
+They don't depend on the focus or on another client's grab. Keys are unshifted keysyms, Shift is a key of its own; there
+are no repeats. Positions are absolute, as VNC servers and injectors send them.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pluriverse_server.display.errors import DisplayLost
 
 log = logging.getLogger(__name__)
 
-# XI 2.2 hands raw events to everyone; 2.0, which python-xlib would ask for, keeps them from all but a grab's owner.
+# XI 2.2 sends raw events to every client; 2.0, which python-xlib would ask for, sends them to a grab's owner alone.
 XI_VERSION: Final = (2, 2)
 
-# A key that repeats is one that is held.
+# The flag of a held key's repeated events.
 KEY_REPEAT: Final = 1 << 16
 
-# A pointer event of RFB has so many buttons.
+# The number of buttons in a pointer event of RFB.
 BUTTONS: Final = 8
 
 # Device, time, detail, source, the length of the valuators' mask in 32-bit words, flags.
@@ -48,10 +48,10 @@ Event = KeyEvent | PointerEvent
 
 
 class Inputs:
-    """Tells ``take`` each event with the UNIX time when it was seen, from a thread of its own, until ``close``."""
+    """Calls ``take`` with each event and the UNIX time of its arrival, from a thread of its own, until ``close``."""
 
     def __init__(self, display: str, xauthority: Path, take: Callable[[float, Event], None]) -> None:
-        """Listen from now on; the pointer's place is told first.
+        """Start to listen; the pointer's position is the first event.
 
         Raises:
             DisplayLost: there is no such display, or it lacks XInput 2.2.
@@ -73,7 +73,7 @@ class Inputs:
         self._thread.start()
 
     def close(self) -> None:
-        """Listen no more. May be called repeatedly."""
+        """Stop listening. May be called repeatedly."""
         if self._wake >= 0:
             os.close(self._wake)
             self._wake = -1
@@ -102,7 +102,7 @@ class Inputs:
         self._take(time.time(), PointerEvent(self._x, self._y, 0))
         try:
             while True:
-                # What python-xlib has read already, select doesn't report.
+                # select doesn't see what python-xlib has read already.
                 while self._connection.pending_events():
                     for event in self._events(self._connection.next_event()):
                         self._take(time.time(), event)
@@ -136,7 +136,7 @@ class Inputs:
 
     def _motion(self, data: bytes, words: int) -> Generator[Event]:
         mask = int.from_bytes(data[: 4 * words], "little")
-        # Fixed point: the integer, then 32 bits below it. There is one for each bit of the mask.
+        # Fixed point, one for each bit of the mask: the integer, then 32 bits of fraction.
         values = iter(struct.iter_unpack("=iI", data[4 * words : 4 * words + 8 * mask.bit_count()]))
         before = self._x, self._y
         if mask & 1:

@@ -1,4 +1,4 @@
-"""Keeps of a picture's updates what a recording needs: the sources' regions as they are, the rest seldom and coarse."""
+"""Reduces a picture's updates to what a recording needs: exact regions of sources, the rest seldom and coarse."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pluriverse_protocol.recordings import Record, Said, Update
 from pluriverse_protocol.rfb.geometry import Box
 from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
 
-# Often enough for people to see what went on, and rare enough for the file to stay small.
+# Often enough for people to follow, and rare enough for a small file.
 WHOLE_PICTURE_S: Final = 5.0
 
-# Of the whole picture just the tiles that have changed are written. Sides in pixels.
+# The side in pixels of the tiles of a whole picture; only those that have changed are written.
 TILE: Final = 32
 
-# The fourth byte of a pixel means nothing; whoever draws may leave anything there.
+# The fourth byte of a pixel is undefined.
 COLOUR: Final = 0x00FFFFFF
 
-# What is only looked at by people has 16 shades of each colour: a photograph takes a third of the room so.
+# 16 shades of each colour are enough for people; a photograph takes a third of the space.
 COARSE: Final = 0x00F0F0F0
 
 
 def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
-    """Put an update's pixels into ``frame``, uint8 of shape (height, width, 4); returns where.
+    """Apply an update to ``frame``, uint8 of shape (height, width, 4); return the boxes that it covers.
 
     Raises:
         ValueError: it is no update of such a frame.
@@ -40,7 +40,7 @@ def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
 
 
 class RegionKeeper:
-    """Follows a picture, and says what of it to write."""
+    """Follows a picture, and selects what to write of it."""
 
     def __init__(self, width: int, height: int, regions: Sequence[Box]) -> None:
         self._regions = regions
@@ -52,7 +52,7 @@ class RegionKeeper:
         self._whole_at: float | None = None
 
     def keep(self, record: Record) -> Iterator[Record]:
-        """What to write of a record: of an update its part of the regions; and now and then all of the picture.
+        """Yield what to write of a record: an update's part of the regions; now and then the whole picture.
 
         Raises:
             ValueError: it is no update of this picture.
@@ -78,7 +78,7 @@ class RegionKeeper:
         return self._write([changed for box in crossed if box and (changed := self._changed(box))])
 
     def _whole(self, at: float) -> bytes | None:
-        """What to write so that the whole picture is there; None: it is."""
+        """Return what completes the whole picture; None if nothing is missing."""
         self._whole_at = at
         differs = self._pixels(np.s_[:, :]) != self._written
         rows, columns = (range(0, size, TILE) for size in differs.shape)
@@ -89,7 +89,7 @@ class RegionKeeper:
         return self._write([(x, y, min(TILE, wide - x), min(TILE, high - y)) for y, x in found])
 
     def _changed(self, box: Box) -> Box | None:
-        """The part of ``box`` that isn't written yet."""
+        """Return the part of ``box`` that differs from what was written."""
         x, y, width, height = box
         place = np.s_[y : y + height, x : x + width]
         differs = self._pixels(place) != self._written[place]

@@ -1,10 +1,9 @@
-"""Records a running remote: its picture, what is said of its episodes, and who presses what, into one file."""
+"""Records a running remote into one file: its picture, the reports of its program, its episodes, all input."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import queue
 import tempfile
@@ -36,21 +35,21 @@ Keep = Literal["all", "regions"]
 # A remote that is killed loses no more than this of its recording.
 FLUSH_S: Final = 1.0
 
-# Whatever is on the screen for one frame is seen, however the frames of the program and those looks fall.
+# Enough that what is on the screen for one frame is seen, whatever the phase of the program's frames.
 LOOKS_PER_FRAME: Final = 2
 
-# The disk is behind by so much at most; then pictures are taken more seldom, and nothing else is lost.
+# If the disk is behind by more than this, fewer pictures are taken; nothing else is lost.
 MAX_WAITING_BYTES: Final = 128 * 1024 * 1024
 DRAIN_LOOK_S: Final = 0.01
 
 
 class RecordingFailed(Exception):
-    """The recording has ended before it was stopped; says why, and where what there is of it can be found."""
+    """The recording ended before it was stopped; the message says why, and where its file is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A recording that is done. ``seconds`` until its last record, ``bytes`` of the file."""
+    """A finished recording: ``seconds`` until its last record, ``bytes`` of the file."""
 
     path: Path
     seconds: float
@@ -59,10 +58,10 @@ class Recorded:
 
 
 class Recorder:
-    """One recording of one screen. Made by ``start``; ends by ``stop``, or by itself: then ``failed`` says why."""
+    """One recording of one screen, made by ``start``. If it ends before ``stop``, ``failed`` has the reason."""
 
     def __init__(self, path: Path, header: Header, keep: Keep, tap: VncTap) -> None:
-        # Regions in the header say that nothing else was kept.
+        # Regions in the header mean that nothing else was kept.
         self.header = header = header if keep == "regions" else replace(header, regions=())
         self.failed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._keep: Keep = keep
@@ -75,12 +74,12 @@ class Recorder:
 
     @classmethod
     async def start(cls, path: Path, header: Header, environment: Mapping[str, str], *, keep: Keep = "all") -> Recorder:
-        """Record the screen that ``environment`` (DISPLAY, XAUTHORITY) names, into ``path``.
+        """Record the screen that ``environment`` (DISPLAY, XAUTHORITY) names into ``path``.
 
-        The times of the records are since ``header.began``; with ``keep`` "regions" it names what is kept.
+        Records are timed since ``header.began``. With ``keep`` "regions" only ``header.regions`` are kept exactly.
 
         Raises:
-            StartError: the screen can't be looked at, or isn't as large as the header says.
+            StartError: the screen can't be captured, or its size isn't the header's.
             OSError: the file can't be written.
         """
         folder = tempfile.TemporaryDirectory(prefix="pluriverse-recorder-")
@@ -102,50 +101,50 @@ class Recorder:
 
     @property
     def updates(self) -> int:
-        """How many times the picture has changed so far, and that has been written."""
+        """The number of changes of the picture that have been written."""
         return self._writer.updates
 
     @property
     def inputs(self) -> int:
-        """How many keys and moves of the pointer have been written so far."""
+        """The number of key and pointer events that have been written."""
         return self._writer.inputs
 
     def reported(self, report: reports.Report, at: float | None = None) -> None:
-        """A program, or what reads it, has said this; at the UNIX time ``at``, else now.
+        """Record a report of the program, made at the UNIX time ``at`` or now.
 
-        Reports of frames are left out: they say nothing that the pictures don't, sixty times a second.
+        Reports of frames are left out: they repeat what the pictures show, sixty times a second.
         """
         if isinstance(report, reports.Frame):
             return
         try:
-            line = reports.encode_line(report)
+            said, text = reports.encode_object(report)
         except LocalProtocolError as error:
             # The program's line may be in UTF-8, and a record is in ASCII: up to three times as long.
             log.warning("not recorded: %s", error)
         else:
-            self._said(at, json.loads(line))
+            self._said(at, said, text)
 
     def began(self, begin: Begin, spaces: Spaces | None = None, at: float | None = None) -> None:
-        """An episode is being begun, in which one can act as ``spaces`` says."""
+        """Record the beginning of an episode with the actions and observations of ``spaces``."""
         env_id = begin.environment.env_id
         said = {"event": "begin", "episode": begin.episode_id, "env": env_id, "seed": begin.seed, "fps": begin.fps}
         self._said(at, said if spaces is None else {**said, "spaces": spaces.as_json()})
 
     def ended(self, finished: Finished, at: float | None = None) -> None:
-        """An episode has ended, in whatever way."""
+        """Record the end of an episode."""
         ends = {"terminated": finished.terminated, "truncated": not finished.terminated, "reason": finished.reason}
         self._said(at, {"event": "end", "episode": finished.episode_id, "reward": finished.reward, **ends})
 
     async def stop(self) -> Recorded:
-        """End the recording; the file has its name once this returns.
+        """End the recording; the file has its final name once this returns.
 
         Raises:
-            RecordingFailed: it had ended already, or can't be ended; what there is of it is kept.
+            RecordingFailed: it had ended already, or can't be finished; what was written is kept.
         """
         await self._end_sources()
         await asyncio.to_thread(self._writer.stop)
         if self.failed.done():
-            left = _what_is_left(self._writer.file)
+            left = _remainder(self._writer.file)
             raise RecordingFailed(f"the recording ended early: {self.failed.result()}; {left}")
         path = self._writer.file.path
         if self._keep == "regions":
@@ -184,21 +183,21 @@ class Recorder:
             self._fail(str(error))
 
     async def _take(self, at: float, message: bytes) -> None:
-        self._put(at, lambda since: Update(since, message), len(message))
+        self._writer.put(Update(self._since(at), message), len(message))
         while self._writer.waiting_bytes > MAX_WAITING_BYTES:  # noqa: ASYNC110 - the writer is a thread
             await asyncio.sleep(DRAIN_LOOK_S)
 
-    def _said(self, at: float | None, said: dict[str, Any]) -> None:
-        self._put(time.time() if at is None else at, lambda since: Said(since, said), 0)
+    def _said(self, at: float | None, said: dict[str, Any], text: str | None = None) -> None:
+        self._writer.put(Said(self._since(time.time() if at is None else at), said, text))
 
     def _pressed(self, at: float, event: Event) -> None:
-        self._put(at, lambda since: Input(since, event), 0)
+        self._writer.put(Input(self._since(at), event))
 
-    def _put(self, at: float, make: Callable[[float], Record], size: int) -> None:
-        self._writer.put(make(max(0.0, at - self.header.began)), size)
+    def _since(self, at: float) -> float:
+        return max(0.0, at - self.header.began)
 
     def _broke(self, reason: str) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has closed: nobody is left to be told
+        with contextlib.suppress(RuntimeError):  # the loop has closed
             self._loop.call_soon_threadsafe(self._fail, reason)
 
     def _fail(self, reason: str) -> None:
@@ -206,16 +205,16 @@ class Recorder:
             self.failed.set_result(reason)
 
 
-def _what_is_left(file: RecordingFile) -> str:
+def _remainder(file: RecordingFile) -> str:
     if file.partial.exists():
         return f"label and score what there is of it after: mv {file.partial} {file.path}"
     return f"what there is of it: {file.path}" if file.path.exists() else "nothing is left of it"
 
 
 class _Writer:
-    """A thread that keeps, compresses and writes, so that neither disk nor zstd ever stalls the remote.
+    """A thread that selects, compresses and writes, so that neither disk nor zstd ever stalls the remote.
 
-    ``put`` may be called from any thread. After the first error it drops what it gets.
+    ``put`` may be called from any thread. After the first error, records are dropped.
     """
 
     def __init__(self, file: RecordingFile, keep: Keep, broke: Callable[[str], None]) -> None:
@@ -232,14 +231,14 @@ class _Writer:
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
-    def put(self, record: Record, size: int) -> None:
-        """Write a record; ``size`` counts towards ``waiting_bytes`` until that is done."""
+    def put(self, record: Record, size: int = 0) -> None:
+        """Write a record; its ``size`` counts towards ``waiting_bytes`` until that is done."""
         with self._lock:
             self.waiting_bytes += size
         self._queue.put((record, size))
 
     def stop(self) -> None:
-        """Write all that waits, and close the file. May be called repeatedly."""
+        """Write what is queued, and close the file. May be called repeatedly."""
         self._queue.put(None)
         self._thread.join()
 
@@ -248,7 +247,7 @@ class _Writer:
             self._write_all()
         except OSError as error:
             self._give_up(error)
-            # Whatever is put in still has to leave the queue.
+            # What is still put in has to leave the queue.
             while self._next(None) is not None:
                 pass
             return
@@ -284,7 +283,7 @@ class _Writer:
         return record
 
     def _write(self, record: Record) -> None:
-        # What threads put in at almost the same time may come a little out of order; the file's clock never goes back.
+        # Records of several threads may come slightly out of order; the file's clock never goes back.
         self.seconds = max(record.at, self.seconds)
         record = replace(record, at=self.seconds)
         try:

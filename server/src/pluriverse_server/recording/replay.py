@@ -1,4 +1,4 @@
-"""A recording played again, faster than it happened: the picture, what was said and what was pressed, in order."""
+"""A recording replayed as fast as it can be read: pictures, reports and input events in order."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .keep import blit
 
 @dataclass(slots=True)
 class Moment:
-    """The recording at ``at`` seconds since its beginning, with what came since the moment before.
+    """The recording at ``at`` seconds since its beginning, with what happened since the moment before.
 
-    ``frame`` is the picture, uint8 of shape (height, width, 4), blue, green, red, unused: the replay's own, which
-    changes with the next moment. ``changed`` is where it has changed: x, y, width, height in pixels.
+    ``frame`` is the replay's own picture, which changes with the next moment: uint8 of shape (height, width, 4), blue,
+    green, red, unused. ``changed`` are its changed boxes: x, y, width, height in pixels.
     """
 
     at: float
@@ -32,10 +32,10 @@ class Moment:
 
 
 class Replay:
-    """One recording, from its beginning. ``moments`` gives each record, ``cycles`` those when its sources are read."""
+    """One recording, from its beginning: ``moments`` are its records, ``cycles`` the times when sources are read."""
 
     def __init__(self, path: Path) -> None:
-        """Read as far as the header.
+        """Open the file, and read the header.
 
         Raises:
             OSError: there is no such file.
@@ -48,9 +48,10 @@ class Replay:
         self.ended: MalformedRecording | None = None
 
     def moments(self) -> Generator[Moment]:
-        """A moment for each record. Where the recording is damaged or cut this ends, and ``ended`` says how.
+        """Yield a moment for each record.
 
-        It is a TruncatedRecording if just the end is missing.
+        Where the recording is damaged or cut off this ends, and ``ended`` is set: to a TruncatedRecording if only the
+        end is missing.
         """
         for record in self._readable():
             moment = Moment(record.at, self.frame)
@@ -58,10 +59,10 @@ class Replay:
             yield moment
 
     def cycles(self, fps: float, *, last_looks: int = 0) -> Generator[Moment]:
-        """The moments when a program of ``fps`` frames a second is read; ends as ``moments`` does.
+        """Yield the moments when a program of ``fps`` frames a second is read; ends as ``moments`` does.
 
-        That is half a frame after the last time if the picture has changed, or else a whole frame after it. What was
-        last on the screen is looked at ``last_looks`` times more.
+        That is half a frame after the one before if the picture has changed, otherwise a whole frame. The last picture
+        is yielded ``last_looks`` times more.
         """
         due, earliest, period = 0.0, 0.0, 1 / fps
         moment = Moment(due, self.frame)
