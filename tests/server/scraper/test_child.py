@@ -14,7 +14,7 @@ import pytest
 from pluriverse_server.process import StartError, child_environment
 from pluriverse_server.scraper.child import Child
 from pluriverse_server.scraper.tree import descendants
-from pluriverse_server.sources.probes import Output
+from pluriverse_server.sources.program import ProgramOutput
 from support.waiting import eventually
 
 
@@ -23,7 +23,7 @@ async def running(folder: Path, *command: str, nice: int = 0) -> AsyncGenerator[
     private = folder / "private"
     private.mkdir()
     child = await Child.start(
-        command, cwd=folder, env=child_environment({"SAID": "hello"}), folder=private, output=Output(), nice=nice
+        command, cwd=folder, env=child_environment({"SAID": "hello"}), folder=private, output=ProgramOutput(), nice=nice
     )
     try:
         yield child
@@ -52,7 +52,7 @@ async def test_signal_that_ends_it_is_named(tmp_path: Path) -> None:
 
 async def test_keeper_that_is_killed_is_missed(tmp_path: Path) -> None:
     child = await Child.start(
-        ["sleep", "600"], cwd=tmp_path, env=child_environment({}), folder=tmp_path / "private", output=Output()
+        ["sleep", "600"], cwd=tmp_path, env=child_environment({}), folder=tmp_path / "private", output=ProgramOutput()
     )
     os.kill(child.keeper.pid, signal.SIGKILL)
     await child.ended.wait()

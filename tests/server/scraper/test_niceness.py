@@ -6,7 +6,7 @@ import subprocess
 import psutil
 import pytest
 from pluriverse_server.scraper.niceness import can_raise_priority, raise_priority
-from support.probes import until
+from support.program import until
 
 
 def test_asking_whether_niceness_can_be_taken_back_changes_none() -> None:

@@ -8,8 +8,7 @@ from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable
 from pluriverse_server.scraper import play
 from pluriverse_server.scraper.cookies import Cookies
-from pluriverse_server.scraper.play import Broken, Plan, Play
-from pluriverse_server.scraper.stage import Stage
+from pluriverse_server.scraper.play import Broken, Play, PlaySettings, SharedDesktop
 
 
 async def test_whatever_keeps_a_play_from_starting_is_told_and_leaves_nothing(
@@ -20,9 +19,11 @@ async def test_whatever_keeps_a_play_from_starting_is_told_and_leaves_nothing(
 
     monkeypatch.setattr(play, "make_home", make_home)
     monkeypatch.setenv("XAUTHORITY", "")
-    stage = Stage(os.environ, (320, 200), tmp_path, Cookies(tmp_path / "Xauthority"))
-    plan = Plan(tmp_path, GameTables.model_validate({"program": {"command": ["true"]}}), EnvTable(id="a.B-v0"), 1, 60.0)
+    desktop = SharedDesktop(os.environ, (320, 200), tmp_path, Cookies(tmp_path / "Xauthority"))
+    settings = PlaySettings(
+        tmp_path, GameTables.model_validate({"program": {"command": ["true"]}}), EnvTable(id="a.B-v0"), 1, 60.0
+    )
     with pytest.raises(Broken, match="could not be started: RuntimeError: can't start new thread"):
-        await Play.start(plan, stage, lambda _, __: None)
-    assert not stage.on
+        await Play.start(settings, desktop, lambda _, __: None)
+    assert not desktop.plays
     assert not list(tmp_path.glob("play-*"))  # noqa: ASYNC240 - it is there, or not

@@ -12,9 +12,9 @@ from pluriverse_server.manifest.runtime import load
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.scraper import session as session_module
 from pluriverse_server.scraper.cookies import Cookies
-from pluriverse_server.scraper.link import Link
+from pluriverse_server.scraper.daemon_connection import DaemonConnection
+from pluriverse_server.scraper.play import SharedDesktop
 from pluriverse_server.scraper.session import Session
-from pluriverse_server.scraper.stage import Stage
 from support.scraped import ENV, write_runtime
 from support.waiting import eventually
 
@@ -29,7 +29,7 @@ class Standing:
         self.showing = self.playing = self.stopped = False
 
     @classmethod
-    async def start(cls, *_: object, gently: bool = False) -> Standing:
+    async def start(cls, *_: object, background: bool = False) -> Standing:
         cls.made.append(cls())
         return cls.made[-1]
 
@@ -55,7 +55,7 @@ class Standing:
 
 
 class Nobody:
-    """A link on which nobody listens."""
+    """A connection on which nobody listens."""
 
     def send(self, *_: object) -> None:
         pass
@@ -69,9 +69,9 @@ async def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     monkeypatch.setattr(Standing, "may_show", asyncio.Event(), raising=False)
     write_runtime(tmp_path, reset={"spares": 1})
     manifest = load(tmp_path)
-    stage = Stage({}, (320, 200), tmp_path, Cookies(tmp_path / "Xauthority"))
+    desktop = SharedDesktop({}, (320, 200), tmp_path, Cookies(tmp_path / "Xauthority"))
     catalogue = await load_catalogue(tmp_path, manifest)
-    return Session(tmp_path, manifest, catalogue, stage, cast("Link", Nobody()))
+    return Session(tmp_path, manifest, catalogue, desktop, cast("DaemonConnection", Nobody()))
 
 
 async def test_play_of_before_ends_though_another_episode_is_wanted_while_its_successor_is_shown(

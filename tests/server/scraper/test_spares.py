@@ -29,10 +29,10 @@ class Standing:
 
 
 def making(made: list[Standing], error: Exception | None = None) -> Callable[[bool], Awaitable[Play]]:
-    """Makes plays; with ``error`` none of those that are wanted gently."""
+    """Makes plays; with ``error`` none of those that are wanted background."""
 
-    async def make(gently: bool) -> Play:
-        if gently and error is not None:
+    async def make(background: bool) -> Play:
+        if background and error is not None:
             raise error
         made.append(Standing())
         made[-1].may_stop.set()

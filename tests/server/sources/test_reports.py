@@ -21,7 +21,7 @@ from pluriverse_protocol.reports import (
     encode_line,
 )
 from pluriverse_server.process import StartError
-from pluriverse_server.sources.reports import MAX_LOGGED_COMPLAINTS, MAX_UNREAD_BYTES, Listener, ReportSocket
+from pluriverse_server.sources.reports import MAX_LOGGED_COMPLAINTS, MAX_UNREAD_BYTES, ReportSocket
 from support.waiting import DEADLINE_S, eventually
 
 HUNG_UP = "the program hung up"
@@ -34,7 +34,7 @@ class Heard:
         self.connects = 0
         self.reports: list[Report] = []
         self.reasons: list[str] = []
-        self.socket = ReportSocket(path, Listener(self._connected, self.reports.append, self.reasons.append))
+        self.socket = ReportSocket(path, self._connected, self.reports.append, self.reasons.append)
 
     def _connected(self) -> None:
         self.connects += 1

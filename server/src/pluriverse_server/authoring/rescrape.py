@@ -19,7 +19,7 @@ from pluriverse_server.recording.replay import Moment, Replay
 from pluriverse_server.sources.reading import Reading, Sample, SourceError
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen import make_reader
-from pluriverse_server.sources.settle import Settler
+from pluriverse_server.sources.settle import Settlers
 
 from .compare import Mark
 
@@ -164,7 +164,8 @@ class _Game:
         rewards = [reward for reward in tables.rewards if reward.give != "second"]
         self.rules = Rules(tables.model_copy(update={"rewards": rewards}))
         self._reasons = {reason or condition for reason, condition in tables.episode.truncated.items()}
-        self._settlers = {name: Settler(table) for name, table in tables.sources.items()}
+        self._settlers = Settlers(tables.sources)
+        self._names = list(tables.sources)
         self._looks = {
             name: _Look(name, table, directory)
             for name, table in tables.sources.items()
@@ -173,7 +174,6 @@ class _Game:
         self._heard: dict[str, Mapping[str, Any] | None] = {
             name: None for name in tables.sources if name not in self._looks
         }
-        self._playing = False
         self._played = False
 
     def truncates(self, reason: str) -> bool:
@@ -182,14 +182,13 @@ class _Game:
 
     def begin(self, episode_id: int, at: float) -> None:
         """An episode begins."""
-        self._playing = self._played = True
-        for settler in self._settlers.values():
-            settler.reset()
+        self._played = True
+        self._settlers.begin()
         self.rules.begin(episode_id, at)
 
     def leave(self) -> None:
         """The episode is over."""
-        self._playing = False
+        self._settlers.leave()
 
     def hear(self, readings: Mapping[str, Any]) -> None:
         """Take in what was read then of sources that aren't on the screen."""
@@ -201,11 +200,11 @@ class _Game:
 
     def read(self, moment: Moment) -> dict[str, Reading]:
         """All sources at this moment."""
-        readings: dict[str, Reading] = {}
-        for name, settler in self._settlers.items():
-            sample = self._looks[name].read(moment) if name in self._looks else self._recall(name, moment.at)
-            readings[name] = settler.feed(sample) if self._playing else settler.feed_between(sample)
-        return readings
+        samples = {
+            name: self._looks[name].read(moment) if name in self._looks else self._recall(name, moment.at)
+            for name in self._names
+        }
+        return {name: self._settlers.feed(name, sample) for name, sample in samples.items()}
 
     def check_recorded(self) -> None:
         """Make sure that all sources could be read.

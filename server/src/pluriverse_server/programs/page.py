@@ -18,9 +18,8 @@ from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
+from pluriverse_server.sources.page.messages import BadValue, Scores, read
 from pluriverse_server.sources.page.page import Outline, Page, PageError
-from pluriverse_server.sources.page.scores import Scores
-from pluriverse_server.sources.page.values import BadValue, read
 from pluriverse_server.sources.page.watcher import Watcher, episode
 
 from .page_browser import BrowserKeeper

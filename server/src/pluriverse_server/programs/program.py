@@ -16,7 +16,7 @@ from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_command
 from pluriverse_server.process import ChildProcess, StartError, child_environment
-from pluriverse_server.sources.reports import Listener, ReportSocket
+from pluriverse_server.sources.reports import ReportSocket
 
 from .catalogue import python_command
 from .scraped import patience_s, scraper_command
@@ -80,7 +80,7 @@ class Program:
         self._on_report = on_report
         self._on_lost = on_lost
         self._environment: Mapping[str, str] | None = None
-        self._socket = ReportSocket(runtime_dir / SOCKET_NAME, Listener(self._connected, self._reported, self._hung_up))
+        self._socket = ReportSocket(runtime_dir / SOCKET_NAME, self._connected, self._reported, self._hung_up)
         self._process: ChildProcess | None = None
         self._wanted: Begin | None = None
         self._asked: Begin | None = None

@@ -1,5 +1,5 @@
-"""A scraped program's process: starts the program, leads it to each episode, reads its sources, and reports.
+"""The process that plays a scraped program: starts it, leads it to each episode, reads its sources, and reports.
 
-The daemon runs ``python -m pluriverse_server.scraper`` as if it were the program, so that nothing which a source or a
-program does can stall it: a scraper that hangs is found by its silence, and replaced.
+The daemon runs ``python -m pluriverse_server.scraper`` as if it were the program, so that nothing in a source or a
+program can stall the daemon: a scraper that hangs is detected by its silence, and replaced.
 """

@@ -21,24 +21,23 @@ from pluriverse_server.manifest.runtime import ManifestError, load
 from pluriverse_server.programs.catalogue import load_catalogue
 
 from .cookies import Cookies
-from .link import SOCKET_VARIABLE, Link
-from .play import Broken
+from .daemon_connection import SOCKET_VARIABLE, DaemonConnection
+from .play import Broken, SharedDesktop
 from .session import Session
-from .stage import Stage
 from .tree import adopt_orphans, die_with, kill_below
 
 _SCREEN: Final = ("DISPLAY", "XAUTHORITY")
 
-# The keepers have ended by now; what is left has got rid of its own.
+# The keepers have ended by now; this is for processes that escaped theirs.
 KILL_S: Final = 2.0
 
 
 def main() -> None:
-    """Run until the daemon says stop, hangs up or is gone, or no episode can be begun."""
+    """Run until the daemon sends stop, hangs up or is gone, or no episode can begin."""
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.scraper", description=__doc__)
     parser.add_argument("directory", type=Path, help="the runtime's folder")
-    parser.add_argument("--folder", type=Path, required=True, help="a private folder; what is made in it is removed")
-    parser.add_argument("--draft", action="store_true", help="leave out sources whose pictures aren't there yet")
+    parser.add_argument("--folder", type=Path, required=True, help="a private folder for temporary files")
+    parser.add_argument("--draft", action="store_true", help="leave out sources whose pictures don't exist yet")
     options = parser.parse_args()
     parent = os.getppid()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
@@ -46,21 +45,21 @@ def main() -> None:
         if name not in os.environ:
             sys.exit(f"{name} isn't set; scrapers are started by the daemon: pluriverse-server run RUNTIME")
     adopt_orphans()
-    # Names are short, since programs make sockets below, whose paths are at most 107 bytes long.
+    # Short names: programs make sockets below, whose paths have at most 107 bytes.
     folder = Path(tempfile.mkdtemp(prefix="", dir=options.folder))
     problem = asyncio.run(run(options.directory.absolute(), folder, parent, draft=options.draft))
     if problem is not None:
         print(problem, file=sys.stderr, flush=True)
-    # A thread that hangs in what it reads is not waited for.
+    # Don't wait for threads that hang in a read.
     os._exit(0 if problem is None else 1)
 
 
 async def run(directory: Path, folder: Path, parent: int, *, draft: bool = False) -> str | None:
-    """Serve one daemon; returns why that could not go on, or None at a good end. Nothing is left of it."""
+    """Serve one daemon, clean up, and return why that failed, or None."""
     stopped = asyncio.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signum, stopped.set)
-    # Instead of the SIGKILL that all of the daemon's children get: there is something to clear up.
+    # SIGTERM instead of the SIGKILL that the daemon's children get: there is something to clean up.
     die_with(parent)
     try:
         return await _serve(directory, folder, stopped, draft=draft)
@@ -76,26 +75,26 @@ async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft
     catalogue = await load_catalogue(directory, manifest)
     size = manifest.runtime.screen
     screen = {name: os.environ[name] for name in _SCREEN}
-    stage = Stage(screen, (size.width, size.height), folder, Cookies(folder / "Xauthority"))
-    stage.cookies.add(screen)
-    link = await Link.open()
-    session = Session(directory, manifest, catalogue, stage, link, draft=draft)
+    desktop = SharedDesktop(screen, (size.width, size.height), folder, Cookies(folder / "Xauthority"))
+    desktop.cookies.add(screen)
+    daemon = await DaemonConnection.open()
+    session = Session(directory, manifest, catalogue, desktop, daemon, draft=draft)
     try:
-        await converse(link, session, stopped)
+        await converse(daemon, session, stopped)
     finally:
-        # The link is left open till the process ends: the daemon takes one that hangs up for dead.
+        # The connection stays open until the process ends: the daemon takes a scraper that hangs up for dead.
         await session.close()
 
 
-async def converse(link: Link, session: Session, stopped: asyncio.Event) -> None:
-    """Play the episode that was asked for last, until there is no more to do.
+async def converse(daemon: DaemonConnection, session: Session, stopped: asyncio.Event) -> None:
+    """Play the last requested episode until the daemon stops or hangs up.
 
     Raises:
-        Broken: an episode can't be begun.
-        MalformedReport: the daemon said what is no request.
+        Broken: an episode can't begin.
+        MalformedReport: the daemon sent something else than a request.
     """
     stopping = asyncio.create_task(stopped.wait(), name="stop")
-    asking = asyncio.create_task(link.request(), name="requests")
+    asking = asyncio.create_task(daemon.request(), name="requests")
     episode: asyncio.Task[None] | None = None
     try:
         while not stopping.done():
@@ -113,7 +112,7 @@ async def converse(link: Link, session: Session, stopped: asyncio.Event) -> None
                 if isinstance(request, Reset):
                     await _cancel(episode)
                     episode = asyncio.create_task(session.episode(request), name="episode")
-                asking = asyncio.create_task(link.request(), name="requests")
+                asking = asyncio.create_task(daemon.request(), name="requests")
     finally:
         for task in (stopping, asking, episode):
             await _cancel(task)

@@ -16,7 +16,7 @@ from typing import Final
 from pluriverse_protocol.child_process import describe_exit
 
 from pluriverse_server.process import ChildProcess, Pipe, StartError
-from pluriverse_server.sources.probes.target import Output
+from pluriverse_server.sources.program.reader import ProgramOutput
 
 # A pipe's usual size; with the largest that anyone may ask for, a program that floods it costs fewer switches.
 PIPE_BYTES: Final = 1024 * 1024
@@ -44,7 +44,14 @@ class Child:
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], *, cwd: Path, env: Mapping[str, str], folder: Path, output: Output, nice: int = 0
+        cls,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        folder: Path,
+        output: ProgramOutput,
+        nice: int = 0,
     ) -> Child:
         """Start ``command``; ``folder`` is removed when it has been stopped.
 
@@ -129,7 +136,7 @@ class Child:
 class _Drain:
     """The thread that reads a program's output, however fast it comes, for as long as anybody holds the pipe."""
 
-    def __init__(self, descriptor: int, output: Output) -> None:
+    def __init__(self, descriptor: int, output: ProgramOutput) -> None:
         self.output = output
         self.bytes = 0
         with contextlib.suppress(PermissionError):

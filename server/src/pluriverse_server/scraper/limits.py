@@ -1,4 +1,4 @@
-"""What a program may take, and a look at whether it has taken more."""
+"""Checks what a program uses against its limits."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .tree import descendants
 
 MIB: Final = 1024 * 1024
 
-# Each costs a look; a program that writes so many small files fills a disk of its own kind.
+# Measuring takes time for each file, however small.
 MAX_FILES: Final = 50_000
 
 
 class Limits:
-    """One program's. ``exceeded`` blocks, for some milliseconds; it is for a thread."""
+    """One program's limits. ``exceeded`` blocks for some milliseconds; call it in a thread."""
 
     def __init__(self, table: LimitsTable, keeper: int, home: Path, printed_bytes: Callable[[], int]) -> None:
-        """``keeper`` is the process below which all of the program's are."""
+        """``keeper`` is the ancestor of all of the program's processes."""
         self._table = table
         self._keeper = keeper
         self._home = home
         self._printed_bytes = printed_bytes
 
     def exceeded(self) -> str | None:
-        """Which limit it is over, in words; None if there is none."""
+        """Return which limit was exceeded, in words; None if none was."""
         table = self._table
         pids = descendants(self._keeper)
         if len(pids) > table.processes:
@@ -54,8 +54,8 @@ class Limits:
 
 
 def _takes_more_than(limit: int, pids: list[int]) -> bool:
-    """Whether the processes take so many bytes: what several of them share counts once."""
-    # Resident sizes count what is shared each time and are quick; only where they are over is a closer look needed.
+    """Return whether the processes use more than ``limit`` bytes; shared memory counts once."""
+    # Resident sizes are quick, but count shared memory several times: only if they are over, the slow count is needed.
     if sum(_memory(pid, lambda process: process.memory_info().rss) for pid in pids) <= limit:
         return False
     return sum(_memory(pid, _share) for pid in pids) > limit
@@ -65,7 +65,7 @@ def _share(process: psutil.Process) -> int:
     try:
         return process.memory_full_info().pss
     except psutil.AccessDenied:
-        # A program that lets nobody look into it has all that it shares counted as its own.
+        # Without permission to look closer, shared memory counts as its own.
         return process.memory_info().rss
 
 
@@ -77,7 +77,7 @@ def _memory(pid: int, ask: Callable[[psutil.Process], int]) -> int:
 
 
 def _sizes(folder: Path) -> Iterator[int]:
-    """What each file and folder below takes on the disk, in bytes. The program changes them meanwhile."""
+    """Yield the disk space of each file and folder below, in bytes. The program may change them meanwhile."""
     waiting = [folder]
     while waiting:
         try:

@@ -1,4 +1,4 @@
-"""When the sources are read: on a steady grid, and at once when something was drawn."""
+"""When sources are read: at a steady rate, and at once when something was drawn."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 from typing import Final
 
-# How much of a frame too early is in time.
+# Timers that are early by this share of a frame are in time.
 EARLY_FRAMES: Final = 1e-3
 
 
 class Pace:
-    """The cycles of one play. ``frames`` of the grid have gone by since ``begin``, ``late_frames`` of them unread."""
+    """The cycles of one play. ``frames`` have passed since ``begin``, ``late_frames`` of them unread."""
 
     def __init__(self, fps: float, drawn: asyncio.Event) -> None:
         self.fps = fps
@@ -20,14 +20,14 @@ class Pace:
         self.begin()
 
     def begin(self) -> None:
-        """Count from here."""
+        """Count frames from here."""
         self._begun = asyncio.get_running_loop().time()
         self.frames = self.late_frames = 0
 
     async def next(self) -> None:
-        """Return when the next cycle is due: half a frame after the last, if something was drawn, or else a whole one.
+        """Return when the next cycle is due: half a frame after the last if something was drawn, else a whole frame.
 
-        A change that was seen at once is so looked at again half a frame to a frame later.
+        So a change that was seen at once is read again half a frame to a frame later.
         """
         loop = asyncio.get_running_loop()
         period = 1 / self.fps

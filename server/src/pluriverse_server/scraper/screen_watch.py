@@ -1,4 +1,4 @@
-"""What happens on a screen: that something was drawn (XDamage), and whether a program has a window there (XRes)."""
+"""Watches a screen: whether something was drawn (XDamage), and whether a program has a window (XRes)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,22 @@ from Xlib.ext import damage, res
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.display.connection import CONNECTION_ERRORS, open_display
 
-# Toolkits keep windows of a pixel for themselves; a program that plays shows more than that.
+# Toolkits have windows of a pixel for themselves; a game's is larger.
 MIN_SIDE: Final = 16
 
 
 class ScreenWatch:
-    """A connection to the X server, for the event loop's thread; ``drawn`` is set whenever something was drawn."""
+    """A connection to the X server, for the event loop's thread; sets ``drawn`` whenever something was drawn."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        """Connect, and begin to watch.
-
-        Raises:
-            DisplayLost: there is no X server at ``display``, or it lacks an extension.
-        """
+        """Connect; raise DisplayLost if there is no X server at ``display``, or it lacks an extension."""
         self.drawn = asyncio.Event()
         self._connection: Any = open_display(display, xauthority)
         try:
             for extension in (damage.extname, res.extname):
                 if not self._connection.has_extension(extension):
                     raise DisplayLost(f"the X server at {display} lacks the extension {extension}")
-            # Both want to be asked for their version before anything else.
+            # Both demand this as the first request.
             self._connection.damage_query_version()
             self._connection.res_query_version()
             self._root: Any = self._connection.screen().root
@@ -40,15 +36,14 @@ class ScreenWatch:
             self._connection.flush()
         except CONNECTION_ERRORS as problem:
             raise DisplayLost(f"the X server at {display} went away: {problem}") from problem
-        # Of a connection that was lost python-xlib doesn't say it any more.
+        # python-xlib forgets it when the connection is lost.
         self._descriptor: int = self._connection.fileno()
         asyncio.get_running_loop().add_reader(self._descriptor, self._heard)
 
     def rearm(self) -> None:
-        """What is drawn from now on sets ``drawn`` again.
+        """Let the next drawing set ``drawn`` again.
 
-        The server isn't waited for: what is drawn while the request is on its way may be missed, and is seen in the
-        next frame all the same.
+        Doesn't wait for the server: drawing while the request is under way may be missed until the next frame.
         """
         self.drawn.clear()
         try:
@@ -58,36 +53,32 @@ class ScreenWatch:
             self._stop_listening()
 
     def has_window_of(self, pids: Collection[int]) -> bool:
-        """Whether one of the processes has a window on the screen that can be seen.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Return whether one of the processes has a visible window; raise DisplayLost if the X server is gone."""
         try:
-            return any(self._is_seen(window) and self._owner(window.id) in pids for window in self._windows())
+            return any(
+                self._is_visible(window) and self._owner(window.id) in pids
+                for window in self._root.query_tree().children
+            )
         except CONNECTION_ERRORS as problem:
             raise DisplayLost(f"the X server went away: {problem}") from problem
 
     def close(self) -> None:
-        """Hang up. May be called when the X server is gone."""
+        """Disconnect. May be called when the X server is gone."""
         self._stop_listening()
         self._connection.display.socket.close()
 
-    def _windows(self) -> list[Any]:
-        return self._root.query_tree().children
-
-    def _is_seen(self, window: Any) -> bool:
+    def _is_visible(self, window: Any) -> bool:
         try:
             if window.get_attributes().map_state != X.IsViewable:
                 return False
             size = window.get_geometry()
         except error.XError:
-            # It has been closed since it was listed.
+            # It was closed after it was listed.
             return False
         return min(size.width, size.height) >= MIN_SIDE
 
     def _owner(self, window: int) -> int | None:
-        """The process whose connection has made it."""
+        """Return the process whose connection made the window."""
         asked = {"client": window, "mask": res.LocalClientPIDMask}
         answers = self._connection.res_query_client_ids([asked]).ids
         return next((cast("int", answer.value[0]) for answer in answers if answer.value), None)
@@ -97,7 +88,7 @@ class ScreenWatch:
             for _ in range(self._connection.pending_events()):
                 self._connection.next_event()
         except CONNECTION_ERRORS:
-            # Whoever grabs from it next is told.
+            # The next grab raises the error.
             self._stop_listening()
             return
         self.drawn.set()

@@ -1,4 +1,4 @@
-"""What a scraper does, asked by the daemon: it leads programs to episodes and reports these."""
+"""Leads programs to the episodes that the daemon requests, and reports these."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
 
-from .link import Link
-from .play import Broken, Plan, Play
+from .daemon_connection import DaemonConnection
+from .play import Broken, Play, PlaySettings, SharedDesktop
 from .source_reader import Cycle, changed
 from .spares import Spares
-from .stage import Stage
 
 log = logging.getLogger(__name__)
 
-# How often all readings are told, also those that haven't changed.
-TELL_ALL_S: Final = 0.2
+# How often all readings are reported, including unchanged ones.
+REPORT_ALL_S: Final = 0.2
 
-# A program writes the end of its game and ends; so long after its end it is still looked at what it has written.
+# How long an ended program's sources are still read: it may write the end of its game just before its own.
 LAST_LOOK_S: Final = 0.25
 
 
@@ -41,47 +40,50 @@ class Session:
         directory: Path,
         manifest: Manifest,
         catalogue: Mapping[str, EnvTable],
-        stage: Stage,
-        link: Link,
+        desktop: SharedDesktop,
+        daemon: DaemonConnection,
         *,
         draft: bool = False,
     ) -> None:
-        """``draft``: go on without the sources whose pictures aren't there yet."""
+        """``draft``: leave out the sources whose pictures don't exist yet."""
         self._draft = draft
         self._directory = directory
         self._manifest = manifest
         self._catalogue = catalogue
-        self._stage = stage
-        self._link = link
+        self._desktop = desktop
+        self._daemon = daemon
         self._play: Play | None = None
         self._spares: Spares | None = None
-        self._spared: Plan | None = None
+        self._spare_settings: PlaySettings | None = None
         self._episode = 0
-        self._told: dict[str, dict[str, Any]] = {}
-        self._all_told_at = 0.0
+        self._reported: dict[str, dict[str, Any]] = {}
+        self._all_reported_at = 0.0
         self._stopping: set[asyncio.Task[None]] = set()
 
     async def episode(self, reset: Reset) -> None:
-        """Lead a program to an episode and report it to its end.
-
-        Raises:
-            Broken: no episode can be begun.
-        """
+        """Lead a program to an episode and report it to its end; raise Broken if no episode can begin."""
         self._episode = reset.episode
         game = self._game(reset.env)
-        plan = Plan(self._directory, game, self._catalogue[reset.env], reset.seed, reset.fps)
-        play = await self._prepared(plan)
+        settings = PlaySettings(self._directory, game, self._catalogue[reset.env], reset.seed, reset.fps)
+        play = await self._prepared(settings)
         first = play.begin(reset.episode)
-        self._link.send(Ready(reset.episode, reset.fps, picture=_box(game.episode.picture)))
+        picture = game.episode.picture
+        box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
+        self._daemon.send(Ready(reset.episode, reset.fps, picture=box))
         if self._spares is not None:
             self._spares.fill()
         try:
-            self._link.send(*first)
-            await self._follow(play, self._manifest.environment(plan.entry).time_limit_s)
+            self._daemon.send(*first)
+            await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
         except LocalProtocolError as error:
             self._cut(play, f"what was read can't be told: {error}")
         if play.child.has_lost_keeper:
             raise Broken("the program has killed the process that keeps it")
+
+    async def close(self) -> None:
+        """Stop all plays."""
+        await self._close_spares()
+        await self._desktop.clear()
 
     def _game(self, env_id: str) -> GameTables:
         game = self._manifest.game(env_id)
@@ -90,92 +92,82 @@ class Session:
             log.warning("a draft: nothing is read of %s", ", ".join(f"{name} ({missing[name]})" for name in missing))
         return drop_sources(game, frozenset(missing))
 
-    async def close(self) -> None:
-        """End everything."""
+    async def _prepared(self, settings: PlaySettings) -> Play:
+        """Return a visible play whose episode is ready; the previous play has ended, or will."""
+        if settings.game.reset.spares:
+            return await self._swapped(settings)
         await self._close_spares()
-        await self._stage.clear()
-
-    # ── to an episode ───────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _prepared(self, plan: Plan) -> Play:
-        """A play whose episode is ready and shown; the one before has ended, or will."""
-        if plan.game.reset.spares:
-            return await self._swapped(plan)
-        await self._close_spares()
-        if plan.game.reset.by == "keys" and await self._led_again(plan):
+        if settings.game.reset.by == "keys" and await self._led_again(settings):
             assert self._play is not None
             return self._play
-        await self._end_play()
-        return await self._make(plan, current=True)
+        if self._play is not None:
+            # Kept until it has ended: if this call is cancelled, the next one waits for the end too.
+            await self._play.stop()
+            self._play = None
+        return await self._make(settings, current=True)
 
-    async def _led_again(self, plan: Plan) -> bool:
+    async def _led_again(self, settings: PlaySettings) -> bool:
         play = self._play
-        if play is None or play.is_stopping or play.has_ended or not play.plan.suits(plan):
+        if play is None or play.is_stopping or play.has_ended or not play.settings.suits(settings):
             return False
         try:
-            await play.lead(*plan.game.reset.steps)
+            await play.lead(*settings.game.reset.steps)
         except Broken as error:
             log.warning("%s; starting the program again", error)
             return False
         return True
 
-    async def _swapped(self, plan: Plan) -> Play:
-        if self._spares is None or self._spared is None or not self._spared.suits(plan):
+    async def _swapped(self, settings: PlaySettings) -> Play:
+        if self._spares is None or self._spare_settings is None or not self._spare_settings.suits(settings):
             await self._close_spares()
-            self._spared = plan
-            self._spares = Spares(plan.game.reset.spares, lambda gently: self._make(plan, gently=gently))
+            self._spare_settings = settings
+            self._spares = Spares(
+                settings.game.reset.spares, lambda background: self._make(settings, background=background)
+            )
         play = await self._spares.take()
         before, self._play = self._play, play
         try:
             await play.show()
         finally:
-            # Also where this is cancelled: nobody else remembers it.
+            # Even if this is cancelled: nothing else refers to it.
             if before is not None:
-                self._go_on(before.stop())
+                self._stop_later(before.stop())
         return play
 
     async def _close_spares(self) -> None:
         spares, self._spares = self._spares, None
         if spares is not None:
-            await asyncio.shield(self._go_on(spares.close()))
+            await asyncio.shield(self._stop_later(spares.close()))
 
-    def _go_on(self, ending: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """End something, also if whoever wanted that is cancelled."""
+    def _stop_later(self, ending: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run ``ending`` to its end, even if the caller is cancelled."""
         task = asyncio.create_task(ending, name="play's end")
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
         return task
 
-    async def _make(self, plan: Plan, *, gently: bool = False, current: bool = False) -> Play:
-        play = await Play.start(plan, self._stage, self._led, gently=gently)
+    async def _make(self, settings: PlaySettings, *, background: bool = False, current: bool = False) -> Play:
+        play = await Play.start(settings, self._desktop, self._on_cycle, background=background)
         if current:
             self._play = play
         try:
             await play.prepare()
         except BaseException as error:
             if isinstance(error, Broken):
-                self._log_last_words(play)
+                _log_output_tail(play)
             await play.stop()
             raise
         return play
 
-    async def _end_play(self) -> None:
-        if self._play is not None:
-            # Remembered till then: whoever is asked next, if this is cancelled, waits for its end too.
-            await self._play.stop()
-            self._play = None
-
-    def _led(self, play: Play, cycle: Cycle) -> None:
-        """People see what is read on the way to an episode too."""
+    def _on_cycle(self, play: Play, cycle: Cycle) -> None:
+        """Report readings before an episode too: people watch them."""
         if play is self._play:
-            self._show(cycle)
-
-    # ── an episode ──────────────────────────────────────────────────────────────────────────────────────────────────
+            self._report_readings(cycle)
 
     async def _follow(self, play: Play, limit_s: float | None) -> None:
         """Report an episode until it is over, at the latest after ``limit_s`` seconds.
 
-        The daemon looks to that limit too, but can't know what an episode that is cut there has yet to give.
+        The daemon checks that limit too, but can't know what an episode that is cut there still earns.
         """
         loop = asyncio.get_running_loop()
         over_at = loop.time() + limit_s if limit_s is not None else math.inf
@@ -194,39 +186,32 @@ class Session:
             if loop.time() >= over_at:
                 reports += play.rules.cut(cycle.at, TIME_LIMIT)
             frame = Frame(self._episode, play.pace.frames, play.pace.late_frames, cycle.at)
-            self._show(cycle)
-            self._link.send(*reports, frame)
+            self._report_readings(cycle)
+            self._daemon.send(*reports, frame)
             if any(isinstance(report, Done) for report in reports):
                 if play.has_ended:
-                    self._log_last_words(play)
+                    _log_output_tail(play)
                 return
 
     def _cut(self, play: Play, reason: str) -> None:
-        self._log_last_words(play)
-        self._link.send(*play.rules.cut(time.time(), reason))
+        _log_output_tail(play)
+        self._daemon.send(*play.rules.cut(time.time(), reason))
         play.break_off(reason)
 
-    def _show(self, cycle: Cycle) -> None:
-        """Tell what is new among the readings. They are for people: one that can't be told takes no reward with it."""
-        if cycle.at - self._all_told_at >= TELL_ALL_S:
-            self._told.clear()
-            self._all_told_at = cycle.at
-        news = changed(cycle, self._told)
-        if not news:
+    def _report_readings(self, cycle: Cycle) -> None:
+        """Report changed readings. They are for people: if they can't be sent, the rewards still are."""
+        if cycle.at - self._all_reported_at >= REPORT_ALL_S:
+            self._reported.clear()
+            self._all_reported_at = cycle.at
+        changes = changed(cycle, self._reported)
+        if not changes:
             return
         try:
-            self._link.send(Readings(self._episode, news, cycle.at, round(cycle.seconds * 1000, 3)))
+            self._daemon.send(Readings(self._episode, changes, cycle.at, round(cycle.seconds * 1000, 3)))
         except LocalProtocolError as error:
-            log.debug("what was read can't be told: %s", error)
-
-    @staticmethod
-    def _log_last_words(play: Play) -> None:
-        if words := play.child.output_tail:
-            log.warning("the program said last:\n    %s", words.replace("\n", "\n    "))
+            log.debug("the readings can't be sent: %s", error)
 
 
-def _box(region: list[int] | None) -> tuple[int, int, int, int] | None:
-    if region is None:
-        return None
-    x, y, width, height = region
-    return x, y, width, height
+def _log_output_tail(play: Play) -> None:
+    if tail := play.child.output_tail:
+        log.warning("the program said last:\n    %s", tail.replace("\n", "\n    "))

@@ -18,26 +18,25 @@ from pluriverse_server.manifest.spaces import keysym
 from .home import restore
 from .source_reader import Cycle
 
-# Keys and buttons stay down for so long: a game that looks once a frame which are down sees
-# them for three frames at 60 fps, and for one at 30 or even 20.
+# How long keys and buttons stay down: three frames at 60 fps, and one at 20, for games that poll once a frame.
 HOLD_S: Final = 0.05
 
-# What is typed as keys that have names.
+# Characters whose keys have names.
 _NAMED: Final = {"\n": "Return", "\t": "Tab", "\b": "BackSpace", "\x1b": "Escape"}
 
 
 class StepFailed(Exception):
-    """A step's condition did not come to hold; the message names the step and the condition."""
+    """A step's condition did not hold in time; the message names both."""
 
 
 class Steps:
-    """Does steps to one program. ``cycle`` reads its sources once, and waits until that is due."""
+    """Does the steps of one program. ``cycle`` waits for the next cycle of its sources, and reads them."""
 
     def __init__(
-        self, hands: AsyncInjector, directory: Path, home: Path, cycle: Callable[[], Awaitable[Cycle]]
+        self, injector: AsyncInjector, directory: Path, home: Path, cycle: Callable[[], Awaitable[Cycle]]
     ) -> None:
-        """``directory`` is the runtime's, where the files to restore are."""
-        self._hands = hands
+        """``directory`` is the runtime's, with the files to restore."""
+        self._injector = injector
         self._directory = directory
         self._home = home
         self._cycle = cycle
@@ -46,13 +45,13 @@ class Steps:
         """Do one step, and wait until its condition holds.
 
         Raises:
-            StepFailed: it doesn't within the step's time.
+            StepFailed: it didn't within the step's time.
             HomeError: a file can't be restored.
             DisplayLost: the screen is gone.
         """
         loop = asyncio.get_running_loop()
         begun = done_at = loop.time()
-        await self._act_or_let_go(step)
+        await self._act_or_release(step)
         if step.until is None:
             return
         while True:
@@ -68,34 +67,34 @@ class Steps:
                 )
             if step.every_s is not None and loop.time() - done_at >= step.every_s:
                 done_at = loop.time()
-                await self._act_or_let_go(step)
+                await self._act_or_release(step)
 
-    async def _act_or_let_go(self, step: Step) -> None:
+    async def _act_or_release(self, step: Step) -> None:
         try:
             await self._act(step)
         except BaseException:
-            # What stayed down would be down in the next episode, and could not be pressed there.
+            # Keys that stayed down could not be pressed in the next episode.
             with contextlib.suppress(DisplayLost):
-                await self._hands.release_all()
+                await self._injector.release_all()
             raise
 
     async def _act(self, step: Step) -> None:
         if step.keys is not None:
-            await self._hands.apply([KeyEvent(key, True) for key in step.keys])
+            await self._injector.apply([KeyEvent(key, True) for key in step.keys])
             await self._hold()
-            await self._hands.apply([KeyEvent(key, False) for key in reversed(step.keys)])
+            await self._injector.apply([KeyEvent(key, False) for key in reversed(step.keys)])
         elif step.type is not None:
             for character in step.type:
                 key = keysym(_NAMED.get(character, character))
-                await self._hands.apply([KeyEvent(key, True), KeyEvent(key, False)])
+                await self._injector.apply([KeyEvent(key, True), KeyEvent(key, False)])
         elif step.click is not None:
             x, y = step.click
-            # Some look where the pointer is before they take a click.
-            await self._hands.apply([PointerEvent(x, y, 0)])
+            # Some programs note the pointer's position before they accept a click.
+            await self._injector.apply([PointerEvent(x, y, 0)])
             await self._cycle()
-            await self._hands.apply([PointerEvent(x, y, 1 << (step.button - 1))])
+            await self._injector.apply([PointerEvent(x, y, 1 << (step.button - 1))])
             await self._hold()
-            await self._hands.apply([PointerEvent(x, y, 0)])
+            await self._injector.apply([PointerEvent(x, y, 0)])
         elif step.restore is not None and step.to is not None:
             await asyncio.to_thread(restore, self._directory / step.restore, self._home, step.to)
 
@@ -106,7 +105,7 @@ class Steps:
 
 
 def describe(step: Step) -> str:
-    """What it does, in a word or two."""
+    """Describe what a step does in a word or two."""
     if step.keys is not None:
         return "keys"
     if step.type is not None:

@@ -1,4 +1,4 @@
-"""What sources give: samples as they were read, readings as they count. Pure."""
+"""Samples, as a source was read, and readings, as they count. Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from pluriverse_server.manifest.conditions import Value
 
-# A part of the screen as X has it: uint8 of shape (height, width, 4), blue, green, red and a byte that means nothing.
+# A part of the screen in X's format: uint8 of shape (height, width, 4); blue, green, red and an unused byte.
 Pixels = NDArray[np.uint8]
 
-# A score, a line of a dialogue; more is a page, and goes to agents a hundred times a second.
+# Enough for a score or a line of dialogue; texts go to agents up to a hundred times a second.
 MAX_TEXT_CHARS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One source as it was read. ``at`` is UNIX seconds: when what was read was so. ``value`` None: nothing is there.
+    """One read of a source at UNIX time ``at``. ``value`` is None if there is nothing to read.
 
-    ``events`` is how many have come since the sample before, where a source counts any (lines of a log). ``behind``:
-    there was more than could be read at once.
+    ``events`` counts those since the previous sample, for sources that have any (lines of a log). ``behind``: there was
+    more than could be read at once.
     """
 
     value: Value
@@ -36,21 +36,21 @@ class Sample:
 
 
 class State(StrEnum):
-    """What has become of a sample."""
+    """How a sample was judged."""
 
     OK = "ok"
-    UNSETTLED = "unsettled"  # not yet read the same often enough
+    UNSETTLED = "unsettled"  # not yet the same often enough
     UNSURE = "unsure"  # read with too little confidence
     IMPLAUSIBLE = "implausible"  # out of range, too large a jump, or the wrong way
     LATE = "late"  # reading it took longer than its budget; the last reading stands
-    NOTHING = "nothing"  # there is nothing to read
+    NOTHING = "nothing"  # there was nothing to read
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A source as it counts: the last plausible ``value``, since ``at`` (UNIX seconds); None before there is any.
+    """A source as it counts: the last accepted ``value``, since UNIX time ``at``; None before the first.
 
-    ``sample`` is the last sample, and ``state`` what has become of it. ``events`` are those of this sample alone.
+    ``sample`` is the last sample, and ``state`` how it was judged. ``events`` are those of this sample alone.
     """
 
     value: Value = None
@@ -60,7 +60,7 @@ class Reading:
     events: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """For ``reports.Readings``; what JSON can't carry, NaN and infinity, is as good as nothing."""
+        """Return the reading as in ``reports.Readings``, with None for NaN and infinity, which JSON doesn't have."""
         sample = self.sample
         raw = sample.value if sample else None
         return {
@@ -74,28 +74,12 @@ class Reading:
 
 
 class ScreenReader(Protocol):
-    """Reads one region's pixels; a pure function but for ``change``, which remembers the frame before."""
+    """Reads the pixels of one region; stateless, except for ``change``, which compares with the previous frame."""
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """The value, and the confidence in it, 0 to 1. ``pixels`` are those of the source's region."""
-        ...
-
-
-class Probe(Protocol):
-    """Reads a source that is not on the screen. May block; it has a thread of its own."""
-
-    def read(self) -> Sample:
-        """What is there now.
-
-        Raises:
-            SourceError: it can't be read, and won't be: the message says why and what mends it.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of what it holds."""
+        """Return the value of the source's region, and the confidence in it, 0 to 1."""
         ...
 
 
 class SourceError(Exception):
-    """A source that can't be read; the message names it, says why, and what mends it."""
+    """A source can't be read; the message names it, and says why and what to do."""

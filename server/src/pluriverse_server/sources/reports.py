@@ -1,4 +1,4 @@
-"""The ``reports`` source: the Unix socket on which a cooperating program says what happens."""
+"""The ``reports`` source: the Unix socket on which a cooperating program reports what happens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,41 +17,39 @@ from pluriverse_server.process import StartError
 
 log = logging.getLogger(__name__)
 
-# Requests are some hundred bytes; a program that leaves this many unread doesn't read at all.
+# Requests have some hundred bytes; a program that leaves this many unread doesn't read at all.
 MAX_UNREAD_BYTES: Final = 256 * 1024
 
-# A program that prints nonsense at 60 lines a second shouldn't fill the disk with our complaints.
+# A program that sends nonsense 60 times a second must not fill the disk with log lines.
 MAX_LOGGED_COMPLAINTS: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Who is told what the program says. ``on_hang_up`` gets the reason in words."""
-
-    on_connect: Callable[[], None]
-    on_report: Callable[[Report], None]
-    on_hang_up: Callable[[str], None]
-
-
 class ReportSocket:
-    """Listens on ``path`` and talks with one program at a time; a second connection is turned away."""
+    """Listens on ``path`` and talks to one program at a time; a second connection is refused."""
 
-    def __init__(self, path: Path, listener: Listener) -> None:
+    def __init__(
+        self,
+        path: Path,
+        on_connect: Callable[[], None],
+        on_report: Callable[[Report], None],
+        on_hang_up: Callable[[str], None],
+    ) -> None:
+        """``on_hang_up`` gets the reason in words."""
         self.path = path
         self.malformed_reports = 0
-        self._listener = listener
+        self._on_connect, self._on_report, self._on_hang_up = on_connect, on_report, on_hang_up
         self._server: asyncio.Server | None = None
-        self._program: _Line | None = None
+        self._program: _Connection | None = None
 
     async def start(self) -> None:
-        """Begin to listen. The folder of ``path`` keeps others out.
+        """Listen. The folder of ``path`` must keep others out.
 
         Raises:
-            StartError: the socket can't be made; sockets' paths are at most 107 bytes long.
+            StartError: the socket can't be made; sockets' paths have at most 107 bytes.
         """
         loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_unix_server(self._answer, str(self.path))
+            self._server = await loop.create_unix_server(lambda: _Connection(self), str(self.path))
         except OSError as error:
             raise StartError(
                 f"the report socket {self.path} can't be made: {error}; choose another folder, with a short path: "
@@ -71,84 +68,74 @@ class ReportSocket:
 
     @property
     def connected(self) -> bool:
-        """Whether a program is there."""
+        """Whether a program is connected."""
         return self._program is not None
 
     def hang_up(self) -> None:
-        """End the conversation with the program of now; the next may connect."""
+        """Disconnect the program, so that another may connect."""
         if self._program is not None:
             program, self._program = self._program, None
             program.transport.abort()
 
     def send(self, request: Request) -> None:
-        """Ask the program for something; nothing happens if there is none."""
+        """Send the program a request; does nothing if none is connected."""
         if self._program is None:
             return
         if self._program.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
-            self._lose(self._program, "the program does not read its requests")
+            self.lose(self._program, "the program does not read its requests")
             return
         self._program.transport.write(encode_line(request))
 
-    # ── what the line tells ─────────────────────────────────────────────────────────────────────────────────────────
-
-    def _answer(self) -> _Line:
-        return _Line(on_connect=self._connected, on_line=self._said, on_end=self._lose)
-
-    def _connected(self, line: _Line) -> None:
+    def connect(self, connection: _Connection) -> None:
+        """Accept a connection if there is no other."""
         if self._program is not None:
             log.warning("a second connection to the report socket was turned away")
-            line.transport.abort()
+            connection.transport.abort()
             return
-        self._program = line
-        self._listener.on_connect()
+        self._program = connection
+        self._on_connect()
 
-    def _said(self, line: _Line, text: bytes) -> None:
-        if line is not self._program:
+    def receive(self, connection: _Connection, line: bytes) -> None:
+        """Pass on a report; drop what isn't one."""
+        if connection is not self._program:
             return
         try:
-            report = decode_report(text)
+            report = decode_report(line)
         except MalformedReport as error:
             self.malformed_reports += 1
             if self.malformed_reports <= MAX_LOGGED_COMPLAINTS:
                 log.warning("a report of the program was dropped: %s", error)
             return
-        self._listener.on_report(report)
+        self._on_report(report)
 
-    def _lose(self, line: _Line, reason: str) -> None:
-        if line is self._program:
+    def lose(self, connection: _Connection, reason: str) -> None:
+        """End a connection, and say why if it was the program's."""
+        if connection is self._program:
             self.hang_up()
-            self._listener.on_hang_up(reason)
+            self._on_hang_up(reason)
 
 
-class _Line(asyncio.Protocol):
-    """One connection: splits what comes into lines."""
+class _Connection(asyncio.Protocol):
+    """One connection: splits what it receives into lines."""
 
     transport: asyncio.Transport
 
-    def __init__(
-        self,
-        *,
-        on_connect: Callable[[_Line], None],
-        on_line: Callable[[_Line, bytes], None],
-        on_end: Callable[[_Line, str], None],
-    ) -> None:
-        self._on_connect = on_connect
-        self._on_line = on_line
-        self._on_end = on_end
+    def __init__(self, socket: ReportSocket) -> None:
+        self._socket = socket
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        self._on_connect(self)
+        self._socket.connect(self)
 
     def data_received(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self._on_line(self, line)
+            self._socket.receive(self, line)
         if len(self._rest) > MAX_REPORT_BYTES:
             self._rest = b""
-            self._on_end(self, f"the program's report was over {MAX_REPORT_BYTES} bytes")
+            self._socket.lose(self, f"the program's report was over {MAX_REPORT_BYTES} bytes")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._on_end(self, "the program hung up")
+        self._socket.lose(self, "the program hung up")

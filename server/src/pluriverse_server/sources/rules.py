@@ -1,4 +1,4 @@
-"""From readings to reports: the rewards, the end, and what is told of a scraped program's episode. Pure."""
+"""Readings become reports: rewards, texts, observations and the end of a scraped program's episode. Pure."""
 
 from __future__ import annotations
 
@@ -10,24 +10,108 @@ from typing import Final
 from pluriverse_protocol import reports
 
 from pluriverse_server.manifest.conditions import Value, holds, names_in
-from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.game import GameTables, RewardTable
 from pluriverse_server.manifest.sources import LogSource, ScreenSource
 
-from .earnings import Earned, Earnings, Readings, Watch
 from .reading import MAX_TEXT_CHARS, Reading, State
 
-# An end waits for what is still settling or hasn't been read since, or the last points would be lost. Scores that roll
-# up to their value settle within half a second, or are not worth the wait.
+# How often reward for time is reported: agents act at most some tens of times a second, and the sum is the same.
+TIME_REWARD_S: Final = 0.1
+
+# How long an end waits for sources that still settle or haven't been read since, or the last points would be lost.
+# Scores that roll up to their value settle within half a second, or aren't worth the wait.
 MAX_HOLD_S: Final = 0.5
 
 _UNREAD: Final = Reading()
 
+Readings = Mapping[str, Reading]
+
+# When a reward was first visible, UNIX seconds, and its amount.
+Earned = tuple[float, float]
+
+
+class Watch:
+    """A condition, and since when it holds or doesn't: when its cause was first visible, UNIX seconds."""
+
+    def __init__(self, condition: str | None) -> None:
+        self.holds = condition is None
+        self.since = 0.0
+        self._condition = condition
+        self._names = names_in(condition) if condition is not None else frozenset[str]()
+
+    def update(self, readings: Readings, values: Mapping[str, Value]) -> None:
+        """Evaluate the condition again."""
+        if self._condition is None:
+            return
+        now = holds(self._condition, values)
+        if now != self.holds:
+            self.holds = now
+            self.since = max((readings[name].at for name in self._names if name in readings), default=0.0)
+
+    def held_at(self, at: float) -> bool:
+        """Return whether it held then; correct for times since the last change but one."""
+        return self.holds if at >= self.since else not self.holds
+
+
+class Earnings:
+    """One ``[[rewards]]`` table in an episode that began at ``begun``. ``by_line``: its source's events count."""
+
+    def __init__(self, table: RewardTable, *, by_line: bool, begun: float) -> None:
+        self.source = table.source
+        self.give = table.give
+        self.when = Watch(table.when)
+        self._scale = table.scale
+        self._by_line = by_line
+        self._begun = begun
+        self._first = True
+        self._value = table.begins
+        self._held = False
+        self._seen_at = self._reported_at = begun
+        self._seconds = 0.0
+
+    def earn(self, at: float, reading: Reading) -> Earned | None:
+        """Return what ``reading`` earns in the cycle of time ``at``; ``when`` must be up to date."""
+        if self.give == "second":
+            return self._earn_time(at, reading)
+        if self.give == "event" and self._by_line:
+            # Lines that are read together with the first frame were written before the episode.
+            first, self._first = self._first, False
+            return self._give(reading.events, reading.sample.at) if reading.sample and not first else None
+        now = _number(reading.value) if self.give != "event" else _truth(reading.value)
+        before, self._value = self._value, now if now is not None else self._value
+        if before is None or now is None or self.give == "end":
+            return None
+        return self._give(max(now - before, 0.0) if self.give == "event" else now - before, reading.at)
+
+    def finish(self) -> float:
+        """Return what the episode's end earns: the value itself, or the time since the last report."""
+        if self.give == "end":
+            return self._scale * (self._value or 0.0) if self.when.holds else 0.0
+        seconds, self._seconds = self._seconds, 0.0
+        return self._scale * seconds
+
+    def _give(self, amount: float, at: float) -> Earned | None:
+        # What was there before the episode began earns nothing, even if it only settled afterwards.
+        if not amount or at < self._begun or not self.when.held_at(at):
+            return None
+        return at, self._scale * amount
+
+    def _earn_time(self, at: float, reading: Reading) -> Earned | None:
+        if self._held:
+            self._seconds += max(at - self._seen_at, 0.0)
+        self._held = bool(reading.value) and self.when.holds
+        self._seen_at = at
+        if not self._seconds or at - self._reported_at < TIME_REWARD_S:
+            return None
+        seconds, self._seconds, self._reported_at = self._seconds, 0.0, at
+        return at, self._scale * seconds
+
 
 @dataclass(slots=True)
 class _End:
-    """An end that was seen in the cycle of ``seen_at`` and waits for ``waiting``, with what has been earned since.
+    """An end that was seen in the cycle of ``seen_at``, the sources it waits for, and what was earned since.
 
-    ``next_at`` is the cycle after that: what was read before it may have been read before the program's last words.
+    ``next_at`` is the cycle after that: sources that were read before it may have missed the program's last output.
     """
 
     at: float
@@ -40,13 +124,12 @@ class _End:
 
 
 class Rules:
-    """What a game's tables make of the readings of its sources, one episode after another.
+    """Applies a game's tables to the readings of its sources, one episode after another.
 
-    Times are UNIX seconds. A source's first value in an episode is where ``change`` counts from. Once a condition of
-    ``done`` or ``truncated`` holds, only sources of rewards that were not settled then still count, and those beside
-    the screen, each read at times of its own, until they have been read once more; the end is told when all are done
-    with, or after ``MAX_HOLD_S``. A score that the game itself sets back to 0 as it ends needs ``monotonic``, or the
-    fall counts like any other.
+    Times are UNIX seconds. ``change`` counts from a source's first value in an episode. Once a condition of ``done`` or
+    ``truncated`` holds, rewards only count if their sources hadn't settled then, or aren't on the screen and so are
+    read at other times: these until their next read. The end is reported when no such source is left, or after
+    ``MAX_HOLD_S``. A score that the game resets to 0 as it ends needs ``monotonic``, or the fall counts like any other.
     """
 
     def __init__(self, game: GameTables) -> None:
@@ -59,7 +142,7 @@ class Rules:
         self._running = False
 
     def ready(self, readings: Readings) -> bool:
-        """Whether an episode's first frame is there: its condition holds, and what could end it has been read."""
+        """Return whether an episode can begin: ``ready`` holds, and what could end it was read and doesn't."""
         values = _values(readings)
         condition = self._game.episode.ready
         if condition is not None and not holds(condition, values):
@@ -70,7 +153,7 @@ class Rules:
         return not any(holds(text, values) for text, _, _ in self._ends)
 
     def begin(self, episode_id: int, at: float) -> None:
-        """Another episode has begun, in the cycle of ``at``, whose readings are fed first: all counts from there."""
+        """Begin an episode in the cycle of time ``at``, whose readings must be fed first."""
         self._episode = episode_id
         self._earnings = [
             Earnings(table, by_line=table.source in self._lines, begun=at) for table in self._game.rewards
@@ -82,11 +165,11 @@ class Rules:
         self._running = True
 
     def feed(self, at: float, readings: Readings) -> list[reports.Report]:
-        """What follows of the readings of one cycle, in order; nothing once the episode's end has been told."""
+        """Return the reports that follow from one cycle's readings, in order; none after the episode's end."""
         if not self._running:
             return []
         values = _values(readings)
-        told = self._tell(values)
+        shown = self._texts(values)
         earned = self._earn(at, readings, values)
         end = self._end
         if end is None:
@@ -94,25 +177,23 @@ class Rules:
         else:
             end.next_at = min(end.next_at, at)
         if end is None:
-            return told + self._rewards(earned)
-        end.earned += sum(part.amount for part in earned)
+            return shown + self._rewards(earned)
+        end.earned += sum(amount for _, amount in earned)
         end.waiting = {name for name in end.waiting if self._is_pending(end, name, readings[name])}
         if end.waiting and at - end.seen_at < MAX_HOLD_S:
-            return told
-        return [*told, self._done(end)]
+            return shown
+        return [*shown, self._done(end)]
 
     def cut(self, at: float, reason: str) -> list[reports.Report]:
-        """The end of an episode that something outside it ended, truncated, with what had been earned and not told."""
+        """Truncate the episode for a reason outside of it; return its end with what was earned and not yet reported."""
         if not self._running:
             return []
         return [self._done(self._end or _End(at, False, reason, at, set()))]
 
-    # ── one cycle's parts ───────────────────────────────────────────────────────────────────────────────────────────
-
     def _earn(self, at: float, readings: Readings, values: Mapping[str, Value]) -> list[Earned]:
         parts: list[Earned] = []
         for earnings in self._earnings:
-            earnings.when.see(readings, values)
+            earnings.when.update(readings, values)
             if self._end is not None and earnings.source not in self._end.waiting:
                 continue
             part = earnings.earn(at, readings.get(earnings.source, _UNREAD))
@@ -122,7 +203,7 @@ class Rules:
 
     def _ended(self, at: float, readings: Readings, values: Mapping[str, Value]) -> _End | None:
         for watch, terminated, reason in self._watches:
-            watch.see(readings, values)
+            watch.update(readings, values)
             if watch.holds:
                 sources = {earnings.source for earnings in self._earnings if earnings.give != "second"}
                 return _End(watch.since, terminated, reason, at, sources & readings.keys())
@@ -135,8 +216,8 @@ class Rules:
 
     def _rewards(self, earned: Iterable[Earned]) -> list[reports.Report]:
         sums: dict[float, float] = {}
-        for part in earned:
-            sums[part.at] = sums.get(part.at, 0.0) + part.amount
+        for at, amount in earned:
+            sums[at] = sums.get(at, 0.0) + amount
         return [reports.Reward(self._episode, amount, at) for at, amount in sorted(sums.items()) if amount]
 
     def _done(self, end: _End) -> reports.Report:
@@ -144,20 +225,28 @@ class Rules:
         reward = end.earned + sum(earnings.finish() for earnings in self._earnings)
         return reports.Done(self._episode, reward, end.terminated, not end.terminated, end.reason, end.at)
 
-    def _tell(self, values: Mapping[str, Value]) -> list[reports.Report]:
+    def _texts(self, values: Mapping[str, Value]) -> list[reports.Report]:
         episode = self._game.episode
-        told: list[reports.Report] = []
+        shown: list[reports.Report] = []
         text = values.get(episode.text) if episode.text is not None else None
         if text is not None and text != self._text:
             self._text = text
             if text != "":
-                told.append(reports.Text(self._episode, str(text)[:MAX_TEXT_CHARS]))
+                shown.append(reports.Text(self._episode, str(text)[:MAX_TEXT_CHARS]))
         observation = {name: values.get(name) for name in episode.observation}
         if observation and observation != self._observation:
             self._observation = observation
-            told.append(reports.Observation(self._episode, observation))
-        return told
+            shown.append(reports.Observation(self._episode, observation))
+        return shown
 
 
 def _values(readings: Readings) -> dict[str, Value]:
     return {name: reading.value for name, reading in readings.items()}
+
+
+def _number(value: Value) -> float | None:
+    return value if isinstance(value, (int, float)) else None
+
+
+def _truth(value: Value) -> float | None:
+    return None if value is None else float(bool(value))

@@ -1,7 +1,8 @@
-"""From samples to readings: what is read only counts once it is sure, plausible, and the same for long enough. Pure."""
+"""Samples become readings once they are certain, plausible, and repeated often enough. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pluriverse_server.manifest.conditions import Value
@@ -9,15 +10,15 @@ from pluriverse_server.manifest.sources import Source
 
 from .reading import Reading, Sample, State
 
-# Beyond this a float no longer tells two neighbouring integers apart, and a difference of two is no score.
+# Beyond this floats can't represent every integer, so that differences would be wrong.
 MAX_VALUE: Final = 2.0**53
 
 
 class Settler:
-    """One source's samples, in the order in which they were read.
+    """Judges one source's samples in the order in which they were read.
 
-    A value that isn't plausible is never believed within an episode, however long it is read: a score that leaps needs
-    a larger ``max_jump``. The first value of an episode has nothing to be compared with but ``min`` and ``max``.
+    An implausible value is never accepted within an episode, however often it is read: a score that leaps needs a
+    larger ``max_jump``. An episode's first value is only compared with ``min`` and ``max``.
     """
 
     def __init__(self, table: Source) -> None:
@@ -26,7 +27,7 @@ class Settler:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was read: another episode is played from here."""
+        """Forget all samples: a new episode begins."""
         self._value: Value = None
         self._at = 0.0
         self._next: Value = None
@@ -34,7 +35,7 @@ class Settler:
         self._agreed = 0
 
     def feed(self, sample: Sample) -> Reading:
-        """What counts after ``sample``. Its events count whatever has become of its value."""
+        """Return the reading after ``sample``. Its events count even if its value doesn't."""
         state = self._judge(sample)
         if state is State.OK and not _same(sample.value, self._value):
             state = self._agree(sample)
@@ -43,16 +44,15 @@ class Settler:
         return Reading(self._value, self._at, state, sample, sample.events)
 
     def feed_between(self, sample: Sample) -> Reading:
-        """What counts between episodes: any value, as long as it is there."""
+        """Return the reading between episodes, when any value is plausible."""
         reading = self.feed(sample)
-        # There is nothing to compare with; and a score that ended an episode would else end the next, unseen.
+        # Earlier values mean nothing here; and a score that ended an episode must not end the next one too.
         if reading.state in (State.IMPLAUSIBLE, State.NOTHING):
             self.reset()
             reading = self.feed(sample)
         return reading
 
     def _judge(self, sample: Sample) -> State:
-        """OK where the sample could count by itself."""
         if sample.value is None:
             return State.NOTHING
         if sample.lag_s * 1000 > self._table.budget_ms:
@@ -65,7 +65,7 @@ class Settler:
         table, last = self._table, self._value
         if not isinstance(value, (int, float)):
             return not self._bounded
-        # Not a number compares as false with everything, and so is never within the bounds.
+        # NaN is never within the bounds.
         if not -MAX_VALUE <= value <= MAX_VALUE:
             return False
         if (table.min is not None and value < table.min) or (table.max is not None and value > table.max):
@@ -86,6 +86,29 @@ class Settler:
         return State.OK
 
 
+class Settlers:
+    """The settlers of all sources, within and between episodes."""
+
+    def __init__(self, tables: Mapping[str, Source]) -> None:
+        self._settlers = {name: Settler(table) for name, table in tables.items()}
+        self._playing = False
+
+    def begin(self) -> None:
+        """Begin an episode."""
+        self._playing = True
+        for settler in self._settlers.values():
+            settler.reset()
+
+    def leave(self) -> None:
+        """End the episode."""
+        self._playing = False
+
+    def feed(self, name: str, sample: Sample) -> Reading:
+        """Return the reading of a source after ``sample``."""
+        settler = self._settlers[name]
+        return settler.feed(sample) if self._playing else settler.feed_between(sample)
+
+
 def _same(one: Value, other: Value) -> bool:
-    # 1 == True, and a template that is there is no score of 1.
+    # True == 1, but a template that was found is not a score of 1.
     return one == other and isinstance(one, bool) == isinstance(other, bool)

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
 from pluriverse_server.manifest.game import RewardTable
-from pluriverse_server.sources.page.scores import Scores
-from pluriverse_server.sources.page.values import Said
+from pluriverse_server.sources.page.messages import Said, Scores
 
 CHANGE = RewardTable(source="page", value="game.score")
 END = RewardTable(source="page", value="game.result", give="end")

@@ -1,11 +1,11 @@
-"""One DevTools connection: calls and their results, events to whoever listens, over a plain WebSocket.
+"""A DevTools connection over a WebSocket: calls with their results, and events.
 
 ::
 
-    DevToolsError          a call brought nothing
+    DevToolsError          a call failed
     ├── CallFailed         the browser refused it
-    ├── CallTimedOut       it did not answer in time; what was called may hang
-    └── ConnectionLost     the browser is gone, or said what no browser says
+    ├── CallTimedOut       it was not answered in time; what was called may hang
+    └── ConnectionLost     the browser is gone, or broke the protocol
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ import aiohttp
 log = logging.getLogger(__name__)
 
 Parameters = Mapping[str, Any]
-Listener = Callable[[Parameters], None]
+EventHandler = Callable[[Parameters], None]
 
-# The largest that is asked for is an observation, whose report is at most 1 MiB; escaped twice it is a few times that.
+# The largest message has an observation, whose report is at most 1 MiB; escaped twice it is a few times that.
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 
-# An episode's beginning takes a dozen. More than this unanswered means that the browser answers nothing at all.
+# An episode's beginning takes a dozen. A browser that leaves this many unanswered answers nothing at all.
 MAX_OUTSTANDING: Final = 256
 
-# Any answer of a browser that isn't busy comes within milliseconds; a busy machine is given the benefit of the doubt.
+# An idle browser answers within milliseconds; the rest is for a busy machine.
 CALL_TIMEOUT_S: Final = 5.0
 
-# The browser listens on this machine, before its port is known to us.
+# The browser listens on this machine before we know its port.
 CONNECT_TIMEOUT_S: Final = 5.0
 
 
 class DevToolsError(Exception):
-    """A call brought nothing; the message says which, and why."""
+    """A call failed; the message says which, and why."""
 
 
 class CallFailed(DevToolsError):
@@ -52,7 +52,7 @@ class CallTimedOut(DevToolsError):
 
 
 class ConnectionLost(DevToolsError):
-    """The connection is closed, for the reason that the message gives."""
+    """The connection is closed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Call:
 
 
 class DevTools:
-    """A connection to a browser. Made by ``connect``; ``close`` ends it. All sessions are flattened into it."""
+    """A connection to a browser with all of its sessions. Made by ``connect``, ended by ``close``."""
 
     def __init__(self, client: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._client = client
@@ -70,17 +70,13 @@ class DevTools:
         self._ids = itertools.count(1)
         self._calls: dict[int, _Call] = {}
         self._posted: set[asyncio.Task[None]] = set()
-        self._listeners: dict[str, dict[str, Listener]] = {}
+        self._handlers: dict[str, dict[str, EventHandler]] = {}
         self._why_closed: str | None = None
         self._reader = asyncio.create_task(self._read(), name="devtools")
 
     @classmethod
     async def connect(cls, address: str) -> DevTools:
-        """Connect to ``ws://127.0.0.1:PORT/devtools/browser/ID``.
-
-        Raises:
-            ConnectionLost: nothing there speaks DevTools.
-        """
+        """Connect to ``ws://127.0.0.1:PORT/devtools/browser/ID``; raise ConnectionLost if there is no browser."""
         client = aiohttp.ClientSession()
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
@@ -94,36 +90,32 @@ class DevTools:
         return cls(client, socket)
 
     async def close(self) -> None:
-        """Hang up; every call that waits fails."""
+        """Disconnect; pending calls fail."""
         self._end("the connection was closed")
         self._reader.cancel()
         (ended,) = await asyncio.gather(self._reader, return_exceptions=True)
         if isinstance(ended, Exception):
-            log.error("a listener failed", exc_info=ended)
+            log.error("an event handler failed", exc_info=ended)
         with contextlib.suppress(OSError):
             await self._socket.close()
         await self._client.close()
 
     def on_close(self, callback: Callable[[str], None]) -> None:
-        """Call ``callback`` with the reason from the event loop once the connection has ended, whoever ended it."""
+        """Call ``callback`` with the reason, from the event loop, once the connection has ended for any reason."""
         self._reader.add_done_callback(lambda _: callback(self._why_closed or ""))
 
-    def listen(self, session_id: str, listeners: Mapping[str, Listener]) -> None:
-        """Call these, by event, with the event's parameters; ``session_id`` is "" for the browser's own events."""
-        self._listeners.setdefault(session_id, {}).update(listeners)
+    def listen(self, session_id: str, handlers: Mapping[str, EventHandler]) -> None:
+        """Call ``handlers`` by event name with the event's parameters; ``session_id`` is "" for the browser itself."""
+        self._handlers.setdefault(session_id, {}).update(handlers)
 
     def forget(self, session_id: str) -> None:
-        """Listen no more to a session that has ended."""
-        self._listeners.pop(session_id, None)
+        """Remove the handlers of a session that has ended."""
+        self._handlers.pop(session_id, None)
 
     async def call(
         self, method: str, parameters: Parameters | None = None, session_id: str = "", timeout_s: float = CALL_TIMEOUT_S
     ) -> dict[str, Any]:
-        """One command to the session (the browser itself, if it is ""), and its result.
-
-        Raises:
-            DevToolsError: it brought nothing; see the module.
-        """
+        """Send a command to a session (to the browser if it is "") and return its result; raise DevToolsError."""
         if self._why_closed is not None:
             raise ConnectionLost(f"{method}: {self._why_closed}")
         if len(self._calls) >= MAX_OUTSTANDING:
@@ -145,7 +137,7 @@ class DevTools:
             del self._calls[number]
 
     def post(self, method: str, parameters: Parameters | None = None, session_id: str = "") -> None:
-        """One command whose result nobody waits for. Commands go out in the order of their calls."""
+        """Send a command without waiting for its result. Commands are sent in the order of the calls."""
         task = asyncio.create_task(self._call_quietly(method, parameters, session_id), name=method)
         self._posted.add(task)
         task.add_done_callback(self._posted.discard)
@@ -154,10 +146,8 @@ class DevTools:
         try:
             await self.call(method, parameters, session_id)
         except DevToolsError as error:
-            # What it was about has gone meanwhile, as a rule.
+            # As a rule its page has gone meanwhile.
             log.debug("%s", error)
-
-    # ── what the browser says ───────────────────────────────────────────────────────────────────────────────────────
 
     async def _read(self) -> None:
         why = "the browser closed the connection"
@@ -176,9 +166,9 @@ class DevTools:
         if "id" in message:
             self._answer(message)
             return
-        listener = self._listeners.get(message.get("sessionId", ""), {}).get(message["method"])
-        if listener is not None:
-            listener(message["params"])
+        handler = self._handlers.get(message.get("sessionId", ""), {}).get(message["method"])
+        if handler is not None:
+            handler(message["params"])
 
     def _answer(self, message: dict[str, Any]) -> None:
         call = self._calls.get(message["id"])
@@ -198,11 +188,7 @@ class DevTools:
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """An answer (``id`` with ``result`` or ``error``) or an event (``method`` with ``params``).
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """Parse an answer (``id`` with ``result`` or ``error``) or an event (``method``, ``params``), else ValueError."""
     try:
         message: Any = json.loads(text)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""A runtime's folder of web pages, served to its own browser on a loopback port."""
+"""Serves a runtime's folder of web pages to its own browser, on a loopback port."""
 
 from __future__ import annotations
 
@@ -11,50 +11,38 @@ from aiohttp import web
 
 from pluriverse_server.process import StartError
 
-# The browser is told where this host is, and that there is no other. A page of localhost may do what one of https may.
+# The browser resolves this host and no other. Pages of localhost may do what pages of https may.
 HOST: Final = "page.localhost"
 ORIGIN: Final = f"http://{HOST}"
 
-# The tables of slim images know few types, and a page's parts must come with the right ones.
-TYPES: Final = {
-    ".html": "text/html; charset=utf-8",
-    ".htm": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".mjs": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".json": "application/json",
+# Slim images know few types, and a page's parts must come with the right ones.
+_PLAIN_TYPES: Final = {
+    "text": ("html", "css", "csv"),
+    "application": ("json", "xml", "wasm", "pdf"),
+    "image": ("png", "jpeg", "gif", "webp", "avif"),
+    "audio": ("ogg", "wav"),
+    "video": ("mp4", "webm"),
+    "font": ("woff", "woff2", "ttf", "otf"),
+}
+TYPES: Final = {f".{name}": f"{kind}/{name}" for kind, names in _PLAIN_TYPES.items() for name in names} | {
+    ".htm": "text/html",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
     ".map": "application/json",
-    ".xml": "application/xml",
-    ".txt": "text/plain; charset=utf-8",
-    ".csv": "text/csv; charset=utf-8",
-    ".wasm": "application/wasm",
+    ".txt": "text/plain",
     ".swf": "application/x-shockwave-flash",
-    ".png": "image/png",
     ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".avif": "image/avif",
     ".svg": "image/svg+xml",
     ".ico": "image/x-icon",
     ".mp3": "audio/mpeg",
-    ".ogg": "audio/ogg",
-    ".wav": "audio/wav",
-    ".mp4": "video/mp4",
-    ".webm": "video/webm",
-    ".woff": "font/woff",
-    ".woff2": "font/woff2",
-    ".ttf": "font/ttf",
-    ".otf": "font/otf",
-    ".pdf": "application/pdf",
 }
 
-# A page's script that asks for what isn't there should hear so at once, and an edited file be seen by the next episode.
+# An edited file must be seen by the next episode.
 _HEADERS: Final = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 
 
 class Files:
-    """The folder, served while it is started. Nothing outside of it is, and nothing is listed."""
+    """Serves the folder between ``start`` and ``stop``: nothing outside of it, and no listings."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -68,11 +56,7 @@ class Files:
         return self._runner.addresses[0][1]
 
     async def start(self) -> None:
-        """Begin to serve.
-
-        Raises:
-            StartError: the folder isn't there, or there is no port to be had.
-        """
+        """Start; raise StartError if there is no such folder, or no free port."""
         if not self._folder.is_dir():
             raise StartError(
                 f"page.files: there is no folder {self._folder}; fill it as the runtime's own notes say, or mount yours"
@@ -89,33 +73,31 @@ class Files:
         self._runner = runner
 
     async def stop(self) -> None:
-        """Serve no more."""
+        """Stop."""
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()
 
     def require(self, start: str) -> None:
-        """Make sure that the page which an episode starts with is there.
-
-        Raises:
-            StartError: it isn't; names the file.
-        """
+        """Raise StartError, with the file's name, if the page that an episode starts with doesn't exist."""
         path = unquote(urlsplit(start).path)
         if self._find(path) is None:
             raise StartError(f"page.start: there is no file {self._folder / path.lstrip('/')}")
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        # A page of another host, in another browser, can't have it by making its own name mean this machine.
+        # Against DNS rebinding: a page of another host, in another browser, that lets its name mean this machine.
         if request.host.partition(":")[0] != HOST:
             raise web.HTTPForbidden
         path = await asyncio.to_thread(self._find, request.match_info["path"])
         if path is None:
             raise web.HTTPNotFound
         content_type = TYPES.get(path.suffix.lower(), "application/octet-stream")
+        if content_type.startswith("text/"):
+            content_type += "; charset=utf-8"
         return web.FileResponse(path, headers={**_HEADERS, "Content-Type": content_type})
 
     def _find(self, path: str) -> Path | None:
-        """The file; None if there is none within the folder, or it is a folder."""
+        """Return the file; None if there is none of that name within the folder."""
         try:
             found = (self._root / path.lstrip("/")).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):

@@ -1,4 +1,4 @@
-"""What a page may not do: leave its origins, open windows, ask the person at the screen, write files."""
+"""Keeps a page from leaving its origins, opening dialogs, and choosing files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .devtools import DevTools, Parameters
 
 log = logging.getLogger(__name__)
 
-# Documents of the page's own making, which have its origin or none.
+# Documents that the page itself makes; they have its origin or none.
 _INNER_SCHEMES: Final = ("about", "blob", "data")
 
-# A page that tries to leave at each frame shouldn't fill the disk with our complaints.
+# A page that tries to leave at each frame must not fill the disk with log lines.
 MAX_LOGGED_COMPLAINTS: Final = 20
 
 
 def may_navigate(url: str, origins: Collection[str], *, top: bool) -> bool:
-    """Whether a document of ``url`` may be shown; ``top`` in the page itself, else in a frame of it."""
+    """Return whether a document of ``url`` may be shown: in the page itself if ``top``, else in a frame of it."""
     scheme = url.partition(":")[0].lower()
     if scheme == "blob":
         return origin_of(url.partition(":")[2]) in origins
@@ -30,7 +30,7 @@ def may_navigate(url: str, origins: Collection[str], *, top: bool) -> bool:
 
 
 class Guard:
-    """Guards one page. ``dialog_open`` while a dialog that is allowed waits for an answer."""
+    """Guards one page. ``dialog_open``: an allowed dialog waits for an answer."""
 
     def __init__(
         self, devtools: DevTools, session_id: str, origins: Collection[str], allow: Collection[Permission]
@@ -40,14 +40,10 @@ class Guard:
         self._session_id = session_id
         self._origins = origins
         self._allow = allow
-        self._complaints = 0
+        self._refused = 0
 
     async def start(self, target_id: str) -> None:
-        """From now on nothing passes.
-
-        Raises:
-            DevToolsError: the page is gone.
-        """
+        """Start to guard the page; raise DevToolsError if it is gone."""
         self._target_id = target_id
         self._devtools.listen(
             self._session_id,
@@ -57,7 +53,7 @@ class Guard:
                 "Page.javascriptDialogClosed": self._dialog_closed,
             },
         )
-        # Documents alone: nothing else is slowed down.
+        # Only documents: nothing else is slowed down.
         await self._call("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
         await self._call("Page.setInterceptFileChooserDialog", {"enabled": True, "cancel": True})
 
@@ -70,22 +66,19 @@ class Guard:
         if may_navigate(url, self._origins, top=asked["frameId"] == self._target_id):
             self._devtools.post("Fetch.continueRequest", request, self._session_id)
             return
-        self._complain(f"the page may not go to {url:.200}: page.origins doesn't name its origin")
-        # Blocked by the client, the page stays as it is; of any other failure the browser makes a page of its own.
+        self._refused += 1
+        if self._refused <= MAX_LOGGED_COMPLAINTS:
+            log.info("the page may not go to %.200s: page.origins doesn't name its origin", url)
+        # With this reason the page stays as it is; for any other the browser shows a page of its own.
         self._devtools.post("Fetch.failRequest", {**request, "errorReason": "Aborted"}, self._session_id)
 
     def _dialog_opened(self, dialog: Parameters) -> None:
         if "dialogs" in self._allow:
             self.dialog_open = True
             return
-        # Whoever wants to leave the page may; every other question is answered with no.
+        # Let the page be left; answer every other question with no.
         accept = dialog["type"] == "beforeunload"
         self._devtools.post("Page.handleJavaScriptDialog", {"accept": accept}, self._session_id)
 
     def _dialog_closed(self, _: Parameters) -> None:
         self.dialog_open = False
-
-    def _complain(self, what: str) -> None:
-        self._complaints += 1
-        if self._complaints <= MAX_LOGGED_COMPLAINTS:
-            log.info("%s", what)

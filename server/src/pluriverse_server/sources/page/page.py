@@ -1,4 +1,4 @@
-"""One page in a browser context of its own: opened on the screen, guarded, watched, and closed without a trace."""
+"""A page in a browser context of its own: opened on the whole screen, guarded, watched, and closed without traces."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from typing import Any, Final
 from pluriverse_server.manifest.page import Permission
 from pluriverse_server.process import StartError
 
-from .devtools import Listener, Parameters
+from .devtools import EventHandler, Parameters
 from .guard import Guard
 from .watcher import Watcher
 from .windows import Windows
 
 log = logging.getLogger(__name__)
 
-# A page that throws at each frame shouldn't fill the disk with its complaints.
+# A page that throws at each frame must not fill the disk with log lines.
 MAX_LOGGED_COMPLAINTS: Final = 50
 MAX_LOGGED_CHARS: Final = 500
 
-# The page only takes note of what is begun; one that takes this long over it hangs.
+# The page only stores the episode; one that takes this long hangs.
 BEGIN_TIMEOUT_S: Final = 2.0
 
-# Windows of a browser lose a row and a column of pixels where they would end with the screen.
+# A browser window that ends where the screen does loses a row and a column of pixels.
 _OVERLAP: Final = 1
 
-# Frames of the page come later, when there may be something to remember.
+# Only the page itself: its frames are loaded later, and may have stored something by then.
 FORGET: Final = "if (window === window.top) try { sessionStorage.clear(); } catch {}"
 
 
 class PageError(Exception):
-    """The page could not be shown; the message is the browser's."""
+    """The page can't be shown; the message is the browser's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What all pages of a runtime have in common. Sizes are the screen's, in pixels."""
+    """The settings of a runtime's pages. ``width`` and ``height`` are the screen's, in pixels."""
 
     width: int
     height: int
@@ -49,7 +49,7 @@ class Outline:
 
 
 class Page:
-    """A page. ``address`` is where it was sent, ``strayed`` whether it has gone elsewhere since by itself."""
+    """A page. ``address`` is where it was sent; ``strayed``: it has gone elsewhere since by itself."""
 
     def __init__(self, windows: Windows, outline: Outline, context_id: str, target_id: str, session_id: str) -> None:
         devtools = windows.devtools
@@ -68,11 +68,7 @@ class Page:
 
     @classmethod
     async def open(cls, windows: Windows, outline: Outline, on_said: Callable[[str], None]) -> Page:
-        """Show an empty page on the whole screen, in a new browser context. ``on_said`` gets what its watcher says.
-
-        Raises:
-            DevToolsError: the browser doesn't.
-        """
+        """Show an empty page in a new context; ``on_said`` gets its watcher's messages. Raises DevToolsError."""
         devtools = windows.devtools
         context = await devtools.call("Target.createBrowserContext", {"disposeOnDetach": True})
         context_id = context["browserContextId"]
@@ -101,15 +97,15 @@ class Page:
         return page
 
     def close(self) -> None:
-        """Away with it and all that it stored, whether it answers or not."""
+        """Close the page and remove all that it stored, even if it doesn't answer."""
         self._devtools.forget(self._session_id)
         self._windows.dispose(self._context_id)
 
     async def navigate(self, address: str, episode: Mapping[str, Any]) -> None:
-        """Go to ``address``, where ``episode`` begins once the document is there.
+        """Go to ``address``, where ``episode`` begins once the document is loaded.
 
         Raises:
-            DevToolsError: the browser doesn't.
+            DevToolsError: the browser fails.
             PageError: there is nothing at that address.
         """
         if self.address is not None:
@@ -119,7 +115,7 @@ class Page:
         await self._watch_from_the_start(episode)
         self.address = address
         self.strayed = False
-        # What a tab remembers of an origin can only be swept from within.
+        # A tab's session storage can only be cleared from within.
         forget = await self._call("Page.addScriptToEvaluateOnNewDocument", {"source": FORGET})
         try:
             await self._go(address)
@@ -127,11 +123,7 @@ class Page:
             await self._call("Page.removeScriptToEvaluateOnNewDocument", forget)
 
     async def begin(self, episode: Mapping[str, Any]) -> None:
-        """Begin an episode in the page as it is, with nothing stored.
-
-        Raises:
-            DevToolsError: the browser doesn't.
-        """
+        """Clear what the current page has stored, and begin an episode in it. Raises DevToolsError."""
         await self._sweep()
         for origin in self._outline.origins:
             session_storage = {"securityOrigin": origin, "storageKey": f"{origin}/", "isLocalStorage": False}
@@ -140,26 +132,20 @@ class Page:
         await self._evaluate(self._outline.watcher.begin(episode), BEGIN_TIMEOUT_S)
 
     async def check(self, timeout_s: float) -> None:
-        """Return once the page answers.
-
-        Raises:
-            DevToolsError: it didn't in time, or is gone.
-        """
+        """Return once the page answers; raise DevToolsError if it doesn't within ``timeout_s`` or is gone."""
         await self._evaluate(self._outline.watcher.check, timeout_s)
 
     async def require_javascript(self) -> None:
-        """Make sure that the manifest's expressions can be compiled.
+        """Compile the manifest's expressions.
 
         Raises:
             DevToolsError: the browser doesn't answer.
-            StartError: one is no JavaScript; names its key.
+            StartError: one isn't JavaScript; names its key.
         """
         for key, function in self._outline.watcher.functions.items():
             script = {"expression": function, "sourceURL": key, "persistScript": False}
             if details := (await self._call("Runtime.compileScript", script)).get("exceptionDetails"):
                 raise StartError(f"{key} is no JavaScript expression: {_description(details)}")
-
-    # ── how it is set up ────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _prepare(self, on_said: Callable[[str], None]) -> None:
         outline = self._outline
@@ -169,35 +155,35 @@ class Page:
             if call["name"] == binding:
                 on_said(call["payload"])
 
-        listeners: dict[str, Listener] = {
+        handlers: dict[str, EventHandler] = {
             "Runtime.bindingCalled": called,
             "Runtime.exceptionThrown": self._threw,
             "Runtime.consoleAPICalled": self._complained,
             "Page.frameNavigated": self._navigated,
         }
-        self._devtools.listen(self._session_id, listeners)
+        self._devtools.listen(self._session_id, handlers)
         for domain in ("Page", "Runtime", "DOMStorage"):
             await self._call(f"{domain}.enable")
         await self._call("Runtime.addBinding", {"name": binding})
         await self.guard.start(self.target_id)
-        # Whatever size its window has come to, the page has the screen's, to the pixel, from its first document on.
+        # Exactly the screen's size, whatever the window's is, from the first document on.
         width, height = outline.width // outline.zoom, outline.height // outline.zoom
         size = {"width": width, "height": height, "deviceScaleFactor": outline.zoom, "mobile": False}
         await self._call("Emulation.setDeviceMetricsOverride", size)
         context = {"browserContextId": self._context_id}
         downloads = {"behavior": "default" if "downloads" in outline.allow else "deny"}
         await self._devtools.call("Browser.setDownloadBehavior", {**downloads, **context})
-        # None is granted, which denies all without asking.
+        # Granting none denies all without asking.
         await self._devtools.call("Browser.grantPermissions", {"permissions": [], **context})
 
     async def _sweep(self) -> None:
-        """Take away what pages of the runtime's origins have stored for all tabs: cookies, storage, caches, workers."""
+        """Remove what the runtime's origins have stored for all tabs: cookies, storage, caches, workers."""
         await self._call("Network.clearBrowserCookies")
         for origin in self._outline.origins:
             await self._call("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
 
     async def _watch_from_the_start(self, episode: Mapping[str, Any]) -> None:
-        """Tell each document from now on of ``episode``, before its own scripts run."""
+        """Run the watcher with ``episode`` in each new document before its own scripts."""
         if self._script_id is not None:
             await self._call("Page.removeScriptToEvaluateOnNewDocument", {"identifier": self._script_id})
         source = self._outline.watcher.script(episode)
@@ -218,8 +204,6 @@ class Page:
     async def _evaluate(self, expression: str, timeout_s: float) -> None:
         parameters = {"expression": expression, "silent": True}
         await self._devtools.call("Runtime.evaluate", parameters, self._session_id, timeout_s)
-
-    # ── what is heard of it ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _navigated(self, event: Parameters) -> None:
         frame = event["frame"]

@@ -1,5 +1,5 @@
-// Runs in every document before the document's own scripts. The page may replace any global later, and may mean ill:
-// all that is needed is taken here, and what is called is called without looking anything up.
+// Runs in every document before the document's own scripts. The page may replace any global later, even maliciously: so
+// everything needed is captured here, and called without lookups.
 (options) => {
   "use strict";
   const { apply, freeze, defineProperty, getOwnPropertyDescriptor, parse, stringify } = {
@@ -26,7 +26,7 @@
     const prevent = Event.prototype.preventDefault;
     addEventListener("contextmenu", (event) => apply(prevent, event, []), { capture: true });
   }
-  // A page that is sent away says no last words: what they stored would come after all else was swept.
+  // A page that is left gets no farewell events: what their handlers store would come after everything was cleared.
   let leaving = false;
   const hush = Event.prototype.stopImmediatePropagation;
   for (const farewell of ["beforeunload", "pagehide", "unload", "visibilitychange"]) {
@@ -40,7 +40,7 @@
   let pluriverse = freeze({ __proto__: null, seed: 0, env: null, episode: 0, push: () => {} });
   let said = { __proto__: null };
 
-  // JSON is written by hand: a page's toJSON on a prototype would have its say in what stringify makes of an object.
+  // JSON is written by hand: stringify of an object would call a page's toJSON on its prototype.
   const quoted = (value) => stringify(text(value));
   const shown = (error) => {
     try {
@@ -57,7 +57,7 @@
     say(',"fault":' + quoted(key + ": " + shown(error)));
   };
 
-  // Each returns what there is to say of its expression, "" if that is nothing new. They throw what the page throws.
+  // Each returns its part of the message, "" if nothing is new. They throw what the page throws.
   const number = (value) => {
     if (typeof value !== "number") return quoted(typeof value === "string" ? stringify(value) : shown(value));
     return value - value === 0 ? "" + value : quoted(value);
@@ -120,8 +120,8 @@
     say(',"ready":true' + readPicture() + readRewards() + readText() + readObservation());
   };
   const paintThenReady = () => {
-    // An animation frame's callback comes just before that frame is painted, what it sets off comes after. A page that
-    // is not on the screen gets no frames.
+    // An animation frame's callback runs just before the frame is painted, a timeout set in it runs after. A page that
+    // is not visible gets no frames.
     state.phase = "painting";
     const episode = state.episode;
     const ready = () => guarded(() => becomeReady(episode));

@@ -1,4 +1,4 @@
-"""What is put into every document before its own scripts: the watcher, with the manifest's expressions in it. Pure."""
+"""The script that runs in every document before its own: the watcher, with the manifest's expressions. Pure."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any, Final
 
 from pluriverse_server.manifest.runtime import Manifest
 
-from .values import MAX_CHARS, MAX_REASON_CHARS
+from .messages import MAX_CHARS, MAX_REASON_CHARS
 
-# About a frame of a 60 Hz screen: oftener tells nothing new, more seldom makes rewards late.
+# About a frame of a 60 Hz screen: shorter finds nothing new, longer makes rewards late.
 EVERY_MS: Final = 16
 
-# Timers are late on a busy machine; one that is so late has been stopped.
+# Timers are late on a busy machine; one that is this late was stopped by the page.
 STALLED_MS: Final = 300
 
-# A page on the screen gets its next frame within a twentieth of this.
+# A visible page gets its next frame within a twentieth of this.
 NO_FRAME_MS: Final = 250
 
-# The expressions that may be absent.
+# The optional expressions.
 _KEYS: Final = ("begin", "ready", "done", "truncated", "text", "observation", "picture")
 
 
 class Watcher:
-    """The watcher of one runtime's pages. Its names are drawn anew for each, so that no page counts on them."""
+    """The watcher of one runtime's pages. Its names are random, so that no page can rely on them."""
 
     def __init__(self, manifest: Manifest) -> None:
         assert manifest.page is not None
@@ -41,14 +41,14 @@ class Watcher:
 
     @property
     def functions(self) -> dict[str, str]:
-        """Each expression as a JavaScript function, by its key in the manifest."""
+        """The expressions as JavaScript functions, by their keys in the manifest."""
         written = {f"page.{key}": _function(key, text) for key, text in self._functions.items() if text is not None}
         return written | {
             f"rewards[{index}].value": _function("value", text) for index, text in enumerate(self._rewards)
         }
 
     def script(self, episode: Mapping[str, Any] | None) -> str:
-        """JavaScript for each new document; ``episode`` (see ``episode``) is the one under way, if one is."""
+        """Return the script for new documents; ``episode`` is the current one as returned by ``episode()``, or None."""
         expressions = [f"{key}: {_function(key, text) if text else 'null'}" for key, text in self._functions.items()]
         rewards = ", ".join(_function("value", text) for text in self._rewards)
         options = {
@@ -66,25 +66,25 @@ class Watcher:
         return f"({self._code.strip().rstrip(';')})({{ ...{json.dumps(options)}, expressions: {written} }});"
 
     def begin(self, episode: Mapping[str, Any]) -> str:
-        """JavaScript that begins an episode in the page as it is."""
+        """Return the script that begins an episode in the current page."""
         return f"{self._engine}.begin({json.dumps(episode)})"
 
     @property
     def leave(self) -> str:
-        """JavaScript that a page is told before it is left for another."""
+        """The script that prepares a page to be left."""
         return f"globalThis.{self._engine}?.leave()"
 
     @property
     def check(self) -> str:
-        """JavaScript that a page which is alive answers; nothing where there is no watcher."""
+        """The script that a live page answers, with or without a watcher."""
         return f"globalThis.{self._engine}?.check()"
 
 
 def episode(episode_id: int, seed: int, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What the watcher is told of an episode. The entry goes as JSON text, read anew for each."""
+    """Return an episode as the watcher gets it; the entry is JSON text, so that each episode has its own copy."""
     return {"episode": episode_id, "seed": seed, "env": json.dumps(entry)}
 
 
 def _function(key: str, text: str) -> str:
-    # On lines of its own, so that a comment at the expression's end comments out nothing else.
+    # On lines of its own, in case the expression ends with a comment.
     return f"{'async ' if key == 'begin' else ''}(pluriverse) => (\n{text}\n)"

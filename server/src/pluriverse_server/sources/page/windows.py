@@ -1,4 +1,4 @@
-"""The browser's windows: one page of ours in each context; any other is closed at once, and told of when it is gone."""
+"""The browser's windows: one page of ours in each context; any other is closed at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .devtools import DevTools, Parameters
 
-# What the browser calls the ways in which a renderer ends.
+# The browser's names for how a renderer ended.
 _CRASHES = {"oom": "ran out of memory", "killed": "was killed"}
 
 
@@ -14,19 +14,15 @@ class Windows:
     """All windows of one browser."""
 
     def __init__(self, devtools: DevTools, *, popups: bool, on_gone: Callable[[str, str], None]) -> None:
-        """``on_gone`` is told which target has crashed or was closed, by id, and the reason."""
+        """``on_gone`` gets the id of a target that crashed or was closed, and the reason."""
         self.devtools = devtools
         self._popups = popups
         self._on_gone = on_gone
-        self._pages: dict[str, str | None] = {}  # ours, by context; None where it is still to come
-        self._strays: dict[str, str] = {}  # those being closed, and the page that each lies over
+        self._pages: dict[str, str | None] = {}  # ours, by context; None: still to come
+        self._strays: dict[str, str] = {}  # those being closed, and the page that each covers
 
     async def start(self) -> None:
-        """From now on no other window stays open.
-
-        Raises:
-            DevToolsError: the browser is gone.
-        """
+        """Start to close other windows; raise DevToolsError if the browser is gone."""
         listeners = {
             "Target.targetCreated": self._created,
             "Target.targetCrashed": self._crashed,
@@ -37,11 +33,11 @@ class Windows:
         await self.devtools.call("Target.setDiscoverTargets", {"discover": True, "filter": pages})
 
     def expect(self, context_id: str) -> None:
-        """The next window in this context is our page."""
+        """Take the next window in this context for our page."""
         self._pages[context_id] = None
 
     def dispose(self, context_id: str) -> None:
-        """Away with a context, its windows and all that they stored."""
+        """Remove a context with its windows and all that they stored."""
         self._pages.pop(context_id, None)
         self.devtools.post("Target.disposeBrowserContext", {"browserContextId": context_id})
 
@@ -62,6 +58,6 @@ class Windows:
     def _destroyed(self, event: Parameters) -> None:
         target_id = event["targetId"]
         if (ours := self._strays.pop(target_id, None)) is not None:
-            # Without a window manager nobody else gives the keyboard back.
+            # Without a window manager nothing else gives the keyboard back.
             self.devtools.post("Target.activateTarget", {"targetId": ours})
         self._on_gone(target_id, "the page closed its window")

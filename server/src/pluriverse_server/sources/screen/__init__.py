@@ -1,19 +1,10 @@
-"""Reading the screen: grabs the regions of a moment, and reads numbers, texts, pictures, bars and colours in them."""
+"""Sources on the screen: numbers, texts, pictures, bars, colours and changes in regions. One module for each kind."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from pluriverse_server.manifest.sources import (
-    PLAIN,
-    BarSource,
-    ChangeSource,
-    ColourSource,
-    NumberSource,
-    ScreenSource,
-    TemplateSource,
-    TextSource,
-)
+from pluriverse_server.manifest import sources as tables
 from pluriverse_server.sources.reading import ScreenReader, SourceError
 
 from .change import ChangeReader
@@ -26,31 +17,31 @@ from .template import load_template
 __all__ = ["Grabber", "ScreenLost", "make_reader"]
 
 
-def make_reader(name: str, table: ScreenSource, directory: Path) -> ScreenReader:
-    """The reader of source ``name`` of the runtime in ``directory``, to which the paths of files are relative.
+def make_reader(name: str, table: tables.ScreenSource, directory: Path) -> ScreenReader:
+    """Make the reader of source ``name`` of the runtime in ``directory``.
 
     Raises:
         SourceError: a file that it needs is missing, damaged or of the wrong size, or Tesseract isn't installed.
     """
     match table:
-        case NumberSource() | TextSource():
+        case tables.NumberSource() | tables.TextSource():
             return _make_line_reader(name, table, directory)
-        case TemplateSource(image=image, threshold=threshold, shift=shift):
+        case tables.TemplateSource(image=image, threshold=threshold, shift=shift):
             region = (table.region[2], table.region[3])
             return load_template(directory / image, name, region, threshold, shift)
-        case BarSource(colour=colour, tolerance=tolerance, direction=direction):
+        case tables.BarSource(colour=colour, tolerance=tolerance, direction=direction):
             return BarReader(colour, tolerance, direction)
-        case ColourSource(colour=colour, tolerance=tolerance):
+        case tables.ColourSource(colour=colour, tolerance=tolerance):
             return ColourReader(colour, tolerance)
-        case ChangeSource(tolerance=tolerance):
+        case tables.ChangeSource(tolerance=tolerance):
             return ChangeReader(tolerance)
         case _:
             raise TypeError(f"no reader of {type(table).__name__}")
 
 
-def _make_line_reader(name: str, table: NumberSource | TextSource, directory: Path) -> ScreenReader:
-    number = isinstance(table, NumberSource)
-    alone = number and table.written == PLAIN
+def _make_line_reader(name: str, table: tables.NumberSource | tables.TextSource, directory: Path) -> ScreenReader:
+    number = isinstance(table, tables.NumberSource)
+    alone = number and table.written == tables.PLAIN
     if table.glyphs is None:
         from .tesseract import TesseractReader
 

@@ -1,4 +1,4 @@
-"""How much of a region has changed since the frame before."""
+"""How much of a region has changed since the previous frame."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pluriverse_server.sources.reading import Pixels
 
 
 class ChangeReader:
-    """The share of a region's pixels that differ from the frame before, which it remembers."""
+    """Reads the share of a region's pixels that differ from the previous frame, which it keeps."""
 
     def __init__(self, tolerance: int) -> None:
-        """``tolerance``: by how much each of the three colours may differ."""
+        """``tolerance``: by how much each channel may differ."""
         self._tolerance = tolerance
         self._before: Pixels | None = None
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """The share, 0 to 1, and 1.0: it is counted, not guessed. None for the first frame, and for another size."""
+        """Return the share, 0 to 1, and 1.0; None for the first frame, and for one of another size."""
         before, self._before = self._before, pixels.copy()
         if before is None or before.shape != pixels.shape:
             return None, 1.0

@@ -1,4 +1,4 @@
-"""Colours: how much of a region has one, and how full a bar of it is. Pure."""
+"""How much of a region has a colour, and how full a bar of that colour is. Pure."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pluriverse_server.sources.reading import Pixels
 
 
 class ColourReader:
-    """The share of a region's pixels that have a colour."""
+    """Reads the share of a region's pixels that have a colour."""
 
     def __init__(self, colour: str, tolerance: int) -> None:
-        """``colour`` is ``#rrggbb``; ``tolerance`` how far each of the three may be from it."""
+        """``colour`` is ``#rrggbb``; ``tolerance``: by how much each channel may differ."""
         bgr = bytes.fromhex(colour.removeprefix("#"))[::-1]
         self._low = [np.uint8(max(0, channel - tolerance)) for channel in bgr]
         self._high = [np.uint8(min(255, channel + tolerance)) for channel in bgr]
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """The share, 0 to 1, and 1.0: it is counted, not guessed."""
+        """Return the share, 0 to 1, and 1.0."""
         return float(self.mask(pixels).mean()), 1.0
 
     def mask(self, pixels: Pixels) -> NDArray[np.bool_]:
-        """Which pixels have the colour: shape (height, width)."""
+        """Return which pixels have the colour: shape (height, width)."""
         mask = np.ones(pixels.shape[:2], np.bool_)
         for channel, (low, high) in enumerate(zip(self._low, self._high, strict=True)):
             mask &= (pixels[..., channel] >= low) & (pixels[..., channel] <= high)
@@ -33,9 +33,9 @@ class ColourReader:
 
 
 class BarReader:
-    """How full a bar is: where, along its direction, it stops being mostly of its colour.
+    """Reads how full a bar is: where, along its direction, it stops being mostly of its colour.
 
-    Gaps, smoothed ends and letters upon it do no harm as long as most of it, and little beyond it, has the colour.
+    Gaps, smoothed ends and letters on it do no harm as long as most of it, and little beyond it, has the colour.
     """
 
     def __init__(self, colour: str, tolerance: int, direction: Literal["right", "left", "up", "down"]) -> None:
@@ -44,11 +44,11 @@ class BarReader:
         self._backwards = direction in ("left", "up")
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """The share of the bar that is full, 0 to 1; the confidence falls to 0 as half of the bar says otherwise."""
+        """Return the full share, 0 to 1, and a confidence that falls to 0 when half of the bar contradicts it."""
         filled = self._colour.mask(pixels).mean(axis=self._across) >= 0.5
         if self._backwards:
             filled = filled[::-1]
-        # What contradicts an end at each place: what is empty before it, and what is filled after it.
+        # The contradictions for each possible end: what is empty before it, and what is filled after it.
         empty_before = np.concatenate(([0], np.cumsum(~filled)))
         filled_after = filled.sum() - np.concatenate(([0], np.cumsum(filled)))
         against = empty_before + filled_after

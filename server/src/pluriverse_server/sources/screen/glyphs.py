@@ -1,8 +1,8 @@
-"""Glyph files: what the characters of one font on one screen look like, as one PNG strip of equal cells.
+"""Glyph files: how one font's characters look on one screen, as a PNG strip of equal cells.
 
-The strip's brightness is ink. Its text chunk ``pluriverse`` is JSON: the ``characters`` of the cells from the left (one
-that is drawn in several ways has several cells), the size of a ``cell``, the ``widths`` of the glyphs, which stand at
-the left of their cells, the ``ink``, and the ``region`` that they were learnt from, in which they begin at row ``top``.
+The strip's brightness is ink. Its text chunk ``pluriverse`` is JSON: the ``characters`` of the cells from the left (a
+character with several renderings has several cells), the size of a ``cell``, the ``widths`` of the glyphs, which are
+left-aligned in their cells, the ``ink``, and the ``region`` that they were learnt from, in which they begin at ``top``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_GLYPHS: Final = 384
 # The largest digits of a game fill a third of a screen.
 MAX_CELL: Final = 256
 
-# What is at least half ink belongs to the glyph; the rest is its smoothed edge.
+# Pixels of at least half ink belong to the glyph; the others are its smoothed edge.
 STRONG: Final = 0.5
 
 WHITE: Final = 255
@@ -41,9 +41,9 @@ WHITE: Final = 255
 class Glyphs:
     """The glyphs of a font: ``pictures[i]``, ink from 0 to 1 of shape (height, width), shows ``characters[i]``.
 
-    All are as high; a glyph begins and ends with a column that has strong ink. ``region`` is the width and height of
-    what they were learnt from, ``top`` the row in it where they begin. Columns without ink between two glyphs, if there
-    are ``space`` or more of them, mean that one is missing there, or a space.
+    All have the same height; each begins and ends with a column of strong ink. ``region`` is the width and height of
+    the region that they were learnt from, ``top`` the row in it where they begin. ``space`` or more columns without ink
+    between two glyphs are a space, or a missing glyph.
     """
 
     characters: str
@@ -70,16 +70,16 @@ class Glyphs:
 
     @property
     def height(self) -> int:
-        """Of each glyph, in pixels."""
+        """The height of every glyph, in pixels."""
         return self.pictures[0].shape[0]
 
     @property
     def widest(self) -> int:
-        """The width of the widest, in pixels."""
+        """The width of the widest glyph, in pixels."""
         return max(picture.shape[1] for picture in self.pictures)
 
     def save(self, path: Path) -> None:
-        """Write the glyph file, and its folder if need be."""
+        """Write the glyph file, and make its folder."""
         width, height = self.widest, self.height
         strip = np.zeros((height, width * len(self.pictures)), np.uint8)
         for index, picture in enumerate(self.pictures):
@@ -101,11 +101,7 @@ class Glyphs:
 
 
 def load_glyphs(path: Path, name: str, directory: Path) -> Glyphs:
-    """The glyphs of a file that ``Glyphs.save`` wrote, for source ``name`` of the runtime in ``directory``.
-
-    Raises:
-        SourceError: it is missing or no such file.
-    """
+    """Load a glyph file for source ``name`` of the runtime in ``directory``; raise SourceError if it can't be used."""
     remedy = f"make it with: pluriverse-server learn {directory} {name}"
     image = open_png(path, name, remedy)
     text = cast("PngImageFile", image).text.get(CHUNK)

@@ -1,4 +1,4 @@
-"""Opens the pictures that a runtime brings along, small PNG files, and says what is wrong with one that can't be."""
+"""Opens a runtime's PNG files, with errors that say what is wrong."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pluriverse_server.sources.reading import SourceError
 # A glyph file has some kilobytes, a template of a whole screen one megabyte.
 MAX_FILE_BYTES: Final = 8 << 20
 
-# A screen of 4096x2160 pixels; compressed they are next to nothing, unpacked 32 MB.
+# A screen of 4096x2160 pixels, 32 MB unpacked; compressed it may be tiny.
 MAX_PIXELS: Final = 4096 * 2160
 
 
 def open_png(path: Path, name: str, remedy: str) -> Image.Image:
-    """A PNG, unpacked. ``name`` is the source's, and ``remedy`` what makes such a file; both for the error.
+    """Open and unpack a PNG. ``name`` is the source's, ``remedy`` says how to make such a file; both for the error.
 
     Raises:
-        SourceError: it is missing, no PNG, damaged or too large.
+        SourceError: it is missing, not a PNG, damaged or too large.
     """
     try:
         size = path.stat().st_size
@@ -38,7 +38,7 @@ def open_png(path: Path, name: str, remedy: str) -> Image.Image:
         raise SourceError(f"{name}: there is no {path}; {remedy}") from None
     except UnidentifiedImageError:
         raise SourceError(f"{name}: {path} is no PNG file; {remedy}") from None
-    # What Pillow raises at the many ways in which a file can be damaged.
+    # What Pillow raises for damaged files.
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SourceError(f"{name}: {path} can't be read ({error}); {remedy}") from None
     return image

@@ -1,4 +1,4 @@
-"""Tells the ink of glyphs from what lies behind them. Pure."""
+"""Separates the ink of glyphs from their background. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pluriverse_server.sources.reading import Pixels
 
 LEVELS: Final = 256
 
-# Shares of luminance, of 256: those of Rec. 601, as integers.
+# Shares of luminance in 256ths, by Rec. 601.
 BLUE, GREEN, RED = np.uint16(29), np.uint16(150), np.uint16(77)
 
 
 @dataclass(frozen=True)
 class Ink:
-    """What counts as ink: a ``colour`` (red, green, blue), or whatever is ``light`` or ``dark``.
+    """What counts as ink: a ``colour`` (red, green, blue), or everything ``light`` or ``dark``.
 
-    A pixel's level is how far it is from the colour in its worst channel, or else how light it is; at ``full`` it is
-    all ink and at ``none`` no ink at all, in between a part of it, as the smoothed edges of glyphs are.
+    A pixel's level is its largest distance from the colour in any channel, or else its luminance. At level ``full`` it
+    is all ink, at ``none`` no ink, and in between partly, like the smoothed edges of glyphs.
     """
 
     kind: Literal["colour", "light", "dark"]
@@ -37,11 +37,11 @@ class Ink:
             raise ValueError(f"no ink is {self.kind} {self.colour} from {self.full} to {self.none}")
 
     def strength(self, pixels: Pixels) -> NDArray[np.float32]:
-        """How much of each pixel is ink, 0 to 1: float32 of shape (height, width)."""
+        """Return how much of each pixel is ink, 0 to 1: float32 of shape (height, width)."""
         return self._table.take(self._level(pixels))
 
     def as_json(self) -> dict[str, Any]:
-        """For a glyph file."""
+        """Return it as a glyph file has it."""
         return {"kind": self.kind, "full": self.full, "none": self.none, "colour": list(self.colour)}
 
     @cached_property
@@ -59,11 +59,7 @@ class Ink:
 
 
 def ink_of(table: dict[str, Any]) -> Ink:
-    """The ink of a glyph file.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is none.
-    """
+    """Return the ink of a glyph file; raise KeyError, TypeError or ValueError if it isn't one."""
     kind, colour = table["kind"], tuple(int(channel) for channel in table["colour"])
     if kind not in ("colour", "light", "dark"):
         raise ValueError(f"unknown kind of ink {kind!r}")
@@ -71,6 +67,6 @@ def ink_of(table: dict[str, Any]) -> Ink:
 
 
 def _distance(channel: NDArray[np.uint8], value: int) -> NDArray[np.uint8]:
-    """Without a detour over signed numbers, which would take twice the time."""
+    """Stay unsigned: signed numbers would take twice the time."""
     level = np.uint8(value)
     return np.maximum(channel, level) - np.minimum(channel, level)

@@ -1,7 +1,7 @@
-"""Reads a line of glyphs: looks for the glyphs that, side by side, explain all ink of a region best. Pure.
+"""Reads a line of glyphs: finds the sequence of glyphs that explains all ink of a region best. Pure.
 
-Columns without ink say where glyphs begin, so it makes no difference how wide they are, whether the line is aligned to
-the left, the right or the middle, and what is blank. Where glyphs touch, the next begins where one before may end.
+Glyphs begin after columns without ink, so neither their widths nor the line's alignment nor blanks matter. Where glyphs
+touch, the next begins where a previous one may end.
 """
 
 from __future__ import annotations
@@ -17,45 +17,43 @@ from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels
 
 from .glyphs import STRONG, Glyphs
 
-# Where a glyph may begin, in columns from where its ink seems to: a smoothed edge counts as ink on one background and
-# not on another.
+# Where a glyph may begin, in columns from its first ink: a smoothed edge counts as ink on some backgrounds only.
 OFFSETS: Final = np.arange(-2, 2)
 
-# A glyph that has more in common with what is there than not. Halves of digits have 0.33.
+# The worst mismatch of a possible glyph. Halves of digits have 0.33.
 MAX_MISMATCH: Final = 0.4
 
 # Slanted glyphs lean over their neighbour by a column or two.
 OVERLAP: Final = 2
 
-# Another glyph is taken for a rival of what is read where it begins within a column of it.
+# Another glyph is a rival if it begins within so many columns of the one that was read.
 NEAR: Final = 1
 
-# What fits so much worse than another glyph at the same place can't be read with confidence anyway.
+# A glyph that fits this much worse than another at the same place can't be read with confidence anyway.
 CLEAR_LEAD: Final = 0.15
 
-# A confidence of 0.8, which counts, is a mismatch of 0.1: smoothed edges on a changing background, but no fifth of the
-# glyph; ink beside the glyphs as much as a twentieth of one; and two thirds of the way from the next likely character.
+# A confidence of 0.8, which counts by default, is a mismatch of 0.1 (smoothed edges on a changing background, but not a
+# fifth of the glyph), stray ink of a twentieth of a glyph, and two thirds of the way from the next likely character.
 FREE_MISMATCH: Final = 0.02
 MISMATCH_RANGE: Final = 0.4
 STRAY_RANGE: Final = 0.25
 SURE_MARGIN: Final = 0.85
 
-# What is read with as much confidence counts for a source that doesn't say otherwise; below that it is worth the time
-# to look for glyphs that touch.
+# The confidence that sources ask for by default; below it, it is worth the time to look for touching glyphs.
 CLEAR: Final = 0.8
 
-# Two characters that look alike but for this share of their ink can't be told apart.
+# Characters that differ in less than this share of their ink can't be told apart.
 MIN_RIVALRY: Final = 0.02
 
-# More beginnings than so many are no text but a picture, or noise.
+# A region with more beginnings shows a picture or noise, not text.
 MAX_STARTS: Final = 96
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What a line says, and how sure that is, 0 to 1; the text has a space where there is room for a glyph.
+    """A line's text, with a space where there is room for a glyph, and the confidence in it, 0 to 1.
 
-    ``text`` is empty if there is no ink (with a confidence of 1), or none that glyphs explain.
+    ``text`` is empty without ink (with a confidence of 1), or if no glyphs explain the ink.
     """
 
     text: str
@@ -64,7 +62,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """The ink of a line: ``flat`` by columns, with blank ones around; what it sums up to left of each column."""
+    """The ink of a line: ``flat`` by columns, with a blank margin; ``energy`` and ``strong``: sums so far."""
 
     flat: NDArray[np.float32]
     starts: list[int]
@@ -75,7 +73,7 @@ class _Picture:
 
 @dataclass(slots=True)
 class _Tables:
-    """How well each glyph fits at each beginning: arrays of shape (beginnings, offsets, glyphs)."""
+    """How well each glyph fits at each beginning: shape (beginnings, offsets, glyphs)."""
 
     at: NDArray[np.intp]
     cost: NDArray[np.float32]
@@ -88,7 +86,7 @@ class _Tables:
 
 
 class _Found(NamedTuple):
-    """A glyph that may be there: which, between which columns, at which beginning, and what it leaves unexplained."""
+    """A possible glyph: its columns, its index, its beginning, and the ink that it leaves unexplained."""
 
     x: int
     end: int
@@ -121,7 +119,7 @@ class Line:
         self._rivalry = np.maximum(self._rivalries(), MIN_RIVALRY * self._energy[:, None])
 
     def read(self, pixels: Pixels) -> Spelling:
-        """What the line says."""
+        """Return the line's text."""
         picture = self._picture(self._rows(pixels))
         if not picture.starts:
             return Spelling("", 1.0)
@@ -145,7 +143,7 @@ class Line:
         return Spelling(self._spell(line), max(0.0, min(1.0, fit, lonely, margin)))
 
     def _rows(self, pixels: Pixels) -> NDArray[np.float32]:
-        """The ink of the rows that hold the line: as learnt, or in another region those with the most ink."""
+        """Return the ink of the line's rows: those learnt, or in a region of another height those with most ink."""
         glyphs = self.glyphs
         if pixels.shape[0] == glyphs.region[1]:
             return glyphs.ink.strength(pixels[glyphs.top : glyphs.top + glyphs.height])
@@ -168,7 +166,7 @@ class Line:
         return _Picture(ink.reshape(-1), starts.tolist(), inked, _left_of(column), _left_of(strong))
 
     def _tables(self, picture: _Picture, starts: list[int]) -> _Tables:
-        """Compare all glyphs with what is at these beginnings."""
+        """Compare all glyphs with the ink at these beginnings."""
         at = np.array(starts)[:, None] + OFFSETS
         step, height = picture.flat.itemsize, self.glyphs.height
         places = len(picture.inked) - self.glyphs.widest
@@ -182,7 +180,7 @@ class Line:
         return _Tables(at, cost.reshape(shape), (cost / both).reshape(shape))
 
     def _search_on(self, tables: _Tables, found: list[_Found], picture: _Picture) -> bool:
-        """Look for glyphs that touch one before them, in the ink after its end; whether there are any."""
+        """Add glyphs that touch a previous one, in the ink after its end; return whether there are any."""
         known = set(picture.starts)
         ends = {glyph.end for glyph in found}
         while len(known) < MAX_STARTS:
@@ -198,7 +196,7 @@ class Line:
         return len(known) > len(picture.starts)
 
     def _fitting(self, tables: _Tables, first: int) -> list[_Found]:
-        """Of each glyph at each beginning the place where it fits best, if it does."""
+        """Return, for each glyph at each beginning, the place where it fits best, if it fits."""
         best = tables.mismatch.argmin(axis=1)
         least = tables.mismatch.min(axis=1)
         fits = least < np.minimum(least.min(axis=1, keepdims=True) + CLEAR_LEAD, MAX_MISMATCH)
@@ -211,7 +209,7 @@ class Line:
         return found
 
     def _margin_of(self, line: list[_Found], tables: _Tables, picture: _Picture) -> float:
-        """How far the least sure glyph is from being another: 1 as it was learnt, 0 half way to the other."""
+        """Return how far the least certain glyph is from being another: 1 as it was learnt, 0 half way to the other."""
         x, end, glyph, start = np.array([found[:4] for found in line]).T
         cost = np.array([found.cost for found in line])
         lead = self._instead(tables, start, x, end, picture.energy) - cost[:, None]
@@ -226,7 +224,7 @@ class Line:
         end: NDArray[np.intp],
         energy: NDArray[np.float32],
     ) -> NDArray[np.float32]:
-        """What each glyph would leave unexplained between columns ``x`` and ``end``: shape (places, glyphs)."""
+        """Return what each glyph would leave unexplained between columns ``x`` and ``end``: shape (places, glyphs)."""
         left = tables.at[start][:, :, None]
         right = left + self._widths
         x, end = x[:, None, None], end[:, None, None]
@@ -236,7 +234,7 @@ class Line:
         return np.where(near, tables.cost[start] + rest, np.inf).min(axis=1)
 
     def _rivalries(self) -> NDArray[np.float32]:
-        """What each glyph leaves unexplained of each other one: shape (shown, taken for)."""
+        """Return what each glyph leaves unexplained of each other one: shape (shown, mistaken for)."""
         rows: list[NDArray[np.float32]] = []
         for picture in self.glyphs.pictures:
             shown = self._picture(picture)
@@ -262,12 +260,12 @@ def _left_of(columns: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _explain(found: list[_Found], strong: NDArray[np.float32]) -> tuple[list[_Found], float]:
-    """The glyphs that side by side leave the least unexplained, and how much ink beside them that is."""
+    """Return the sequence of glyphs that leaves the least unexplained, and how much ink is beside them."""
     left = strong.tolist()
-    found.sort(key=_beginning)
+    found.sort(key=lambda glyph: glyph.x)
     before: list[int] = []
     best, last = 0.0, -1
-    # Where a line may end, what it leaves unexplained less all the ink up to there, and its last glyph.
+    # Possible ends of a line: the column, the unexplained ink less all ink up to there, and the last glyph.
     ends: list[tuple[int, float, int]] = []
     for index, glyph in enumerate(found):
         while ends and ends[0][0] <= glyph.x:
@@ -291,7 +289,3 @@ def _explain(found: list[_Found], strong: NDArray[np.float32]) -> tuple[list[_Fo
         stray += left[max(glyph.x, covered)] - left[covered]
         covered = glyph.end
     return line, stray + left[-1] - left[covered]
-
-
-def _beginning(glyph: _Found) -> int:
-    return glyph.x

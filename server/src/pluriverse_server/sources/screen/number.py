@@ -1,4 +1,4 @@
-"""Reads numbers and texts by the glyphs that ``learn`` made. Pure."""
+"""Reads numbers and texts by their glyphs. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pluriverse_server.sources.reading import Pixels, ScreenReader
 from .glyphs import Glyphs
 from .line import Line
 
-# Between groups of three digits; a comma is never a decimal point, which nobody could tell from a separator.
+# Between groups of three digits; a comma is never a decimal point, since that would be ambiguous.
 SEPARATORS: Final = " ,'_"
 _GROUPED: Final = re.compile(rf"[+-]?\d{{1,3}}(?:([{SEPARATORS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?")
 _PLAIN: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 
-# The parts of a line as it is written. Spaces may be as wide as they like, or too narrow to be seen.
+# The parts of a line as it is written. Spaces may have any width, even none.
 _PART: Final = re.compile(r"(\{\}|\*| )")
 _PARTS: Final = {PLAIN: "(?P<number>.*)", ANYTHING: ".*?", " ": " *"}
 
@@ -26,14 +26,14 @@ MAX_DIGITS: Final = 15
 
 
 class TextReader:
-    """Reads a line of text; the value is None if there is no ink."""
+    """Reads a line of text; the value is None without ink."""
 
     def __init__(self, glyphs: Glyphs) -> None:
         self._line = Line(glyphs)
         self._spaced = glyphs.spaced
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """The text, and the confidence in it: that of its least sure glyph."""
+        """Return the text, and the confidence in its least certain glyph."""
         spelling = self._line.read(pixels)
         if " " in spelling.text and not self._spaced:
             return None, 0.0
@@ -41,15 +41,15 @@ class TextReader:
 
 
 class NumberReader:
-    """Reads the number in a line that is ``written`` so; the value is None if there is no ink, or if it isn't."""
+    """Reads the number in a line; the value is None without ink, or if the line is written otherwise."""
 
     def __init__(self, text: ScreenReader, written: str) -> None:
-        """``text`` reads the line. ``written`` is the line with ``{}`` for the number, and ``*`` for whatever else."""
+        """``text`` reads the line. ``written`` is the line with ``{}`` for the number, and ``*`` for anything."""
         self._text = text
         self._line = re.compile("".join(_PARTS.get(part, re.escape(part)) for part in _PART.split(written)))
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """The number, and the confidence in it: that of its least sure glyph."""
+        """Return the number, and the confidence in its least certain glyph."""
         text, confidence = self._text.read(pixels)
         if not isinstance(text, str):
             return None, confidence
@@ -59,7 +59,7 @@ class NumberReader:
 
 
 def number_in(text: str) -> float | None:
-    """The number that ``text`` is: ``-12``, ``007``, ``3.5`` or ``1,234,567``; None if it is none."""
+    """Return the number in a text such as ``-12``, ``007``, ``3.5`` or ``1,234,567``; None if it isn't one."""
     text = text.strip()
     if _GROUPED.fullmatch(text):
         text = re.sub(f"[{SEPARATORS}]", "", text)

@@ -1,4 +1,4 @@
-"""Whether a picture is on the screen. Pure."""
+"""Finds a picture on the screen. Pure."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from pluriverse_server.sources.reading import Pixels, SourceError
 
 from .images import open_png
 
-# In levels of a channel: what is flatter than this has no shape that could be compared.
+# In levels of a channel: anything flatter has no shape to compare.
 FLAT: Final = 8.0
 
-# A similarity further than this from the threshold leaves no doubt; a confidence of 0.8 is at three fifths of it.
+# Further than this from the threshold the confidence is 1; it is 0.8 at three fifths of it.
 DOUBT: Final = 0.05
 
 
 class TemplateReader:
     """Looks for a picture in the middle of a region, and up to ``shift`` pixels away from there.
 
-    The similarity is 1 minus the squared differences between the two, over what each deviates from the picture's mean
-    colour: 1 if they are the same, 0 if they have nothing in common. Transparent parts of the picture don't count.
+    The similarity is 1 minus the ratio of the squared differences to the squared deviations of both from the picture's
+    mean colour: 1 if they are equal, 0 if they have nothing in common. Transparent parts of the picture don't count.
     """
 
     def __init__(
         self, picture: NDArray[np.uint8], region: tuple[int, int], threshold: float = 0.9, shift: int = 0
     ) -> None:
-        """``picture`` is RGBA of shape (height, width, 4); ``region`` the width and height of what will be read.
+        """``picture`` is RGBA of shape (height, width, 4); ``region`` is the width and height of the source's region.
 
         Raises:
-            ValueError: the region has no room for it and its shifts, or it is wholly transparent.
+            ValueError: the region is too small for the picture and its shifts, or the picture is wholly transparent.
         """
         height, width = picture.shape[:2]
         self._width, self._height = width, height
@@ -58,12 +58,12 @@ class TemplateReader:
         self._spectra = self._transformed() if shift else None
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Whether it is there; the confidence is 0.5 where the similarity is just the threshold."""
+        """Return whether it is there; the confidence is 0.5 if the similarity equals the threshold."""
         similarity = self.similarity(pixels)
         return similarity >= self._threshold, min(1.0, 0.5 + 0.5 * abs(similarity - self._threshold) / DOUBT)
 
     def similarity(self, pixels: Pixels) -> float:
-        """How much the most similar place looks like the picture, 0 to 1."""
+        """Return the similarity of the most similar place, 0 to 1."""
         top, left = self._top, self._left
         reach = 2 * self._shift
         around = pixels[top : top + self._height + reach, left : left + self._width + reach, :3] - self._mean
@@ -79,7 +79,7 @@ class TemplateReader:
         return self._similar(common, there)
 
     def _similar(self, common: NDArray[np.float64] | np.float64, there: NDArray[np.float64] | np.float64) -> float:
-        """From what picture and screen have in common, and what the screen deviates, at each place: the best."""
+        """Return the best similarity, from the correlation with the screen and the screen's deviation at each place."""
         # |a - b|² is |a|² + |b|² - 2ab, so that 1 - |a - b|² / (|a|² + |b|²) is:
         return max(0.0, float(np.max((2 * common + self._flat) / (there + self._energy))))
 
@@ -90,11 +90,7 @@ class TemplateReader:
 
 
 def load_template(path: Path, name: str, region: tuple[int, int], threshold: float, shift: int) -> TemplateReader:
-    """The reader of a picture, for source ``name``.
-
-    Raises:
-        SourceError: there is no such PNG, or the region has no room for it.
-    """
+    """Make the reader of a picture for source ``name``; raise SourceError if the file or the region doesn't fit."""
     remedy = "cut it out of a picture of the screen, and save it as PNG"
     image = open_png(path, name, remedy)
     try:

@@ -1,4 +1,4 @@
-"""Reads numbers and texts in any font by Tesseract: slower than glyphs, and less sure. Needs tesserocr, an extra."""
+"""Reads numbers and texts in any font by Tesseract, more slowly and less reliably than glyphs. Needs tesserocr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels, SourceErro
 
 from .number import number_in
 
-# Where Debian 12 and 13 have what tesseract-ocr-eng installs.
+# Where Debian 12 and 13 install tesseract-ocr-eng.
 TESSDATA: Final = Path("/usr/share/tesseract-ocr/5/tessdata")
 LANGUAGE: Final = "eng"
 
@@ -24,34 +24,30 @@ LANGUAGE: Final = "eng"
 LINE_HEIGHT: Final = 48
 MAX_ENLARGEMENT: Final = 6
 
-# It misses what touches the edge of a picture.
+# Tesseract misses text that touches the edge.
 BORDER: Final = 10
 
 NUMBER_CHARACTERS: Final = "0123456789.,:+-"
 
 
 class TesseractReader:
-    """Reads a line as a text or, if ``number``, as a number. Some milliseconds, if the region has changed."""
+    """Reads a line as a text or, if ``number``, as a number; takes some milliseconds if the region has changed."""
 
     def __init__(self, name: str, *, number: bool) -> None:
-        """``name`` is the source's, for errors.
-
-        Raises:
-            SourceError: tesserocr, or what it knows of English, isn't installed.
-        """
+        """Raise SourceError, with the source's ``name``, if tesserocr or its English data isn't installed."""
         self._number = number
         self._api = _started(name)
         if number:
             self._api.SetVariable("tessedit_char_whitelist", NUMBER_CHARACTERS)
         self._before: Pixels | None = None
-        self._said: tuple[Value, float] = (None, 1.0)
+        self._result: tuple[Value, float] = (None, 1.0)
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """The value, None if there is no text or it isn't a number, and the confidence of its least sure word."""
+        """Return the value, None without text or number, and the confidence in the least certain word."""
         if self._before is None or not np.array_equal(self._before, pixels):
             self._before = pixels.copy()
-            self._said = self._recognised(pixels)
-        return self._said
+            self._result = self._recognised(pixels)
+        return self._result
 
     def _recognised(self, pixels: Pixels) -> tuple[Value, float]:
         grey = pixels[..., :3].max(axis=2)
@@ -87,8 +83,8 @@ def _started(name: str) -> Any:
 
 
 def _prepared(grey: NDArray[np.uint8]) -> Image.Image:
-    """Dark text on light, as high as Tesseract likes it."""
-    # Text is the smaller part of a picture.
+    """Return dark text on light, enlarged to the height that Tesseract reads best."""
+    # Text is the smaller part of a region.
     middle = (int(grey.max()) + int(grey.min())) / 2
     picture = Image.fromarray(255 - grey if (grey < middle).mean() > 0.5 else grey)
     times = min(MAX_ENLARGEMENT, -(-LINE_HEIGHT // picture.height))

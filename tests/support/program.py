@@ -1,4 +1,4 @@
-"""What probes' tests have in common: a program to read, and waiting for what it does from a plain test."""
+"""What readers' tests have in common: a program to read, and waiting for what it does from a plain test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pluriverse_server.manifest.conditions import Value
-from pluriverse_server.sources.probes import Output, Target
-from pluriverse_server.sources.reading import Probe
+from pluriverse_server.sources.program import ProgramOutput, ProgramReader, Target
 
 from .waiting import DEADLINE_S, LOOK_S
 
@@ -23,14 +22,14 @@ def target(
     home: Path,
     *,
     program: subprocess.Popen[bytes] | None = None,
-    output: Output | None = None,
+    output: ProgramOutput | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Target:
     """A program, or none, in ``home``."""
     return Target(
         pid=lambda: program.pid if program is not None else None,
         home=home,
-        output=output or Output(),
+        output=output or ProgramOutput(),
         exit_code=lambda: program.poll() if program is not None else None,
         environment=environment or os.environ,
     )
@@ -59,6 +58,6 @@ def until(look: Callable[[], T], wanted: Callable[[T], object]) -> T:
     return seen
 
 
-def until_value(probe: Probe, value: Value) -> None:
-    """Return once that is what the probe reads."""
-    until(lambda: probe.read().value, lambda seen: seen == value and isinstance(seen, bool) == isinstance(value, bool))
+def until_value(reader: ProgramReader, value: Value) -> None:
+    """Return once that is what the reader reads."""
+    until(lambda: reader.read().value, lambda seen: seen == value and isinstance(seen, bool) == isinstance(value, bool))

@@ -1,4 +1,4 @@
-"""Regular expressions of a manifest on what a program wrote: they can't run for ever."""
+"""A manifest's regular expressions on text that a program wrote, with a time limit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import regex
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, SourceError
 
-# A line takes some microseconds; a pattern that backtracks without end would take for ever, and everything with it.
+# A line takes some microseconds; a pattern that backtracks exponentially would block everything.
 MATCH_TIMEOUT_S: Final = 0.25
 
-# Longer ones are no longer told apart from their neighbours by a float.
+# Floats can't tell longer integers from their neighbours.
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,15}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def number_or_text(text: str) -> Value:
-    """What is written as a number, as a number; anything else as it is, at most ``MAX_TEXT_CHARS`` of it."""
+    """Return a number if the text is one, else the stripped text, at most ``MAX_TEXT_CHARS`` of it."""
     stripped = text.strip()[:MAX_TEXT_CHARS]
     if _INTEGER.fullmatch(stripped):
         return int(stripped)
@@ -27,7 +27,7 @@ def number_or_text(text: str) -> Value:
 
 
 class Matcher:
-    """One pattern. With a group ``value``, that is what a match says."""
+    """One pattern. If it has a group ``value``, that is the value of a match."""
 
     def __init__(self, source: str, pattern: str) -> None:
         self._source = source
@@ -35,13 +35,9 @@ class Matcher:
         self.has_value = "value" in self._pattern.groupindex
 
     def search(self, text: str) -> regex.Match[str] | None:
-        """The first match.
-
-        Raises:
-            SourceError: it takes too long.
-        """
+        """Return the first match; raise SourceError if matching takes too long."""
         try:
-            # With the interpreter's lock held: to give it away for each of a thousand lines would cost far more.
+            # Keep the interpreter's lock: releasing it for each of a thousand lines would cost far more.
             return self._pattern.search(text, timeout=MATCH_TIMEOUT_S, concurrent=False)
         except TimeoutError:
             raise SourceError(
@@ -50,7 +46,7 @@ class Matcher:
             ) from None
 
     def value(self, text: str) -> Value:
-        """What ``text`` says: the group's value, None without a match; for a pattern without group, whether it matches.
+        """Return the value of the group, or None without a match; for a pattern without group, whether it matches.
 
         Raises:
             SourceError: matching takes too long.
@@ -62,6 +58,6 @@ class Matcher:
 
 
 def value_of(match: regex.Match[str]) -> Value:
-    """What its group ``value`` says; None if that has no part in the match."""
+    """Return the value of the group ``value``; None if it isn't part of the match."""
     found = match["value"]
     return number_or_text(found) if found is not None else None

@@ -13,20 +13,16 @@ from typing import Final
 
 import psutil
 
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import MemorySource
-from pluriverse_server.sources.reading import Sample, SourceError
+from pluriverse_server.sources.reading import SourceError
 
-from .target import Target
+from .reader import ProgramReader, Target
 
+_INTEGERS: Final = {8: "b", 16: "h", 32: "i", 64: "q"}
 _FORMATS: Final = {
-    "i8": "<b",
-    "u8": "<B",
-    "i16": "<h",
-    "u16": "<H",
-    "i32": "<i",
-    "u32": "<I",
-    "i64": "<q",
-    "u64": "<Q",
+    **{f"i{bits}": f"<{code}" for bits, code in _INTEGERS.items()},
+    **{f"u{bits}": f"<{code.upper()}" for bits, code in _INTEGERS.items()},
     "f32": "<f",
     "f64": "<d",
 }
@@ -35,15 +31,15 @@ _POINTER: Final = struct.Struct("<Q")
 # User space ends here on all 64-bit systems with four levels of pages.
 MAX_ADDRESS: Final = 2**47
 
-# A program, a module or a pattern that isn't there is looked for again so often: a look takes some milliseconds.
+# How often a missing program, module or pattern is looked for; each look takes some milliseconds.
 LOOK_S: Final = 0.1
 
-# As much is searched for a pattern in one read: some 10 ms.
+# How much is searched for a pattern in one read: some 10 ms.
 SCAN_BYTES: Final = 8 * 1024 * 1024
 CHUNK_BYTES: Final = 1024 * 1024
 
 
-class MemoryProbe:
+class MemoryReader(ProgramReader):
     """Reads through ``/proc/PID/mem``. Modules and patterns are looked up once for each process."""
 
     def __init__(self, name: str, table: MemorySource, target: Target) -> None:
@@ -58,18 +54,17 @@ class MemoryProbe:
         self._search: Iterator[int | None] | None = None
         self._look_at = 0.0
 
-    def read(self) -> Sample:
-        """The value; None where there is no such process, module, pattern, or address.
+    def look(self) -> Value:
+        """Return the value; None if there is no such process, module, pattern or address.
 
         Raises:
             SourceError: the system doesn't let this process read the program's memory.
         """
-        at, started = time.time(), time.monotonic()
-        value = self._read(started) if self._attached(started) else None
-        return Sample(value, at, lag_s=time.monotonic() - started)
+        now = time.monotonic()
+        return self._read(now) if self._attached(now) else None
 
     def close(self) -> None:
-        """Let go of the program's memory."""
+        """Close the program's memory."""
         if self._process is not None:
             os.close(self._process.memory)
             self._process = None
@@ -90,8 +85,8 @@ class MemoryProbe:
         return self._value.unpack(content)[0] if content is not None else self._gone(process)
 
     def _gone(self, process: _Process) -> None:
-        # A wrong pointer is nothing. Memory that has lost the page that was its first is that of a process that has
-        # ended, or become another program: what was opened doesn't follow it through an exec.
+        # A wrong pointer means nothing. But if the first page is gone, the process has ended or executed another
+        # program, which an open /proc/PID/mem doesn't follow.
         if process.read(self._page, 1) is None:
             self.close()
 
@@ -125,7 +120,7 @@ class MemoryProbe:
     # ── where the value is ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _locate(self, now: float) -> int | None:
-        """Go on looking for the module and the pattern; None while they aren't found."""
+        """Continue the search for the module and the pattern; None until they are found."""
         if self._process is None or now < self._look_at:
             return None
         if self._search is None:
@@ -138,7 +133,7 @@ class MemoryProbe:
         return None
 
     def _places(self, process: _Process) -> Iterator[int | None]:
-        """The place, once it is found; None for each part of the memory in which it isn't."""
+        """Yield None after each part of the memory that was searched in vain, and then the address."""
         module = self._table.module
         parts = [part for part in process.maps() if module is None or part.file == module]
         if self._pattern is None:
@@ -147,7 +142,7 @@ class MemoryProbe:
         searched = 0
         for part in parts:
             for start in range(part.start, part.end, CHUNK_BYTES):
-                # What begins in one chunk may end in the next.
+                # A match may straddle two chunks.
                 size = min(CHUNK_BYTES + 256, part.end - start)
                 match = self._pattern.search(process.read_some(start, size))
                 if match is not None:
@@ -161,7 +156,7 @@ class MemoryProbe:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A readable part of a process' memory; ``file`` is the name of the file that it shows, if any."""
+    """A readable part of a process' memory; ``file`` is the name of the mapped file, if any."""
 
     start: int
     end: int
@@ -170,7 +165,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """The memory of process ``pid``, of the program that was started as ``program``."""
+    """The memory of process ``pid``, which belongs to the program that was started as process ``program``."""
 
     program: int
     pid: int
@@ -195,7 +190,7 @@ class _Process:
             return []
         parts: list[_Part] = []
         for line in lines:
-            # address, permissions, offset, device, inode, and the path, which may have spaces.
+            # address, permissions, offset, device, inode, path; the path may contain spaces.
             bounds, permissions, *_, path = [*line.split(maxsplit=5), ""][:6]
             start, end = (int(bound, 16) for bound in bounds.split("-"))
             if permissions.startswith("r") and end <= MAX_ADDRESS and not path.startswith("[v"):
@@ -204,7 +199,7 @@ class _Process:
 
 
 def _child(program: int, name: str) -> int | None:
-    """The first process called ``name`` that the program, or a child of its, has started."""
+    """Return the first descendant of the program that is called ``name``."""
     try:
         children = psutil.Process(program).children(recursive=True)
     except psutil.Error:

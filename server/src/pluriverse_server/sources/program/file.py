@@ -14,21 +14,21 @@ from typing import Any, Final, cast
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import FileSource
-from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Sample, SourceError
+from pluriverse_server.sources.reading import MAX_TEXT_CHARS, SourceError
 
 from .patterns import number_or_text
-from .target import Target
+from .reader import ProgramReader, Target
 
-# Files of scores are some hundred bytes. A megabyte of JSON takes 10 ms to read.
+# Score files have some hundred bytes. A megabyte of JSON takes 10 ms to read.
 MAX_FILE_BYTES: Final = 1024 * 1024
 
-# A file system's clock ticks every few milliseconds: two writes within a tick leave the same time. A file is only taken
-# for unchanged if it was older than this when it was read.
+# A file system's clock ticks every few milliseconds, and two writes within a tick leave the same time: a file counts as
+# unchanged only if it was older than this when it was read.
 FRESH_S: Final = 0.1
 
 
-class FileProbe:
-    """Reads a value anew when its file has changed. While the file is half written, the last value stands."""
+class FileReader(ProgramReader):
+    """Reads a value again when its file has changed. While the file is half written, the last value stands."""
 
     def __init__(self, name: str, table: FileSource, target: Target) -> None:
         self._name = name
@@ -37,25 +37,17 @@ class FileProbe:
         self._seen: tuple[int, int, int, int] | None = None
         self._value: Value = None
 
-    def read(self) -> Sample:
-        """The value; None without the file, or without the key in it.
-
-        Raises:
-            SourceError: it is too large, no file, or may not be read.
-        """
-        at, started = time.time(), time.monotonic()
+    def look(self) -> Value:
+        """Return the value, or None without the file or the key; raise SourceError if the file can't be used."""
         try:
-            self._look(at)
+            self._update(time.time())
         except (FileNotFoundError, NotADirectoryError):
             self._seen = self._value = None
         except OSError as error:
             raise SourceError(f"source {self._name!r}: {self._path} can't be read: {error.strerror}") from error
-        return Sample(self._value, at, lag_s=time.monotonic() - started)
+        return self._value
 
-    def close(self) -> None:
-        """Nothing is held."""
-
-    def _look(self, now: float) -> None:
+    def _update(self, now: float) -> None:
         status = self._path.stat()
         found = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         if found == self._seen:
@@ -64,7 +56,7 @@ class FileProbe:
             raise SourceError(f"source {self._name!r}: {self._path} is no file; expected one with scores")
         try:
             self._value = _find(_read(self._name, self._path), self._table.format, self._table.key)
-        # A line of INI that goes on one without a value is an AttributeError.
+        # configparser raises AttributeError for a line that continues one without a value.
         except (ValueError, AttributeError, RecursionError, configparser.Error, csv.Error):
             self._seen = None
             return
@@ -72,7 +64,7 @@ class FileProbe:
 
 
 def _read(name: str, path: Path) -> str:
-    # What can be a pipe by now must not be waited for.
+    # Don't wait for a writer if the file has become a pipe.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
@@ -81,9 +73,9 @@ def _read(name: str, path: Path) -> str:
 
 
 def _find(text: str, form: str, key: str) -> Value:
-    """The value of ``key``; ValueError and its like: the text is not what it should be, or half of it."""
+    """Return the value of ``key``; raise ValueError or the like if the text is malformed or incomplete."""
     if not text:
-        raise ValueError("cut short to be written anew")
+        raise ValueError("truncated, about to be written again")
     match form:
         case "json":
             return _in_json(json.loads(text), key.split("."))
@@ -110,7 +102,7 @@ def _in_json(found: Any, path: list[str]) -> Value:
 
 def _in_ini(text: str, section: str, key: str) -> Value:
     parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True)
-    # A file without sections has one without a name.
+    # configparser wants a section.
     parser.read_string(text if section else f"[-]\n{text}")
     found = parser.get(section or "-", key, fallback=None)
     return number_or_text(found) if found is not None else None
@@ -119,7 +111,7 @@ def _in_ini(text: str, section: str, key: str) -> Value:
 def _in_csv(text: str, row: int, column: str) -> Value:
     rows = list(csv.reader(io.StringIO(text)))
     if row < 0 and rows and not text.endswith("\n"):
-        # The line that is being written.
+        # The last line is still being written.
         rows.pop()
     if not column.isdecimal():
         header, rows = (rows[0], rows[1:]) if rows else ([], [])

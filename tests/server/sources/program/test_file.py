@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import FileSource
-from pluriverse_server.sources.probes import make_probe
-from pluriverse_server.sources.probes.file import MAX_FILE_BYTES
-from pluriverse_server.sources.reading import Probe, SourceError
-from support.probes import target
+from pluriverse_server.sources.program import ProgramReader, make_program_reader
+from pluriverse_server.sources.program.file import MAX_FILE_BYTES
+from pluriverse_server.sources.reading import SourceError
+from support.program import target
 
 
-def probe_of(home: Path, form: str, key: str, file: str = "scores") -> Probe:
+def reader_of(home: Path, form: str, key: str, file: str = "scores") -> ProgramReader:
     document = {"from": "file", "file": file, "format": form, "key": key}
-    return make_probe("score", FileSource.model_validate(document), target(home))
+    return make_program_reader("score", FileSource.model_validate(document), target(home))
 
 
 JSON = '{"a": {"b": [1, {"c": 2.5}]}, "name": "Ann", "won": true, "none": null, "9": "nine"}'
@@ -63,81 +63,81 @@ CSV = "name,score\nAnn,10\nBob,2.5\n\n"
 )
 def test_value_is_found_by_its_key(tmp_path: Path, form: str, text: str, key: str, value: Value) -> None:
     (tmp_path / "scores").write_text(text)
-    found = probe_of(tmp_path, form, key).read().value
+    found = reader_of(tmp_path, form, key).read().value
     assert (found, type(found)) == (value, type(value))
 
 
 def test_missing_file_has_no_value_until_it_comes_and_after_it_has_gone(tmp_path: Path) -> None:
-    probe = probe_of(tmp_path, "json", "score")
-    assert probe.read().value is None
+    reader = reader_of(tmp_path, "json", "score")
+    assert reader.read().value is None
     (tmp_path / "scores").write_text('{"score": 1}')
-    assert probe.read().value == 1
+    assert reader.read().value == 1
     (tmp_path / "scores").unlink()
-    assert probe.read().value is None
+    assert reader.read().value is None
 
 
 @pytest.mark.parametrize(("form", "key"), [("json", "score"), ("ini", "s.score"), ("csv", "0.score")])
 def test_half_written_file_leaves_the_last_value(tmp_path: Path, form: str, key: str) -> None:
     whole = {"json": '{"score": 1}', "ini": "[s]\nscore = 1\n", "csv": "score\n1\n"}[form]
     torn = {"json": '{"sco', "ini": "[s", "csv": ""}[form]
-    path, probe = tmp_path / "scores", probe_of(tmp_path, form, key)
+    path, reader = tmp_path / "scores", reader_of(tmp_path, form, key)
     path.write_text(whole)
-    assert probe.read().value == 1
+    assert reader.read().value == 1
     for text in (torn, ""):
         path.write_text(text)
-        assert probe.read().value == 1
+        assert reader.read().value == 1
     path.write_text(whole.replace("1", "2"))
-    assert probe.read().value == 2
+    assert reader.read().value == 2
 
 
 def test_two_writes_within_one_tick_of_the_clock_are_both_seen(tmp_path: Path) -> None:
-    path, probe = tmp_path / "scores", probe_of(tmp_path, "json", "0")
+    path, reader = tmp_path / "scores", reader_of(tmp_path, "json", "0")
     path.write_text("[1]")
     status = path.stat()
-    assert probe.read().value == 1
+    assert reader.read().value == 1
     path.write_text("[2]")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert probe.read().value == 2
+    assert reader.read().value == 2
 
 
 def test_file_that_has_not_changed_for_long_is_not_read_again(tmp_path: Path) -> None:
-    path, probe = tmp_path / "scores", probe_of(tmp_path, "json", "0")
+    path, reader = tmp_path / "scores", reader_of(tmp_path, "json", "0")
     path.write_text("[1]")
     os.utime(path, (1000, 1000))
-    assert probe.read().value == 1
+    assert reader.read().value == 1
     path.write_text("[2]")
     os.utime(path, (1000, 1000))
-    assert probe.read().value == 1
+    assert reader.read().value == 1
     os.utime(path, (1001, 1001))
-    assert probe.read().value == 2
+    assert reader.read().value == 2
 
 
 def test_file_that_takes_the_place_of_another_is_read(tmp_path: Path) -> None:
-    path, probe = tmp_path / "scores", probe_of(tmp_path, "json", "0")
+    path, reader = tmp_path / "scores", reader_of(tmp_path, "json", "0")
     for number in (1, 2):
         (tmp_path / "new").write_text(f"[{number}]")
         os.utime(tmp_path / "new", (1000, 1000))
         (tmp_path / "new").rename(path)
-        assert probe.read().value == number
+        assert reader.read().value == number
 
 
 def test_file_beyond_the_limit_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "scores").write_bytes(b"")
     os.truncate(tmp_path / "scores", MAX_FILE_BYTES + 1)
     with pytest.raises(SourceError, match=r"'score': .*scores is over 1048576 bytes; expected a small file"):
-        probe_of(tmp_path, "json", "0").read()
+        reader_of(tmp_path, "json", "0").read()
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_what_is_no_file_is_an_error_and_never_waited_for(tmp_path: Path, make: Any) -> None:
     make(tmp_path / "scores")
     with pytest.raises(SourceError, match="is no file"):
-        probe_of(tmp_path, "json", "0").read()
+        reader_of(tmp_path, "json", "0").read()
 
 
 def test_folder_that_is_a_file_is_a_missing_file(tmp_path: Path) -> None:
     (tmp_path / "folder").write_text("")
-    assert probe_of(tmp_path, "json", "0", "folder/scores").read().value is None
+    assert reader_of(tmp_path, "json", "0", "folder/scores").read().value is None
 
 
 @settings(deadline=None)
@@ -151,4 +151,4 @@ def test_no_content_is_more_than_a_value_or_none(
     home = tmp_path_factory.getbasetemp()
     (home / "scores").write_bytes(content)
     form, key = how.split()
-    assert isinstance(probe_of(home, form, key).read().value, (bool, int, float, str, type(None)))
+    assert isinstance(reader_of(home, form, key).read().value, (bool, int, float, str, type(None)))

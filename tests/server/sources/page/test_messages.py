@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.reports import MAX_REPORT_DEPTH, Done, Observation, Report, Text, encode_line
 from pluriverse_server.manifest.game import RewardTable
-from pluriverse_server.sources.page.scores import Scores
-from pluriverse_server.sources.page.values import MAX_CHARS, MAX_VALUE, BadValue, Said, read
+from pluriverse_server.sources.page.messages import MAX_CHARS, MAX_VALUE, BadValue, Said, Scores, read
 
 TABLES = [RewardTable(source="page", value="a"), RewardTable(source="page", value="b", give="end")]
 

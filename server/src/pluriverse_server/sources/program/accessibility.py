@@ -1,4 +1,4 @@
-"""The ``accessibility`` source: what a widget of the program says of itself through AT-SPI, over D-Bus."""
+"""The ``accessibility`` source: the text or name of one of the program's widgets, through AT-SPI over D-Bus."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import AccessibilitySource
-from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Sample, SourceError
+from pluriverse_server.sources.reading import MAX_TEXT_CHARS, SourceError
 
-from .dbus import Bus, BusLost, Place
+from .bus import LAUNCHER, Bus, BusLost, Place
 from .patterns import Matcher
-from .target import Target
+from .reader import ProgramReader, Target
 
-# Games have some dozen widgets; looking through as many takes a second.
+# Games have some dozen widgets; looking through as many as this takes a second.
 MAX_WIDGETS: Final = 1000
 
-# A widget that isn't there is looked for again so often: every look makes the program answer for all of its widgets.
+# How often a missing widget is looked for: each look makes the program answer for all of its widgets.
 LOOK_S: Final = 0.2
 
-# A program that answers so slowly that its widgets can't be looked through in this time isn't played.
+# A program whose widgets can't be looked through in this time is too slow to be played.
 MAX_LOOK_S: Final = 2.0
 
 _NAME: Final = "org.a11y.atspi.Accessible.Name"
@@ -31,11 +31,10 @@ _GET_INTERFACES: Final = "org.a11y.atspi.Accessible.GetInterfaces"
 _GET_TEXT: Final = "org.a11y.atspi.Text.GetText"
 
 _DESKTOP: Final = Place("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
-_LAUNCHER: Final = Place("org.a11y.Bus", "/org/a11y/bus")
 
 
-class AccessibilityProbe:
-    """Reads one widget. It is found once, and again when it is gone or is no longer what was looked for."""
+class AccessibilityReader(ProgramReader):
+    """Reads one widget. It is found once, and again when it is gone or no longer matches."""
 
     def __init__(self, name: str, table: AccessibilitySource, target: Target) -> None:
         self._source = name
@@ -48,28 +47,23 @@ class AccessibilityProbe:
         self._has_text = False
         self._look_at = 0.0
 
-    def read(self) -> Sample:
-        """What the widget says; None while there is none such, or the program doesn't answer.
-
-        Raises:
-            SourceError: there is no bus on which programs tell of their widgets.
-        """
-        at, started = time.time(), time.monotonic()
+    def look(self) -> Value:
+        """Return the widget's value; None if there is no such widget, or the program doesn't answer."""
         try:
             if self._bus is None:
                 self._bus = Bus(self._environment.get("AT_SPI_BUS_ADDRESS") or self._ask_session())
-            value = self._read(self._bus, started)
+            return self._read(self._bus, time.monotonic())
         except TimeoutError:
-            value = self._widget = None
+            self._widget = None
+            return None
         except BusLost as error:
             self.close()
             raise SourceError(
-                f"source {self._source!r}: the program can't tell of its widgets: {error}; was the bus ended?"
+                f"source {self._source!r}: the program's widgets can't be read: {error}; was the bus ended?"
             ) from error
-        return Sample(value, at, lag_s=time.monotonic() - started)
 
     def close(self) -> None:
-        """Leave the bus."""
+        """Disconnect from the bus."""
         if self._bus is not None:
             self._bus.close()
         self._bus = self._widget = None
@@ -78,11 +72,11 @@ class AccessibilityProbe:
         session = self._environment.get("DBUS_SESSION_BUS_ADDRESS")
         if not session:
             raise SourceError(
-                f"source {self._source!r}: the program has no bus to tell of its widgets on; say accessibility = true "
-                "in [program]"
+                f"source {self._source!r}: the program has no bus for its widgets; say accessibility = true in "
+                "[program]"
             )
         with contextlib.closing(Bus(session)) as bus:
-            address = bus.ask(_LAUNCHER, "org.a11y.Bus.GetAddress", "s")
+            address = bus.ask(LAUNCHER, "org.a11y.Bus.GetAddress", "s")
         if not address:
             raise SourceError(
                 f"source {self._source!r}: the session's bus knows of no accessibility bus; install it with: "
@@ -91,15 +85,17 @@ class AccessibilityProbe:
         return address
 
     def _read(self, bus: Bus, now: float) -> Value:
-        text = self._say(bus, self._widget) if self._widget is not None else None
+        text = self._read_widget(bus, self._widget)
         if text is None and now >= self._look_at:
             self._look_at = now + LOOK_S
             self._widget = self._find(bus, now + MAX_LOOK_S)
-            text = self._say(bus, self._widget) if self._widget is not None else None
+            text = self._read_widget(bus, self._widget)
         return self._text.value(text) if text is not None else None
 
-    def _say(self, bus: Bus, widget: Place) -> str | None:
-        """Its text, or its name; None if it is gone, or has another name now than was looked for."""
+    def _read_widget(self, bus: Bus, widget: Place | None) -> str | None:
+        """Return its text, or its name; None if it is gone, or no longer has the name that was looked for."""
+        if widget is None:
+            return None
         if self._has_text and self._table.name == ".*":
             return self._get_text(bus, widget)
         name = bus.get(widget, _NAME)
@@ -126,7 +122,7 @@ class AccessibilityProbe:
 
 
 def _all_widgets(bus: Bus, deadline: float) -> Iterator[Place]:
-    """The widgets of all programs on the bus: each before its children, these in their order."""
+    """Yield the widgets of all programs on the bus, parents first, children in their order."""
     waiting, seen = [_DESKTOP], 0
     while waiting and seen < MAX_WIDGETS and time.monotonic() < deadline:
         widget = waiting.pop()

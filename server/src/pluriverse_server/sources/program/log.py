@@ -1,4 +1,4 @@
-"""The ``log`` source: lines that a program writes to a file or says as its output."""
+"""The ``log`` source: lines that a program writes to a file or prints."""
 
 from __future__ import annotations
 
@@ -6,73 +6,74 @@ import contextlib
 import os
 import time
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import LogSource
-from pluriverse_server.sources.reading import Sample, SourceError
+from pluriverse_server.sources.reading import SourceError
 
 from .patterns import Matcher, value_of
-from .target import Output, Target
+from .reader import ProgramOutput, ProgramReader, Target
 
-# A frame's worth of a program that writes 4 MB/s, some 15 ms of matching; the rest is read in the next frames.
+# A frame's worth for a program that writes 4 MB/s, some 15 ms of matching; the rest is read in the next frames.
 MAX_READ_BYTES: Final = 64 * 1024
 
-# A program that is so far ahead writes faster than it can be read; what it said seconds ago is no reward of now.
+# A program that is this far ahead writes faster than can be read, and rewards would come seconds late.
 MAX_BEHIND_BYTES: Final = 16 * 1024 * 1024
 
-# Of a longer line only the beginning is looked at: patterns on megabytes take as long as exploding ones.
+# Only the beginning of a longer line is matched: patterns on megabytes take as long as exploding ones.
 MAX_LINE_BYTES: Final = 16 * 1024
 
-# Slow patterns end a read early; the lines that are left come first in the next.
+# Slow patterns end a read early; the remaining lines come first in the next one.
 MAX_READ_S: Final = 0.05
 
 
 class _Bytes(Protocol):
-    # Whether what was read last is the beginning of another file.
+    # Whether the last read began another file.
     begins_anew: bool
 
     def read(self) -> bytes: ...
     def close(self) -> None: ...
 
 
-class LogProbe:
-    """Reads the lines that have come since the last time; those before it was made are old and are not read."""
+class LogReader(ProgramReader):
+    """Reads the lines that were added since the last read; those from before it was made are never read."""
 
     def __init__(self, name: str, table: LogSource, target: Target) -> None:
-        self._bytes: _Bytes = _File(name, target.path(table.file)) if table.file else _Said(target.output)
+        self._bytes: _Bytes = _File(name, target.path(table.file)) if table.file else _NewOutput(target.output)
         self._matcher = Matcher(name, table.pattern)
-        self._lines = _Lines()
+        self._rest = bytearray()  # of a line whose end is still to come
         self._waiting: deque[bytes] = deque()
         self._may_have_more = False
         self._matches = 0
         self._value: Value = None if self._matcher.has_value else 0
 
-    def read(self) -> Sample:
-        """The last match's value, or how many there have been; ``events`` are the matches since the last read.
+    def look(self) -> Value:
+        """Return the last match's value, or the number of matches; ``events`` are the matches of this read.
 
         Raises:
-            SourceError: the file can't be read, or the program is too fast, or the pattern too slow.
+            SourceError: the file can't be read, the program is too fast, or the pattern too slow.
         """
-        at, started = time.time(), time.monotonic()
+        started = time.monotonic()
         if not self._waiting:
             data = self._bytes.read()
             if self._bytes.begins_anew:
-                self._lines.forget()
-            self._waiting.extend(self._lines.feed(data))
+                self._rest.clear()
+            self._waiting.extend(self._split(data))
             self._may_have_more = len(data) == MAX_READ_BYTES
-        events = 0
+        self.events = 0
         while self._waiting and time.monotonic() - started < MAX_READ_S:
-            events += self._look_at(self._waiting.popleft())
-        behind = self._may_have_more or bool(self._waiting)
-        return Sample(self._value, at, events=events, lag_s=time.monotonic() - started, behind=behind)
+            self.events += self._match(self._waiting.popleft())
+        self.behind = self._may_have_more or bool(self._waiting)
+        return self._value
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._bytes.close()
 
-    def _look_at(self, line: bytes) -> bool:
+    def _match(self, line: bytes) -> bool:
         match = self._matcher.search(line.decode(errors="replace"))
         if match is None:
             return False
@@ -80,37 +81,24 @@ class LogProbe:
         self._value = value_of(match) if self._matcher.has_value else self._matches
         return True
 
-
-class _Lines:
-    """Cuts bytes into lines; one without its end waits for it."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-
-    def feed(self, data: bytes) -> list[bytes]:
+    def _split(self, data: bytes) -> Iterator[bytes]:
         *ended, rest = data.split(b"\n")
-        lines: list[bytes] = []
         for part in ended:
             self._keep(part)
-            lines.append(bytes(self._rest).removesuffix(b"\r"))
+            yield bytes(self._rest).removesuffix(b"\r")
             self._rest.clear()
         self._keep(rest)
-        return lines
-
-    def forget(self) -> None:
-        """The line that waits will have no end."""
-        self._rest.clear()
 
     def _keep(self, part: bytes) -> None:
         self._rest += part[: MAX_LINE_BYTES - len(self._rest)]
 
 
-class _Said:
+class _NewOutput:
     """The program's output, from now on."""
 
     begins_anew = False
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: ProgramOutput) -> None:
         self._output = output
         self._offset = output.end
 
@@ -124,20 +112,20 @@ class _Said:
 
 
 class _File:
-    """A file that grows, from its present end on. One that was replaced or cut short is read from its beginning."""
+    """A growing file, from its present end on. One that was replaced or truncated is read from its beginning."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.begins_anew = False
         self._name = name
         self._path = path
         self._descriptor: int | None = None
-        # One that can't be read yet is none yet; whoever reads is told if it stays so.
+        # An error now may pass; one that stays is raised by the first read.
         with contextlib.suppress(OSError):
             self._offset = self._path.stat().st_size
             self._descriptor = _open(path)
 
     def read(self) -> bytes:
-        """The next bytes; what an old file still had before those of the one that took its place."""
+        """Return the next bytes; the rest of a replaced file comes before the new one's."""
         self.begins_anew = False
         try:
             return self._next()
@@ -162,7 +150,7 @@ class _File:
             )
         data = self._read_on(self._descriptor)
         if not data and self._replaced(status):
-            # What came before it was replaced, and after it was read.
+            # Written between the read and the replacement.
             data = self._read_on(self._descriptor)
             if not data:
                 self.close()
@@ -187,5 +175,5 @@ class _File:
 
 
 def _open(path: Path) -> int:
-    # Not to wait for a writer, where somebody has put a pipe in the file's place.
+    # Don't wait for a writer if the file is a pipe.
     return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

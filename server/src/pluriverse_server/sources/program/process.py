@@ -1,8 +1,7 @@
-"""The ``process`` source: how a program ended, or what its window's title says."""
+"""The ``process`` source: a program's exit code, or the title of its window."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
@@ -11,33 +10,30 @@ from Xlib.xobject.drawable import Window
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import ProcessSource
-from pluriverse_server.sources.reading import Sample, SourceError
+from pluriverse_server.sources.reading import SourceError
 
 from .patterns import Matcher
-from .target import Target
+from .reader import ProgramReader, Target
 
-# Games have a handful of windows; those of toolkits are some dozen. Each costs two questions to the X server.
+# Games have a handful of windows, toolkits some dozen. Each costs two requests to the X server.
 MAX_WINDOWS: Final = 64
 
-# Titles are a line; of a property of megabytes only the beginning is asked for, in units of four bytes.
+# In units of four bytes: titles are a line, and of a property of megabytes only the beginning is requested.
 MAX_TITLE_WORDS: Final = 256
 
 
-class ExitProbe:
-    """Reads a program's exit code: nothing while it runs; negative: the signal that ended it."""
+class ExitReader(ProgramReader):
+    """Reads a program's exit code: None while it runs; negative: the signal that ended it."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
 
-    def read(self) -> Sample:
-        """The code of now."""
-        return Sample(self._target.exit_code(), time.time())
-
-    def close(self) -> None:
-        """Nothing is held."""
+    def look(self) -> Value:
+        """Return the exit code."""
+        return self._target.exit_code()
 
 
-class TitleProbe:
+class TitleReader(ProgramReader):
     """Reads the title of the uppermost window whose title the pattern matches."""
 
     def __init__(self, name: str, table: ProcessSource, target: Target) -> None:
@@ -46,25 +42,23 @@ class TitleProbe:
         self._matcher = Matcher(name, table.pattern)
         self._display: display.Display | None = None
 
-    def read(self) -> Sample:
-        """What the title says; None where no window has one that matches, False for a pattern without group.
+    def look(self) -> Value:
+        """Return the title's value; None, or False for a pattern without group, if no window has a matching title.
 
         Raises:
             SourceError: there is no X server.
         """
-        at, started = time.time(), time.monotonic()
         try:
-            value = self._look()
+            return self._look()
         except (error.ConnectionClosedError, error.DisplayError, error.XauthError, OSError) as problem:
             self.close()
             raise SourceError(
                 f"source {self._name!r}: no window can be seen on the screen {self._display_name!r}: {problem}; "
                 "is the X server running?"
             ) from problem
-        return Sample(value, at, lag_s=time.monotonic() - started)
 
     def close(self) -> None:
-        """Leave the X server."""
+        """Disconnect from the X server."""
         if self._display is not None:
             connection, self._display = self._display, None
             cast("Any", connection.display).socket.close()
@@ -72,7 +66,7 @@ class TitleProbe:
     def _look(self) -> Value:
         if self._display is None:
             self._display = display.Display(self._display_name)
-        # Changes of the keyboard map are told to everybody; what isn't read piles up.
+        # Every client gets events of keyboard map changes, and they pile up unless they are read.
         for _ in range(self._display.pending_events()):
             self._display.next_event()
         value: Value = None
@@ -84,7 +78,7 @@ class TitleProbe:
 
 
 def _titles(connection: display.Display) -> Iterator[str]:
-    """The titles of the windows that are shown, the uppermost's first; a window manager's frames are looked into."""
+    """Yield the titles of the visible windows, topmost first, including those in a window manager's frames."""
     names = (connection.intern_atom("_NET_WM_NAME"), Xatom.WM_NAME)
     asked = 0
     waiting = [connection.screen().root]
@@ -100,7 +94,7 @@ def _titles(connection: display.Display) -> Iterator[str]:
             else:
                 waiting += window.query_tree().children
         except error.XError:
-            # It has been closed since it was listed.
+            # It was closed after it was listed.
             continue
 
 

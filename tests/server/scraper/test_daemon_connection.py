@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pluriverse_protocol.errors import LocalProtocolError, MalformedReport
 from pluriverse_protocol.reports import Frame, Report, Reset, Reward, decode_report, encode_line
-from pluriverse_server.scraper import link as link_module
-from pluriverse_server.scraper.link import SOCKET_VARIABLE, Link
+from pluriverse_server.scraper import daemon_connection as module
+from pluriverse_server.scraper.daemon_connection import SOCKET_VARIABLE, DaemonConnection
 
 
 class Daemon:
@@ -22,56 +22,56 @@ class Daemon:
         await self.streams.put((reader, writer))
 
 
-async def linked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Link, Daemon, asyncio.Server]:
+async def connected(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[DaemonConnection, Daemon, asyncio.Server]:
     daemon = Daemon()
     path = folder / "socket"
     server = await asyncio.start_unix_server(daemon.take, path)
     monkeypatch.setenv(SOCKET_VARIABLE, str(path))
-    return await Link.open(), daemon, server
+    return await DaemonConnection.open(), daemon, server
 
 
 async def test_requests_come_in_order_and_end_with_the_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    link, daemon, server = await linked(tmp_path, monkeypatch)
+    connection, daemon, server = await connected(tmp_path, monkeypatch)
     _, writer = await daemon.streams.get()
     requests = [Reset(episode, "env", 7, 60.0) for episode in (1, 2)]
     writer.write(b"".join(map(encode_line, requests)) + b"nonsense\n")
-    assert [await link.request(), await link.request()] == requests
+    assert [await connection.request(), await connection.request()] == requests
     with pytest.raises(MalformedReport):
-        await link.request()
+        await connection.request()
     writer.close()
-    assert await link.request() is None
-    link.close()
+    assert await connection.request() is None
+    connection.close()
     server.close()
 
 
 async def test_daemon_that_is_behind_gets_rewards_and_no_more_frames(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_module, "MAX_UNSENT_BYTES", 10_000)
-    link, daemon, server = await linked(tmp_path, monkeypatch)
+    monkeypatch.setattr(module, "MAX_UNSENT_BYTES", 10_000)
+    connection, daemon, server = await connected(tmp_path, monkeypatch)
     sent = 20_000
     for number in range(sent):
-        link.send(Frame(1, number))
-    link.send(Frame(1, sent), Reward(1, 5.0))
+        connection.send(Frame(1, number))
+    connection.send(Frame(1, sent), Reward(1, 5.0))
     reader, writer = await daemon.streams.get()
     said: list[Report] = []
     while not said or not isinstance(said[-1], Reward):
         said.append(decode_report(await reader.readline()))
     assert len(said) < sent
     writer.close()
-    link.close()
+    connection.close()
     server.close()
 
 
 async def test_what_json_cannot_carry_is_an_error_and_nothing_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link, daemon, server = await linked(tmp_path, monkeypatch)
+    connection, daemon, server = await connected(tmp_path, monkeypatch)
     reader, writer = await daemon.streams.get()
     with pytest.raises(LocalProtocolError):
-        link.send(Frame(1, 1), Reward(1, float("inf")))
-    link.send(Frame(1, 2))
+        connection.send(Frame(1, 1), Reward(1, float("inf")))
+    connection.send(Frame(1, 2))
     assert decode_report(await reader.readline()) == Frame(1, 2)
     writer.close()
-    link.close()
+    connection.close()
     server.close()

@@ -1,4 +1,4 @@
-"""A probe in a thread of its own, so that one which takes its time, or hangs, holds up nothing else."""
+"""Reads one source in a thread of its own, so that a slow or hanging one delays nothing else."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ import time
 from typing import Final
 
 from pluriverse_server.manifest.sources import Source
-from pluriverse_server.sources.reading import Probe, Sample, SourceError
+from pluriverse_server.sources.program import ProgramReader
+from pluriverse_server.sources.reading import Sample, SourceError
 
-# A probe that is so slow doesn't come back: what it reads is stuck.
+# A read that takes this long won't return: the source is stuck.
 HANG_S: Final = 5.0
 
-# A quarter of a frame at 60 fps. What takes longer may as well come with a later cycle.
+# A quarter of a frame at 60 fps. Slower samples come with a later cycle.
 QUICK_S: Final = 0.004
 
 
-class ProbeThread:
-    """Reads when asked, one read at a time. The thread is never waited for."""
+class ReaderThread:
+    """Reads on request, one read at a time. Nothing ever waits for the thread."""
 
-    def __init__(self, name: str, table: Source, probe: Probe) -> None:
+    def __init__(self, name: str, table: Source, reader: ProgramReader) -> None:
         self.answer: asyncio.Future[Sample] | None = None
         self.is_quick = True
         self._name = name
         self._budget_s = table.budget_ms / 1000
-        self._probe = probe
+        self._reader = reader
         self._asked: queue.SimpleQueue[asyncio.Future[Sample] | None] = queue.SimpleQueue()
         self._asked_at = 0.0
         self._rests_until = 0.0
         threading.Thread(target=self._work, name=f"source {name}", daemon=True).start()
 
     def ask(self) -> None:
-        """Begin a read, unless one is under way; what is slow is left alone for as long as its last read took."""
+        """Begin a read, unless one is under way; a slow source rests for as long as its last read took."""
         now = time.monotonic()
         if self.answer is None and now >= self._rests_until:
             self._asked_at = now
@@ -42,11 +43,7 @@ class ProbeThread:
             self._asked.put(self.answer)
 
     def take(self) -> Sample | None:
-        """What has been read since it was asked; None if it isn't there yet.
-
-        Raises:
-            SourceError: it can't be read, or hangs.
-        """
+        """Return the sample, or None if there is none yet; raise SourceError if the source can't be read, or hangs."""
         if self.answer is None:
             return None
         if not self.answer.done():
@@ -60,11 +57,11 @@ class ProbeThread:
 
     @property
     def is_late(self) -> bool:
-        """Whether it takes longer than it may."""
+        """Whether the current read is over its budget."""
         return self.answer is not None and time.monotonic() - self._asked_at > self._budget_s
 
     def close(self) -> None:
-        """Let go of what it reads, as soon as it comes back."""
+        """Close the reader as soon as its current read returns."""
         if self.answer is not None:
             self.answer.cancel()
             self.answer = None
@@ -74,18 +71,18 @@ class ProbeThread:
         while (answer := self._asked.get()) is not None:
             started = time.monotonic()
             try:
-                said: Sample | SourceError = self._probe.read()
+                said: Sample | SourceError = self._reader.read()
             except SourceError as error:
                 said = error
-            except Exception as error:  # noqa: BLE001 - what a program makes of its files and answers has no bounds
+            except Exception as error:  # noqa: BLE001 - programs' files and answers may be anything
                 said = SourceError(f"source {self._name!r} could not be read: {type(error).__name__}: {error}")
             took_s = time.monotonic() - started
             self.is_quick = took_s <= QUICK_S
             self._rests_until = 0.0 if self.is_quick else started + 2 * took_s
-            # The loop may have ended while this read.
+            # The loop may have been closed meanwhile.
             with contextlib.suppress(RuntimeError):
                 answer.get_loop().call_soon_threadsafe(_settle, answer, said)
-        self._probe.close()
+        self._reader.close()
 
 
 def _settle(answer: asyncio.Future[Sample], said: Sample | SourceError) -> None:

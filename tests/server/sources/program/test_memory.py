@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 from pluriverse_server.manifest.sources import MemorySource
-from pluriverse_server.sources.probes import Output, Target, make_probe
-from pluriverse_server.sources.probes.memory import CHUNK_BYTES, SCAN_BYTES
-from pluriverse_server.sources.reading import Probe
-from support.probes import running, target, until, until_value
+from pluriverse_server.sources.program import ProgramOutput, ProgramReader, Target, make_program_reader
+from pluriverse_server.sources.program.memory import CHUNK_BYTES, SCAN_BYTES
+from support.program import running, target, until, until_value
 
 # Says where its things are, and does what it is told: "score 5" sets a number.
 PROGRAM = """
@@ -62,8 +61,8 @@ def game(tmp_path: Path) -> Generator[Game]:
         yield Game(process, tmp_path)
 
 
-def probe_of(target: Target, **table: Any) -> Probe:
-    return make_probe("score", MemorySource.model_validate({"from": "memory", "type": "i32", **table}), target)
+def reader_of(target: Target, **table: Any) -> ProgramReader:
+    return make_program_reader("score", MemorySource.model_validate({"from": "memory", "type": "i32", **table}), target)
 
 
 @pytest.mark.parametrize(
@@ -74,42 +73,42 @@ def probe_of(target: Target, **table: Any) -> Probe:
     ],
 )
 def test_value_of_each_type_is_read_where_it_is(game: Game, kind: str, offset: int, value: float) -> None:
-    probe = probe_of(game.target, type=kind, address=game.things, offset=offset)
-    assert probe.read().value == value
-    probe.close()
+    reader = reader_of(game.target, type=kind, address=game.things, offset=offset)
+    assert reader.read().value == value
+    reader.close()
 
 
 def test_value_is_read_as_it_changes(game: Game) -> None:
-    probe = probe_of(game.target, address=game.things + 8)
+    reader = reader_of(game.target, address=game.things + 8)
     for value in (18, -5, 2**31 - 1):
         game.put("score", value)
-        assert probe.read().value == value
-    probe.close()
+        assert reader.read().value == value
+    reader.close()
 
 
 def test_pointers_are_followed(game: Game) -> None:
-    probe = probe_of(game.target, address=game.world, pointers=[8, 8])
-    assert probe.read().value == 17
-    assert probe_of(game.target, type="u64", address=game.world, pointers=[8]).read().value == game.things
-    probe.close()
+    reader = reader_of(game.target, address=game.world, pointers=[8, 8])
+    assert reader.read().value == 17
+    assert reader_of(game.target, type="u64", address=game.world, pointers=[8]).read().value == game.things
+    reader.close()
 
 
 def test_pattern_is_found_once_and_then_read(game: Game) -> None:
-    probe = probe_of(game.target, pattern=MARK, offset=8)
-    until_value(probe, 17)
+    reader = reader_of(game.target, pattern=MARK, offset=8)
+    until_value(reader, 17)
     game.put("score", 1_000_000)
     game.put("health", 0.25)
-    assert probe.read().value == 1_000_000
-    probe.close()
+    assert reader.read().value == 1_000_000
+    reader.close()
 
 
 def test_large_memory_is_searched_in_parts(tmp_path: Path) -> None:
     with running([sys.executable, "-c", PROGRAM % (4 * SCAN_BYTES)]) as process:
         game = Game(process, tmp_path)
-        probe = probe_of(game.target, pattern=MARK, offset=8)
-        assert probe.read().value is None
-        until_value(probe, 17)
-        probe.close()
+        reader = reader_of(game.target, pattern=MARK, offset=8)
+        assert reader.read().value is None
+        until_value(reader, 17)
+        reader.close()
 
 
 def test_pattern_is_found_where_two_chunks_meet(game: Game) -> None:
@@ -122,18 +121,18 @@ def test_pattern_is_found_where_two_chunks_meet(game: Game) -> None:
     # Put together here, so that it is nowhere else in this process.
     marks = bytes([0x5A + 1, 0xC3 + 1, 0x11, 0x9E + 1, 0x77, 0x33 + 1, 0xEE, 0x01])
     ctypes.memmove(edge - 3, marks + (4711).to_bytes(4, "little"), 12)
-    this = Target(os.getpid, Path("/"), Output(), lambda: None, {})
-    probe = probe_of(this, pattern="5b c4 11 9f 77 34 ee 01 67", offset=8)
-    until_value(probe, 4711)
-    probe.close()
+    this = Target(os.getpid, Path("/"), ProgramOutput(), lambda: None, {})
+    reader = reader_of(this, pattern="5b c4 11 9f 77 34 ee 01 67", offset=8)
+    until_value(reader, 4711)
+    reader.close()
 
 
 def test_module_is_where_a_file_was_loaded_first(game: Game) -> None:
-    probe = probe_of(game.target, type="u32", module=Path(sys.executable).resolve().name)
-    assert probe.read().value == ELF
-    within = probe_of(game.target, type="u32", module="libc.so.6", pattern="7f 45 4c 46")
+    reader = reader_of(game.target, type="u32", module=Path(sys.executable).resolve().name)
+    assert reader.read().value == ELF
+    within = reader_of(game.target, type="u32", module="libc.so.6", pattern="7f 45 4c 46")
     until_value(within, ELF)
-    probe.close()
+    reader.close()
     within.close()
 
 
@@ -151,10 +150,10 @@ def test_module_is_where_a_file_was_loaded_first(game: Game) -> None:
     ],
 )
 def test_what_is_not_there_has_no_value(game: Game, table: dict[str, Any]) -> None:
-    probe = probe_of(game.target, **table)
+    reader = reader_of(game.target, **table)
     for _ in range(3):
-        assert probe.read().value is None
-    probe.close()
+        assert reader.read().value is None
+    reader.close()
 
 
 def test_dead_program_has_no_value_and_the_next_one_is_looked_at(tmp_path: Path) -> None:
@@ -162,16 +161,16 @@ def test_dead_program_has_no_value_and_the_next_one_is_looked_at(tmp_path: Path)
     place = Target(
         lambda: processes[-1].pid if processes else None, tmp_path, target(tmp_path).output, lambda: None, {}
     )
-    probe = probe_of(place, pattern=MARK, offset=8)
-    assert probe.read().value is None
+    reader = reader_of(place, pattern=MARK, offset=8)
+    assert reader.read().value is None
     for score in (3, 4):
         with running([sys.executable, "-c", PROGRAM % 1]) as process:
             game = Game(process, tmp_path)
             game.put("score", score)
             processes.append(process)
-            until_value(probe, score)
-        assert probe.read().value is None
-    probe.close()
+            until_value(reader, score)
+        assert reader.read().value is None
+    reader.close()
 
 
 def test_program_that_becomes_another_is_looked_at_anew(tmp_path: Path) -> None:
@@ -181,23 +180,23 @@ def test_program_that_becomes_another_is_looked_at_anew(tmp_path: Path) -> None:
         "import os, sys; input(); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])",
     ]
     with running([*command, "-c", PROGRAM % 1]) as process:
-        probe = probe_of(target(tmp_path, program=process), type="u32", module=Path(sys.executable).resolve().name)
-        until_value(probe, ELF)
+        reader = reader_of(target(tmp_path, program=process), type="u32", module=Path(sys.executable).resolve().name)
+        until_value(reader, ELF)
         assert process.stdin
         process.stdin.write(b"\n")
         process.stdin.flush()
         Game(process, tmp_path)
-        until_value(probe, ELF)
-        probe.close()
+        until_value(reader, ELF)
+        reader.close()
 
 
 def test_child_of_the_program_is_found_by_its_name(tmp_path: Path) -> None:
     with running([sys.executable, "-c", PROGRAM % 1, "child"]) as process:
         game = Game(process, tmp_path)
-        probe = probe_of(game.target, type="u32", module="sleep", process="sleep")
-        until_value(probe, ELF)
+        reader = reader_of(game.target, type="u32", module="sleep", process="sleep")
+        until_value(reader, ELF)
         os.kill(game.child, 9)
-        until(probe.read, lambda sample: sample.value is None)
-        probe.close()
-    other = probe_of(game.target, address=game.things, process="no-such-process")
+        until(reader.read, lambda sample: sample.value is None)
+        reader.close()
+    other = reader_of(game.target, address=game.things, process="no-such-process")
     assert other.read().value is None

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from pluriverse_server.manifest.sources import AccessibilitySource
-from pluriverse_server.sources.probes import Target, make_probe
-from pluriverse_server.sources.probes.accessibility import AccessibilityProbe
-from pluriverse_server.sources.probes.bus import AccessibilityBus
+from pluriverse_server.sources.program import Target, make_program_reader
+from pluriverse_server.sources.program.accessibility import AccessibilityReader
+from pluriverse_server.sources.program.bus import AccessibilityBus
 from pluriverse_server.sources.reading import SourceError
-from support.probes import running, target, until, until_value
+from support.program import running, target, until, until_value
 from support.typist import Typist
 from support.xvfb import Xvfb, xvfb
 
@@ -69,10 +69,12 @@ class Played:
             self.program.kill()
             self.program.wait()
 
-    def probe(self, **table: Any) -> AccessibilityProbe:
-        probe = make_probe("score", AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target)
-        assert isinstance(probe, AccessibilityProbe)
-        return probe
+    def reader(self, **table: Any) -> AccessibilityReader:
+        reader = make_program_reader(
+            "score", AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target
+        )
+        assert isinstance(reader, AccessibilityReader)
+        return reader
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +87,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Generator[Played]:
         played.stop()
 
 
-def score_on(played: Played) -> AccessibilityProbe:
-    return played.probe(role="label", name=r"^\d+$")
+def score_on(played: Played) -> AccessibilityReader:
+    return played.reader(role="label", name=r"^\d+$")
 
 
 def test_score_of_2048_is_read_as_it_is_played(played: Played) -> None:
-    probe = score_on(played)
-    until_value(probe, 0)
+    reader = score_on(played)
+    until_value(reader, 0)
     scores = [0]
     with Typist(played.screen.name) as typist:
 
@@ -99,7 +101,7 @@ def test_score_of_2048_is_read_as_it_is_played(played: Played) -> None:
             key = MOVES[len(scores) % len(MOVES)]
             typist.down(key)
             typist.up(key)
-            value = probe.read().value
+            value = reader.read().value
             assert isinstance(value, int)
             scores.append(value)
             return value
@@ -107,61 +109,61 @@ def test_score_of_2048_is_read_as_it_is_played(played: Played) -> None:
         until(move, lambda score: score >= 20)
     assert scores == sorted(scores)
     assert all(score % 4 == 0 for score in scores)
-    probe.close()
+    reader.close()
 
 
 def test_widget_is_found_by_role_name_and_index(played: Played) -> None:
-    sizes = [played.probe(role="push button", name=r"^\d . \d$", pattern=r"(?P<value>\d)", index=i) for i in range(4)]
+    sizes = [played.reader(role="push button", name=r"^\d . \d$", pattern=r"(?P<value>\d)", index=i) for i in range(4)]
     until_value(sizes[0], 3)
-    assert [probe.read().value for probe in sizes] == [3, 4, 5, None]
-    frame = played.probe(role="frame")
+    assert [reader.read().value for reader in sizes] == [3, 4, 5, None]
+    frame = played.reader(role="frame")
     until_value(frame, "GNOME 2048")
-    named = played.probe(role="frame", pattern="Chess")
+    named = played.reader(role="frame", pattern="Chess")
     until_value(named, False)
-    for probe in (*sizes, frame, named):
-        probe.close()
+    for reader in (*sizes, frame, named):
+        reader.close()
 
 
 def test_frozen_program_costs_a_second_and_its_value_until_it_goes_on(played: Played) -> None:
-    probe = played.probe(role="frame")
-    until_value(probe, "GNOME 2048")
+    reader = played.reader(role="frame")
+    until_value(reader, "GNOME 2048")
     assert played.program is not None
     os.kill(played.program.pid, signal.SIGSTOP)
     try:
-        sample = probe.read()
+        sample = reader.read()
     finally:
         os.kill(played.program.pid, signal.SIGCONT)
     assert sample.value is None
     assert sample.lag_s >= 1.0
-    until_value(probe, "GNOME 2048")
-    probe.close()
+    until_value(reader, "GNOME 2048")
+    reader.close()
 
 
 def test_program_that_ends_has_no_value_and_the_next_one_is_found(played: Played) -> None:
-    probe = score_on(played)
-    until(probe.read, lambda sample: sample.value is not None)
+    reader = score_on(played)
+    until(reader.read, lambda sample: sample.value is not None)
     played.stop()
-    until(probe.read, lambda sample: sample.value is None)
+    until(reader.read, lambda sample: sample.value is None)
     played.start()
-    until_value(probe, 0)
-    probe.close()
+    until_value(reader, 0)
+    reader.close()
 
 
 def test_bus_that_ends_is_an_error(tmp_path: Path) -> None:
     with bus_for(tmp_path, os.environ) as bus:
         table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
-        probe = make_probe("score", table, target(tmp_path, environment=bus.environment))
-        assert probe.read().value is None
-    with pytest.raises(SourceError, match=r"'score': the program can't tell of its widgets: .* was the bus ended"):
-        until(probe.read, lambda _: False)
-    probe.close()
+        reader = make_program_reader("score", table, target(tmp_path, environment=bus.environment))
+        assert reader.read().value is None
+    with pytest.raises(SourceError, match=r"'score': the program's widgets can't be read: .* was the bus ended"):
+        until(reader.read, lambda _: False)
+    reader.close()
 
 
 def test_program_without_a_bus_is_an_error_that_says_how_it_gets_one(tmp_path: Path) -> None:
     table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
-    probe = make_probe("score", table, target(tmp_path, environment={"HOME": "/"}))
+    reader = make_program_reader("score", table, target(tmp_path, environment={"HOME": "/"}))
     with pytest.raises(SourceError, match=r"say accessibility = true in \[program\]"):
-        probe.read()
+        reader.read()
 
 
 def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -> None:
@@ -170,9 +172,9 @@ def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -
         environment = {**screen.environment, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
         environment |= {"DBUS_SESSION_BUS_ADDRESS": address, "GSETTINGS_BACKEND": "memory"}
         table = AccessibilitySource.model_validate({"from": "accessibility", "role": "frame"})
-        probe = make_probe("score", table, target(tmp_path, environment=environment))
+        reader = make_program_reader("score", table, target(tmp_path, environment=environment))
         session = ["dbus-daemon", "--session", f"--address={address}", "--nofork"]
         with running(session, environment), running([str(GAME)], environment):
             until((tmp_path / "session").is_socket, bool)
-            until_value(probe, "GNOME 2048")
-            probe.close()
+            until_value(reader, "GNOME 2048")
+            reader.close()

@@ -1,21 +1,25 @@
-"""What a page says, checked: nothing of it is believed before it has passed here. Pure."""
+"""A page's messages, checked, and the reports that follow from them: changes of values are rewards. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from pluriverse_protocol import reports
 from pluriverse_protocol.limits import MAX_COORDINATE, MAX_EPISODE_ID, MAX_REPORT_BYTES
 from pluriverse_protocol.reports import MAX_REPORT_DEPTH
 from pluriverse_protocol.strict_json import dump, parse_object
 
-# No game counts so far; sums of such values stay exact in agents' floats.
+from pluriverse_server.manifest.game import RewardTable
+
+# No game counts this far; sums of such values stay exact in agents' floats.
 MAX_VALUE: Final = 1e9
 
-# What stands beside an observation or text in its report.
+# Room for the rest of a report beside its observation or text.
 _REPORT_MARGIN: Final = 1024
 
-# Texts and observations as they may be reported, in characters of which JSON may make six each.
+# The longest text and observation that can be reported, in characters, each of which may take six bytes of JSON.
 MAX_CHARS: Final = (MAX_REPORT_BYTES - _REPORT_MARGIN) // 6
 
 # A reason is shown on a line or two.
@@ -23,14 +27,14 @@ MAX_REASON_CHARS: Final = 200
 
 
 class BadValue(Exception):
-    """The page said what can't be so; the message is the reason why its episode ends."""
+    """The page sent an impossible value; the message is the reason why its episode ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message of the watcher: what is new in the page's episode ``episode``. None where there is nothing new.
+    """One message of the watcher: what is new in episode ``episode`` of the page; None where nothing is new.
 
-    ``at`` is the page's clock in UNIX seconds, ``values`` one number for each of the manifest's rewards.
+    ``at`` is the page's clock in UNIX seconds, ``values`` has one number for each of the manifest's rewards.
     """
 
     episode: int
@@ -46,10 +50,10 @@ class Said:
 
 
 def read(payload: str, rewards: int) -> Said:
-    """What the watcher says in ``payload``, JSON; there are ``rewards`` rewards.
+    """Parse the watcher's message ``payload``, which is JSON; there are ``rewards`` rewards.
 
     Raises:
-        BadValue: it says what can't be so, or isn't the watcher's at all.
+        BadValue: a value is impossible, or the message isn't the watcher's.
     """
     try:
         said = parse_object(payload, max_depth=MAX_REPORT_DEPTH)
@@ -69,6 +73,47 @@ def read(payload: str, rewards: int) -> Said:
     )
 
 
+class Scores:
+    """One episode's values, as last seen."""
+
+    def __init__(self, rewards: Sequence[RewardTable]) -> None:
+        self._rewards = rewards
+        self._values: tuple[float, ...] = (0.0,) * len(rewards)
+        self.running = False
+
+    def reports(self, said: Said) -> list[reports.Report]:
+        """Return the reports that follow from ``said``, in order; it is of this episode and has no fault."""
+        earned = self._earn(said)
+        found: list[reports.Report] = []
+        if said.ready and not self.running:
+            self.running = True
+            found.append(reports.Ready(said.episode, picture=said.picture))
+        if said.text:
+            found.append(reports.Text(said.episode, said.text))
+        if said.observation is not None:
+            found.append(reports.Observation(said.episode, said.observation))
+        if said.done is not None or said.truncated is not None:
+            terminated = said.done is not None
+            reason = (said.done if terminated else said.truncated) or ""
+            earned += self._sum("end", self._values)
+            found.append(reports.Done(said.episode, earned, terminated, not terminated, reason, said.at))
+        elif earned:
+            found.append(reports.Reward(said.episode, earned, said.at))
+        return found
+
+    def _earn(self, said: Said) -> float:
+        if said.values is None:
+            return 0.0
+        before, self._values = self._values, said.values
+        # A page that is loaded again within an episode starts counting again.
+        if said.ready:
+            return 0.0
+        return self._sum("change", [now - then for now, then in zip(said.values, before, strict=True)])
+
+    def _sum(self, give: str, values: Sequence[float]) -> float:
+        return sum(value for value, table in zip(values, self._rewards, strict=True) if table.give == give)
+
+
 def _episode(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_EPISODE_ID:
         raise BadValue(f"the page speaks of episode {value!r:.80}")
@@ -78,7 +123,7 @@ def _episode(value: Any) -> int:
 def _number(key: str, value: Any, limit: float) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise BadValue(f"page: {key} is {value!s:.80}, expected a number")
-    # Integers of any length are compared before they are made floats, which the largest can't be.
+    # Compared before the conversion: the largest integers are no floats.
     if not -limit <= value <= limit:
         raise BadValue(f"page: {key} is {_short(value)}, expected at most {limit:g}")
     return float(value)
@@ -118,7 +163,7 @@ def _text(key: str, value: Any, limit: int) -> str | None:
         raise BadValue(f"page: {key} is {value!r:.80}, expected a string")
     if len(value) > limit:
         raise BadValue(f"page: {key} is {len(value)} characters long, over {limit}")
-    # Half a surrogate pair is a string in JavaScript, but none that UTF-8 can carry.
+    # JavaScript strings may contain half a surrogate pair, which UTF-8 can't encode.
     return value.encode(errors="replace").decode()
 
 

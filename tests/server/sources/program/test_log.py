@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import LogSource
-from pluriverse_server.sources.probes import Output, make_probe
-from pluriverse_server.sources.probes import log as log_module
-from pluriverse_server.sources.probes.log import MAX_BEHIND_BYTES, MAX_LINE_BYTES, MAX_READ_BYTES, LogProbe
-from pluriverse_server.sources.probes.target import MAX_KEPT_BYTES
+from pluriverse_server.sources.program import ProgramOutput, make_program_reader
+from pluriverse_server.sources.program import log as log_module
+from pluriverse_server.sources.program.log import MAX_BEHIND_BYTES, MAX_LINE_BYTES, MAX_READ_BYTES, LogReader
+from pluriverse_server.sources.program.reader import MAX_KEPT_BYTES
 from pluriverse_server.sources.reading import SourceError
-from support.probes import target, until
+from support.program import target, until
 
 SCORE = r"score (?P<value>\S+)"
 
@@ -26,18 +26,18 @@ def table(pattern: str = SCORE, **more: Any) -> LogSource:
 
 
 class Log:
-    """A log file in the program's home and the probe on it."""
+    """A log file in the program's home and the reader on it."""
 
     def __init__(self, home: Path, pattern: str = SCORE) -> None:
         self.path = home / "game.log"
-        self.probe = LogProbe("log", table(pattern, file="game.log"), target(home))
+        self.reader = LogReader("log", table(pattern, file="game.log"), target(home))
 
     def write(self, text: str | bytes) -> None:
         with self.path.open("ab") as file:
             file.write(text.encode() if isinstance(text, str) else text)
 
     def read(self) -> tuple[Value, int]:
-        sample = self.probe.read()
+        sample = self.reader.read()
         return sample.value, sample.events
 
 
@@ -45,7 +45,7 @@ class Log:
 def log(tmp_path: Path) -> Generator[Log]:
     log = Log(tmp_path)
     yield log
-    log.probe.close()
+    log.reader.close()
 
 
 def test_value_is_that_of_the_last_match_and_events_are_the_matches(log: Log) -> None:
@@ -71,7 +71,7 @@ def test_pattern_without_value_counts_its_matches(tmp_path: Path) -> None:
     assert log.read() == (0, 0)
     log.write("died\nborn\nhas died\n")
     assert log.read() == (2, 2)
-    log.probe.close()
+    log.reader.close()
 
 
 def test_line_without_its_end_waits_for_it(log: Log) -> None:
@@ -89,7 +89,7 @@ def test_what_is_in_the_log_already_is_old(tmp_path: Path) -> None:
     assert log.read() == (None, 0)
     log.write("re 5\nscore 6\n")
     assert log.read() == (6, 1)
-    log.probe.close()
+    log.reader.close()
 
 
 def test_log_that_comes_later_is_read_from_its_beginning(log: Log) -> None:
@@ -161,23 +161,23 @@ def test_what_is_written_just_before_the_log_is_replaced_is_read(log: Log, monke
 
 
 def test_sample_says_whether_there_was_more_than_could_be_read(log: Log) -> None:
-    assert not log.probe.read().behind
+    assert not log.reader.read().behind
     line = f"{'':120}score 1\n"
     log.write(line * (2 * MAX_READ_BYTES // len(line)))
-    assert log.probe.read().behind
-    assert log.probe.read().behind
-    assert not log.probe.read().behind
+    assert log.reader.read().behind
+    assert log.reader.read().behind
+    assert not log.reader.read().behind
 
 
 def test_slow_pattern_does_not_hide_that_there_is_more(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "MAX_READ_S", 0.0)
     log.write("x" * (MAX_READ_BYTES - 1) + "\nscore 1\n")
-    assert log.probe.read().behind
+    assert log.reader.read().behind
     monkeypatch.undo()
     # The one line that had been read; what comes after it has not.
-    sample = log.probe.read()
+    sample = log.reader.read()
     assert (sample.value, sample.behind) == (None, True)
-    sample = log.probe.read()
+    sample = log.reader.read()
     assert (sample.value, sample.behind) == (1, False)
 
 
@@ -216,7 +216,7 @@ def test_pattern_that_explodes_is_an_error_in_bounded_time(tmp_path: Path) -> No
     log.write("a" * 5000 + "b\n")
     with pytest.raises(SourceError, match=r"'log': its pattern took over .* nested repetitions"):
         log.read()
-    log.probe.close()
+    log.reader.close()
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
@@ -225,55 +225,55 @@ def test_what_is_no_log_is_an_error_and_never_waited_for(tmp_path: Path, make: A
     log = Log(tmp_path)
     with pytest.raises(SourceError, match=r"game\.log can't be read: .*; is it the log"):
         log.read()
-    log.probe.close()
+    log.reader.close()
 
 
 def test_file_may_be_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "else" / "where.log"
     path.parent.mkdir()
-    probe = LogProbe("log", table(file=str(path)), target(tmp_path / "home"))
+    reader = LogReader("log", table(file=str(path)), target(tmp_path / "home"))
     path.write_text("score 3\n")
-    assert probe.read().value == 3
-    probe.close()
+    assert reader.read().value == 3
+    reader.close()
 
 
 # ── the program's output ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_output_is_read_as_a_file_is_by_each_source_for_itself(tmp_path: Path) -> None:
-    output = Output()
+    output = ProgramOutput()
     output.write(b"score 1\n")
     place = target(tmp_path, output=output)
-    probes = [make_probe("score", table(), place), make_probe("lines", table(r"\w"), place)]
+    readers = [make_program_reader("score", table(), place), make_program_reader("lines", table(r"\w"), place)]
     output.write(b"score 2\nscor")
-    assert [(probe.read().value, probe.read().events) for probe in probes] == [(2, 0), (1, 0)]
+    assert [(reader.read().value, reader.read().events) for reader in readers] == [(2, 0), (1, 0)]
     output.write(b"e 3\n")
-    assert [probe.read().value for probe in probes] == [3, 2]
+    assert [reader.read().value for reader in readers] == [3, 2]
 
 
 def test_output_that_is_forgotten_before_it_is_read_is_an_error(tmp_path: Path) -> None:
-    output = Output()
-    probe = LogProbe("log", table(), target(tmp_path, output=output))
+    output = ProgramOutput()
+    reader = LogReader("log", table(), target(tmp_path, output=output))
     for _ in range(MAX_KEPT_BYTES // MAX_READ_BYTES + 1):
         output.write(b"x" * MAX_READ_BYTES)
     assert output.end == MAX_KEPT_BYTES + MAX_READ_BYTES
     with pytest.raises(SourceError, match="faster than they could be read"):
-        probe.read()
+        reader.read()
 
 
 @given(st.lists(st.binary(max_size=30)), st.binary(max_size=200))
 def test_lines_are_the_same_however_the_bytes_come(cuts: list[bytes], rest: bytes) -> None:
-    output = Output()
-    probe = LogProbe("log", table(r"(?P<value>.*)"), target(Path("/"), output=output))
+    output = ProgramOutput()
+    reader = LogReader("log", table(r"(?P<value>.*)"), target(Path("/"), output=output))
     events = 0
     for part in [*cuts, rest, b"\n"]:
         output.write(part)
-        events += probe.read().events
+        events += reader.read().events
     assert events == (b"".join(cuts) + rest + b"\n").count(b"\n")
 
 
 def test_sample_is_of_the_time_when_it_was_read(log: Log) -> None:
     before = time.time()
-    sample = log.probe.read()
+    sample = log.reader.read()
     assert before <= sample.at <= time.time()
     assert 0 <= sample.lag_s < 20

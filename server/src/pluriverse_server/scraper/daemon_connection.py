@@ -11,11 +11,11 @@ from pluriverse_protocol.reports import Frame, Readings, Report, Request, decode
 
 SOCKET_VARIABLE: Final = "PLURIVERSE_SOCKET"
 
-# Some seconds of reports. A daemon that is so far behind gets what counts, and no more frames and readings.
+# Some seconds of reports. While the daemon is this far behind, it gets no frames and readings.
 MAX_UNSENT_BYTES: Final = 1024 * 1024
 
 
-class Link:
+class DaemonConnection:
     """A connected report socket."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -24,19 +24,11 @@ class Link:
 
     @classmethod
     async def open(cls) -> Self:
-        """Connect to the Unix socket that the daemon named in ``PLURIVERSE_SOCKET``.
-
-        Raises:
-            OSError: no daemon listens there.
-        """
+        """Connect to the Unix socket named in ``PLURIVERSE_SOCKET``; raise OSError if no daemon listens there."""
         return cls(*await asyncio.open_unix_connection(os.environ[SOCKET_VARIABLE], limit=MAX_REPORT_BYTES))
 
     async def request(self) -> Request | None:
-        """The daemon's next request; None once it has hung up.
-
-        Raises:
-            MalformedReport: it isn't one.
-        """
+        """Return the next request, or None once the daemon has hung up; raise MalformedReport if it isn't one."""
         try:
             line = await self._reader.readline()
         except ConnectionResetError:
@@ -44,15 +36,11 @@ class Link:
         return decode_request(line) if line else None
 
     def send(self, *reports: Report) -> None:
-        """Send reports, all in one write.
-
-        Raises:
-            LocalProtocolError: one of them can't be sent; none was.
-        """
+        """Send reports in one write; raise LocalProtocolError, and send none, if one can't be encoded."""
         behind = self._writer.transport.get_write_buffer_size() > MAX_UNSENT_BYTES
         wanted = [report for report in reports if not (behind and isinstance(report, Frame | Readings))]
         self._writer.write(b"".join(map(encode_line, wanted)))
 
     def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         self._writer.close()

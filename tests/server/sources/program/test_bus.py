@@ -9,8 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from pluriverse_server.process import StartError
-from pluriverse_server.sources.probes.bus import AccessibilityBus
-from pluriverse_server.sources.probes.dbus import Bus, BusLost, Place
+from pluriverse_server.sources.program.bus import AccessibilityBus, Bus, BusLost, Place
 from support.waiting import eventually
 
 REGISTRY = Place("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
@@ -53,7 +52,7 @@ def test_nothing_that_a_bus_has_started_is_left_with_whoever_adopts_it(tmp_path:
         import asyncio, os, sys, psutil
         from pathlib import Path
         from pluriverse_server.scraper.tree import adopt_orphans
-        from pluriverse_server.sources.probes.bus import AccessibilityBus
+        from pluriverse_server.sources.program.bus import AccessibilityBus
 
         async def main():
             adopt_orphans()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from pluriverse_server.manifest.sources import ProcessSource
-from pluriverse_server.sources.probes import make_probe
-from pluriverse_server.sources.reading import Probe, SourceError
-from support.probes import running, target
+from pluriverse_server.sources.program import ProgramReader, make_program_reader
+from pluriverse_server.sources.reading import SourceError
+from support.program import running, target
 from support.xvfb import Xvfb, xvfb
 from Xlib import XK, X
 from Xlib.display import Display
@@ -21,11 +21,11 @@ from Xlib.display import Display
 def test_exit_code_is_nothing_until_the_program_has_ended(tmp_path: Path, code: str, value: int) -> None:
     with running([sys.executable, "-c", f"input(); {code}"]) as program:
         table = ProcessSource.model_validate({"from": "process", "read": "exit"})
-        probe = make_probe("exit", table, target(tmp_path, program=program))
-        assert probe.read().value is None
+        reader = make_program_reader("exit", table, target(tmp_path, program=program))
+        assert reader.read().value is None
         program.communicate(b"\n")
-        assert probe.read().value == value
-        probe.close()
+        assert reader.read().value == value
+        reader.close()
 
 
 # ── titles ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -45,9 +45,9 @@ def screen(server: Xvfb) -> Generator[Any]:
     display.close()
 
 
-def title_probe(server: Xvfb, pattern: str = "(?P<value>.*)") -> Probe:
+def title_reader(server: Xvfb, pattern: str = "(?P<value>.*)") -> ProgramReader:
     table = ProcessSource.model_validate({"from": "process", "read": "title", "pattern": pattern})
-    return make_probe("title", table, target(Path("/"), environment=server.environment))
+    return make_program_reader("title", table, target(Path("/"), environment=server.environment))
 
 
 def window(screen: Any, title: bytes, name: str = "WM_NAME", parent: Any = None, *, shown: bool = True) -> Any:
@@ -67,24 +67,24 @@ def entitle(screen: Any, made: Any, title: bytes, name: str = "WM_NAME") -> None
 
 
 def test_title_is_read_as_it_changes(server: Xvfb, screen: Any) -> None:
-    probe = title_probe(server, r"Score: (?P<value>\d+)")
-    assert probe.read().value is None
+    reader = title_reader(server, r"Score: (?P<value>\d+)")
+    assert reader.read().value is None
     made = window(screen, b"Game - Score: 10")
-    assert probe.read().value == 10
+    assert reader.read().value == 10
     entitle(screen, made, b"Game - Score: 25")
-    assert probe.read().value == 25
+    assert reader.read().value == 25
     made.destroy()
     screen.sync()
-    assert probe.read().value is None
-    probe.close()
+    assert reader.read().value is None
+    reader.close()
 
 
 def test_title_in_unicode_comes_before_the_old_one(server: Xvfb, screen: Any) -> None:
     made = window(screen, b"old")
     entitle(screen, made, "Zähler".encode(), "_NET_WM_NAME")
-    probe = title_probe(server)
-    assert probe.read().value == "Zähler"
-    probe.close()
+    reader = title_reader(server)
+    assert reader.read().value == "Zähler"
+    reader.close()
 
 
 @pytest.mark.parametrize(("pattern", "value"), [("Over", True), ("Won", False)])
@@ -93,70 +93,70 @@ def test_pattern_without_value_says_whether_a_title_matches(
 ) -> None:
     window(screen, b"Game Over")
     window(screen, b"Help")
-    probe = title_probe(server, pattern)
-    assert probe.read().value is value
-    probe.close()
+    reader = title_reader(server, pattern)
+    assert reader.read().value is value
+    reader.close()
 
 
 def test_uppermost_window_that_matches_is_read(server: Xvfb, screen: Any) -> None:
     low, _ = window(screen, b"level 1"), window(screen, b"level 2")
     window(screen, b"level 3", shown=False)
     window(screen, b"about")
-    probe = title_probe(server, r"level (?P<value>\d)")
-    assert probe.read().value == 2
+    reader = title_reader(server, r"level (?P<value>\d)")
+    assert reader.read().value == 2
     low.configure(stack_mode=X.Above)
     screen.sync()
-    assert probe.read().value == 1
-    probe.close()
+    assert reader.read().value == 1
+    reader.close()
 
 
 def test_changes_of_the_keyboard_map_do_not_pile_up(server: Xvfb, screen: Any) -> None:
     window(screen, b"game")
-    probe = title_probe(server)
-    assert probe.read().value == "game"
+    reader = title_reader(server)
+    assert reader.read().value == "game"
     for keysym in (XK.XK_a, XK.XK_b) * 50:
         screen.change_keyboard_mapping(255, [(keysym, keysym)])
     screen.sync()
     # What comes together with the answers of a read waits for the next.
-    probe.read()
-    assert probe.read().value == "game"
-    assert vars(probe)["_display"].pending_events() == 0
-    probe.close()
+    reader.read()
+    assert reader.read().value == "game"
+    assert vars(reader)["_display"].pending_events() == 0
+    reader.close()
 
 
 def test_window_in_a_window_managers_frame_is_found(server: Xvfb, screen: Any) -> None:
     frame = window(screen, b"")
     window(screen, b"inside", parent=frame)
-    probe = title_probe(server)
-    assert probe.read().value == "inside"
-    probe.close()
+    reader = title_reader(server)
+    assert reader.read().value == "inside"
+    reader.close()
 
 
 @pytest.mark.parametrize("title", [b"\xff\xfe broken", b"x" * 100_000])
 def test_title_of_any_bytes_is_a_short_text(server: Xvfb, screen: Any, title: bytes) -> None:
     window(screen, title)
-    probe = title_probe(server)
-    value = probe.read().value
+    reader = title_reader(server)
+    value = reader.read().value
     assert isinstance(value, str)
     assert 0 < len(value) <= 1000
-    probe.close()
+    reader.close()
 
 
 def test_screen_that_is_not_there_is_an_error() -> None:
-    probe = make_probe(
+    reader = make_program_reader(
         "title",
         ProcessSource.model_validate({"from": "process", "read": "title"}),
         target(Path("/"), environment={"DISPLAY": ":987"}),
     )
     with pytest.raises(SourceError, match=r"'title': no window can be seen on the screen ':987'"):
-        probe.read()
-    probe.close()
+        reader.read()
+    reader.close()
 
 
 def test_screen_that_ends_is_an_error() -> None:
     with xvfb() as server:
-        probe = title_probe(server)
-        assert probe.read().value is None
+        reader = title_reader(server)
+        assert reader.read().value is None
     with pytest.raises(SourceError, match="is the X server running"):
-        probe.read()
-    probe.close()
+        reader.read()
+    reader.close()

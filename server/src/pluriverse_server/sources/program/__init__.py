@@ -1,0 +1,31 @@
+"""Sources beside the screen: a program's log, files, memory, exit code, window title and widgets. One module each."""
+
+from __future__ import annotations
+
+from pluriverse_server.manifest import sources as tables
+
+from .accessibility import AccessibilityReader
+from .file import FileReader
+from .log import LogReader
+from .memory import MemoryReader
+from .process import ExitReader, TitleReader
+from .reader import ProgramOutput, ProgramReader, Target
+
+__all__ = ["ProgramOutput", "ProgramReader", "Target", "make_program_reader"]
+
+
+def make_program_reader(name: str, table: tables.Source, target: Target) -> ProgramReader:
+    """Make the reader of source ``name``. Make it before the program starts: existing log lines count as old."""
+    match table:
+        case tables.LogSource():
+            return LogReader(name, table, target)
+        case tables.FileSource():
+            return FileReader(name, table, target)
+        case tables.MemorySource():
+            return MemoryReader(name, table, target)
+        case tables.AccessibilitySource():
+            return AccessibilityReader(name, table, target)
+        case tables.ProcessSource():
+            return ExitReader(target) if table.read == "exit" else TitleReader(name, table, target)
+        case _:
+            raise ValueError(f"source {name!r} is read from the screen, expected one that isn't")
