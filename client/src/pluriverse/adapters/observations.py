@@ -1,4 +1,4 @@
-"""What an agent is given of a turn: the picture alone, or with texts and structured observations beside it. Pure."""
+"""Makes observations of results: the picture alone, or with texts and structured observations beside it. Pure."""
 
 from __future__ import annotations
 
@@ -18,40 +18,42 @@ class Observations:
     """Makes the observations of one environment.
 
     ``names`` are its parts: ``vision`` (uint8 of shape ``pictures.shape``), and where the remote sends them ``text``
-    (str) and ``observation`` (float32 of shape ``state_shape``). Where ``vision`` is alone an observation is that
+    (str) and ``observation`` (float32 of shape ``state_shape``). If there is only ``vision``, an observation is that
     array, else a dict of the parts.
     """
 
     def __init__(self, spaces: Spaces | None, pictures: Pictures) -> None:
-        """``spaces`` None: a remote that doesn't say what it sends; its texts are left out."""
-        self.pictures = pictures
-        self.state_shape = spaces.observation if spaces is not None else None
+        """``spaces`` None: not known; texts are left out."""
+        self.pictures: Pictures = pictures
+        self.state_shape: tuple[int, ...] | None = spaces.observation if spaces is not None else None
         names = ["vision"]
         if spaces is not None and spaces.text:
             names.append("text")
         if self.state_shape is not None:
             names.append("observation")
-        self.names = tuple(names)
+        self.names: tuple[str, ...] = tuple(names)
 
-    def make(self, turn: StepResult) -> Any:
-        """The observation of a turn.
+    def make(self, result: StepResult, *, copy: bool = False) -> Any:
+        """Return the observation of a result. ``copy``: in arrays of its own, not views of the screen.
 
         Raises:
-            RemoteFailed: the remote sent a state of another shape than it had said.
+            RemoteFailed: the remote sent a structured observation of another shape than it had announced.
         """
-        vision = self.pictures.make(turn.screen)
-        if self.names == ("vision",):
+        vision = self.pictures.make(result.screen)
+        if copy:
+            vision = np.array(vision)
+        if len(self.names) == 1:
             return vision
         parts: dict[str, Any] = {"vision": vision}
         if "text" in self.names:
-            parts["text"] = turn.text
+            parts["text"] = result.text
         if self.state_shape is not None:
-            parts["observation"] = state_array(turn.state, self.state_shape)
+            parts["observation"] = state_array(result.state, self.state_shape)
         return parts
 
 
 def state_array(state: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """A structured observation as an array of its own; zeros while none has come.
+    """Return a structured observation as a new array; zeros while there is none.
 
     Raises:
         RemoteFailed: it isn't numbers of that shape.

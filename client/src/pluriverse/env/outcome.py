@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final
 
 from pluriverse_protocol.messages import Observation as StructuredObservation
 
 from pluriverse.diagnostics import PREFIX, Bounds
-from pluriverse.rewarder.clock import Skew
 from pluriverse.rewarder.merge import merge_info
 from pluriverse.spaces import Observation
 
@@ -59,7 +59,8 @@ class Outcome:
     painted_at: float | None = None
     message_sent_at: float | None = None
     message_received_at: float | None = None
-    skew: Skew | None = None
+    skew: Bounds | None = None
+    """The bounds of the clocks' difference, with ``painted_at``."""
     observation_lag: Bounds | None = None
     action_lag: Bounds | None = None
     reward_lag: Bounds | None = None
@@ -73,8 +74,7 @@ class Outcome:
         self.updates += later.updates
         self.pixels += later.pixels
         self.episode_id, self.state = later.episode_id, later.state
-        for name in _LATEST:
-            value = getattr(later, name)
+        for name, value in zip(_LATEST, _latest(later), strict=True):
             if value is not None and value is not False:
                 setattr(self, name, value)
         if later.done:
@@ -104,10 +104,7 @@ class Outcome:
             info["env_status.complete.episode_id"] = str(self.completed_id)
             if self.error is None:
                 info["env_status.complete.env_state"] = self.completed_state
-        if self.painted_at is not None and self.skew is not None:
-            info[f"{PREFIX}clock_skew"] = tuple(self.skew)
-        for key, name in _KEYS:
-            value = getattr(self, name)
+        for key, value in zip(_KEYS, _latest(self), strict=False):
             if value is not None and value is not False:
                 info[key] = value
         return info
@@ -121,21 +118,26 @@ class Outcome:
 
 
 # Fields that users see under these keys, unless they are None or False.
-_KEYS: Final = (
-    ("error", "error"),
-    ("env_status.disconnected", "disconnected"),
-    ("mask.masked.action", "masked_action"),
-    ("mask.masked.observation", "masked_observation"),
-    ("diagnostics.image_local_time", "picture_at"),
-    ("diagnostics.image_remote_time", "painted_at"),
-    ("reward_buffer.remote_time", "message_sent_at"),
-    ("reward_buffer.local_time", "message_received_at"),
-    (f"{PREFIX}lag.observation", "observation_lag"),
-    (f"{PREFIX}lag.action", "action_lag"),
-    (f"{PREFIX}lag.reward", "reward_lag"),
-    (f"{PREFIX}lag.rewarder_message", "message_lag"),
-)
-_LATEST: Final = (*(name for _, name in _KEYS), "skew", "completed_id", "completed_state")
+_FIELDS: Final = {
+    "error": "error",
+    "env_status.disconnected": "disconnected",
+    "mask.masked.action": "masked_action",
+    "mask.masked.observation": "masked_observation",
+    "diagnostics.image_local_time": "picture_at",
+    "diagnostics.image_remote_time": "painted_at",
+    "reward_buffer.remote_time": "message_sent_at",
+    "reward_buffer.local_time": "message_received_at",
+    f"{PREFIX}clock_skew": "skew",
+    f"{PREFIX}lag.observation": "observation_lag",
+    f"{PREFIX}lag.action": "action_lag",
+    f"{PREFIX}lag.reward": "reward_lag",
+    f"{PREFIX}lag.rewarder_message": "message_lag",
+}
+_KEYS: Final = tuple(_FIELDS)
+_LATEST: Final = (*_FIELDS.values(), "completed_id", "completed_state")
+
+# All at once, since this is done for each environment in each step.
+_latest: Final = attrgetter(*_LATEST)
 
 
 def _text(episode_id: int | None) -> str | None:

@@ -57,7 +57,7 @@ def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
 def _write(minari: Any, dataset_id: str, first: Demonstration, remaining: Iterator[Demonstration]) -> int:
     from gymnasium.spaces import Box
 
-    from pluriverse.adapters.gymnasium.spaces import action_space
+    from pluriverse.adapters.gymnasium.gym_spaces import action_space
 
     root: Path = minari.storage.get_dataset_path()
     actions = action_space(first.actions_of)

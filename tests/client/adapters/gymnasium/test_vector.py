@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
-from pluriverse.adapters.gymnasium.opening import drawn_seed, generator_of
+from pluriverse.adapters.gymnasium.shared import drawn_seed, generator_of
 from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
 from support.killing import kill_remote
 from support.remotes import MachineRemote, on_machine

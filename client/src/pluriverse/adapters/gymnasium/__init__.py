@@ -17,7 +17,7 @@ if importlib.util.find_spec("gymnasium") is None:
     raise ConfigurationError('Gymnasium isn\'t installed; install it with: pip install "pluriverse[gymnasium]"')
 
 from .env import PluriverseEnv
-from .spaces import AnyText, Events
+from .gym_spaces import AnyText, Events
 from .vector import PluriverseVectorEnv
 
 __all__ = ["AnyText", "Events", "PluriverseEnv", "PluriverseVectorEnv", "register_environments"]

@@ -6,15 +6,14 @@ from typing import Any, Final
 
 import gymnasium
 
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
 
-from .infos import info_of
-from .observations import Observer
-from .opening import checked_seed, drawn_seed, open_core
-from .pictures import RENDER_MODES, Renderer
-from .spaces import action_space, observation_space
+from .gym_spaces import action_space, observation_space
+from .shared import RENDER_MODES, Renderer, checked_seed, drawn_seed, info_of, open_core
 
 RESET_OPTIONS: Final = {"join"}
 
@@ -22,11 +21,10 @@ RESET_OPTIONS: Final = {"join"}
 class PluriverseEnv(gymnasium.Env[Any, Any]):
     """A program on another machine, in real time: it doesn't wait while the agent thinks.
 
-    An observation is a picture, uint8 (height, width, channels), or ``{"vision": picture, "text": str, "observation":
-    float32 array}`` with those that the environment has. An action is of ``action_space``: by default an integer where
-    the environment has a choice of actions, else ``{"pointer": …, "buttons": …, "keys": …}``.
-
-    ``info`` has what docs/agents.md says, ``lost`` (whether the remote broke), and what the program tells.
+    An observation is a picture, uint8 (height, width, channels), RGB or grey, or ``{"vision": picture, "text": str,
+    "observation": float32 array}`` with those parts that the environment has. An action is an integer where the
+    environment has discrete actions, else ``{"pointer": …, "buttons": …, "keys": …}``; see ``action_space``. ``info``
+    has the keys of docs/agents.md, those that the program reports, and ``lost``: whether the remote broke.
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012 - Gymnasium declares it so
@@ -43,36 +41,36 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         """Start or find the remote; blocks until it is there.
 
         Args:
-            env_id: such as ``gym-core.Pong-v3``; None for whatever the remote plays.
-            remotes: one, as ``pluriverse.make`` takes it: ``1``, ``"local:1"``, ``"vnc://host:5900+15900?password=…"``.
+            env_id: such as ``"gym-core.Pong-v3"``; None for whatever the remote plays.
+            remotes: one, as in ``pluriverse.make``: ``1``, ``"local:1"``, ``"vnc://host:5900+15900?password=…"``.
             render_mode: ``"human"``, ``"rgb_array"`` or None.
-            measured: whether ``info`` has lags, counts, ids and times, or just what the program tells.
-            options: see ``opening.open_core``: ``actions`` ("auto", "discrete", "keys", "pointer" or "events"),
+            measured: whether ``info`` has lags, counts, ids and times, or only what the program reports.
+            options: see ``shared.open_core``: ``actions`` ("auto", "discrete", "keys", "pointer" or "events"),
                 ``size``, ``grey``, ``crop``, ``frame_skip``, ``fps``, ``max_episode_steps``, ``vnc``, …
 
         Raises:
-            ConfigurationError: what is asked for can't be had; says what mends it.
+            ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: the remote could not be started or reached.
         """
-        self.core = open_core(env_id, remotes, 1, **options)
+        self.core: Core = open_core(env_id, remotes, 1, **options)
         try:
             self._renderer = Renderer(self.core, render_mode)
         except BaseException:
             self.core.close()
             raise
-        self._observer = Observer(self.core)
+        self._observations = Observations(self.core.spaces, self.core.pictures)
         self._measured = measured
-        self.render_mode = render_mode
-        self.metadata = {**self.metadata, "render_fps": self.core.fps / options.get("frame_skip", 1)}
-        self.observation_space = observation_space(self.core)
-        self.action_space = action_space(self.core.actions)
+        self.render_mode: str | None = render_mode
+        self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self.core.fps / options.get("frame_skip", 1)}
+        self.observation_space: gymnasium.Space[Any] = observation_space(self.core)
+        self.action_space: gymnasium.Space[Any] = action_space(self.core.actions)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode; blocks until its first running frame, and returns it as ``(observation, info)``.
+        """Begin an episode, wait for its first frame, and return ``(observation, info)``.
 
-        The same seed begins the same episode where the program can. After a seeded episode, the seeds of those that
-        are reset without one follow from it. ``options={"join": True}`` takes the episode that began by itself when the
-        last one ended, where there is one.
+        The same seed begins the same episode where the program supports it. After a seeded episode, the seeds of
+        later ones follow from it. ``options={"join": True}``: if the remote ended the last episode itself, take the one
+        that it began then.
 
         Raises:
             Misuse: there is no such option, or the seed is out of range.
@@ -91,21 +89,21 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act at once, and return ``(observation, reward, terminated, truncated, info)``.
 
-        The observation is the newest frame that the agent has not been given yet: one that came while it was thinking,
-        or else the next. What was earned since the last step adds up. ``terminated``: an outcome; ``truncated``: a
-        limit of time, somebody else's reset, or a remote that broke.
+        The observation is the newest frame that the agent has not seen yet: one that came while it was thinking, or
+        else the next. The reward is the sum since the last step. ``terminated``: an outcome; ``truncated``: a time
+        limit, somebody else's reset, or a remote that broke.
 
         Raises:
-            ActionError: it is no action; nothing was sent.
+            ActionError: the action is invalid; nothing was sent.
             ResetNeeded: there is no episode to act in.
         """
         self.core.send({0: action})
         observation, info = self._receive()
-        turn = self.core.result(0)
-        return observation, turn.reward, turn.terminated, turn.truncated, info
+        result = self.core.result(0)
+        return observation, result.reward, result.terminated, result.truncated, info
 
     def render(self) -> Pixels | None:  # pyright: ignore[reportIncompatibleMethodOverride] - one mode at a time
-        """``rgb_array``: the last picture, uint8 (height, width, 3); ``human`` is shown by ``reset`` and ``step``.
+        """Return the last picture, uint8 (height, width, 3), in the mode ``rgb_array``; ``human`` shows by itself.
 
         Raises:
             ResetNeeded: there was no reset yet.
@@ -113,11 +111,12 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         return self._renderer.picture(0) if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
-        """Hang up, and remove the remote if it was started here; may be called repeatedly."""
+        """Disconnect, and remove the remote if it was started here; may be called repeatedly."""
         self._renderer.close()
         self.core.close()
 
     def _receive(self) -> tuple[Any, dict[str, Any]]:
         self.core.receive(1)
         self._renderer.show()
-        return self._observer.one(0), info_of(self.core.result(0), measured=self._measured)
+        result = self.core.result(0)
+        return self._observations.make(result, copy=True), info_of(result, measured=self._measured)

@@ -14,23 +14,22 @@ from numpy.typing import NDArray
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.player import Phase
+from pluriverse.env.base import seed_each
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
 
-from .infos import batch_infos, info_of
-from .observations import Observer
-from .opening import drawn_seed, generator_of, open_core
-from .pictures import RENDER_MODES, Renderer
-from .spaces import action_space, observation_space
+from .batches import ObservationBatch, batch_infos
+from .gym_spaces import action_space, observation_space
+from .shared import RENDER_MODES, Renderer, drawn_seed, generator_of, info_of, open_core
 
 Infos = dict[int, dict[str, Any]]
 
 
 class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """``num_envs`` remotes that play the same environment, each in its own time; a step waits for all of them.
+    """``num_envs`` remotes that play the same environment; a step waits for all of them.
 
-    Observations, actions, rewards and infos are batches of ``PluriverseEnv``'s. Episodes that end are followed by the
-    next as ``autoreset_mode`` says. Where no seed was given, that is the one that began by itself on the remote.
+    Observations, actions, rewards and infos are batches of ``PluriverseEnv``'s. The next episode begins as
+    ``autoreset_mode`` says; without a seed it is the one that the remote began by itself.
     """
 
     single_observation_space: gymnasium.Space[Any]
@@ -39,7 +38,6 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     action_space: gymnasium.Space[Any]
 
     core: Core
-    """What all is done with."""
 
     def __init__(
         self,
@@ -56,20 +54,20 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Start or find the remotes; blocks until they are there.
 
         Args:
-            env_id: such as ``gym-core.Pong-v3``; None for whatever the remotes play.
+            env_id: such as ``"gym-core.Pong-v3"``; None for whatever the remotes play.
             num_envs: how many.
-            remotes: as ``pluriverse.make`` takes it, ``num_envs`` of them; None: start them.
+            remotes: ``num_envs`` of them, as in ``pluriverse.make``; None: start them.
             autoreset_mode: ``NextStep``, ``SameStep`` or ``Disabled``.
-            copy: whether observations are arrays of their own, or the same ones each time, filled anew.
+            copy: whether observations are new arrays, or the same ones each time, filled anew.
             render_mode: ``"human"``, ``"rgb_array"`` or None.
-            measured: whether ``infos`` have lags, counts, ids and times, or just what the program tells.
+            measured: whether ``infos`` have lags, counts, ids and times, or only what the program reports.
             options: see ``PluriverseEnv``.
 
         Raises:
-            ConfigurationError: what is asked for can't be had; says what mends it.
+            ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
         """
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
         core = open_core(env_id, remotes, num_envs, **options)
         try:
             self._renderer = Renderer(core, render_mode)
@@ -77,13 +75,13 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             core.close()
             raise
         self.core = core
-        self._observer = Observer(core)
+        self._batch = ObservationBatch(core)
         self._copy = copy
         self._measured = measured
         self._generators: list[np.random.Generator | None] = [None] * num_envs
-        self.num_envs = num_envs
-        self.render_mode = render_mode
-        self.metadata = {
+        self.num_envs: int = num_envs
+        self.render_mode: str | None = render_mode
+        self.metadata: dict[str, Any] = {
             "autoreset_mode": self.autoreset_mode,
             "render_modes": RENDER_MODES,
             "render_fps": core.fps / options.get("frame_skip", 1),
@@ -96,13 +94,13 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def reset(  # pyright: ignore[reportIncompatibleMethodOverride] - as SyncVectorEnv has it
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode everywhere; blocks until all have their first running frames.
+        """Begin an episode everywhere, and wait for the first frames; return ``(observations, infos)``.
 
         ``seed``: environment ``i`` gets ``seed + i``, or ``seed[i]``. ``options={"reset_mask": mask}``, booleans of
-        shape ``(num_envs,)``: only these; the others' observations are what they were, and infos have none of them.
+        shape ``(num_envs,)``: only these; the others' observations stay, and infos have none of them.
 
         Raises:
-            Misuse: there is no such option, or seeds or mask are no such.
+            Misuse: there is no such option, or the seeds or the mask are invalid.
             RemoteFailed: an episode didn't begin.
         """
         chosen = self._masked(options or {})
@@ -116,36 +114,36 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         while chosen:
             (index,) = self.core.receive(1)
             chosen.discard(index)
-            infos[index] = self._taken(index)
+            infos[index] = self._take(index)
         return self._observed(), batch_infos(self.num_envs, sorted(infos.items()))
 
     def step(self, actions: Any) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Act everywhere at once, and wait until every environment has answered.
+        """Act everywhere at once, and wait until every environment has answered; see ``PluriverseEnv.step``.
 
         Returns observations, rewards (float64), terminations and truncations (booleans), each of shape ``(num_envs,
-        …)``, and infos. See ``PluriverseEnv.step``; of an episode that is over:
+        …)``, and infos. Where an episode is over, and the mode is
 
-        - ``NextStep``: this returns its last observation; the next step ignores the action and returns the first of the
-          next episode, with reward 0.
-        - ``SameStep``: this returns the first observation of the next, and the last in ``infos["final_obs"]``, with
+        - ``NextStep``: the observation is its last; the next step ignores the action, and returns the first observation
+          of the next episode, with reward 0.
+        - ``SameStep``: the observation is the first of the next episode; the last is in ``infos["final_obs"]``, with
           ``infos["final_info"]``.
-        - ``Disabled``: this returns its last observation; it has to be reset before the next step.
+        - ``Disabled``: the observation is its last, and it has to be reset before the next step.
 
-        An episode begins when its remote is there: after one broke, this can take seconds, and all wait.
+        After a remote broke, it can take seconds until its next episode begins, and all wait.
 
         Raises:
-            ActionError: an action isn't one; nothing was sent to any.
+            ActionError: an action is invalid; nothing was sent to any.
             ResetNeeded: there is no episode to act in.
             Misuse: there aren't ``num_envs`` actions.
         """
         core = self.core
-        listed: list[Any] = list(iterate(self.action_space, actions))
-        if len(listed) != self.num_envs:
-            raise Misuse(f"there are {len(listed)} actions for {self.num_envs} environments; expected one for each")
+        each: list[Any] = list(iterate(self.action_space, actions))
+        if len(each) != self.num_envs:
+            raise Misuse(f"there are {len(each)} actions for {self.num_envs} environments; expected one for each")
         over = [i for i in range(self.num_envs) if core.phase(i) is Phase.ENDED]
         if self.autoreset_mode is AutoresetMode.DISABLED:
             over = []
-        core.send({index: action for index, action in enumerate(listed) if index not in over})
+        core.send({index: action for index, action in enumerate(each) if index not in over})
         for index in over:
             self._restart(index)
         rewards = np.zeros(self.num_envs, np.float64)
@@ -154,15 +152,17 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         waiting = self.num_envs
         while waiting:
             (index,) = core.receive(1)
-            turn = core.result(index)
-            if not turn.first:
-                rewards[index], terminations[index], truncations[index] = turn.reward, turn.terminated, turn.truncated
+            result = core.result(index)
+            if not result.first:
+                rewards[index] = result.reward
+                terminations[index], truncations[index] = result.terminated, result.truncated
                 if self.autoreset_mode is AutoresetMode.SAME_STEP and core.phase(index) is Phase.ENDED:
-                    final = info_of(turn, measured=self._measured)
-                    infos[index] = {"final_obs": self._observer.one(index), "final_info": final}
+                    final = info_of(result, measured=self._measured)
+                    infos[index] = {"final_obs": self._batch.one(index), "final_info": final}
                     self._restart(index)
                     continue
-            infos[index] = {**infos.get(index, {}), **self._taken(index)}
+            info = self._take(index)
+            infos[index] = {**infos[index], **info} if index in infos else info
             waiting -= 1
         return (
             self._observed(),
@@ -173,7 +173,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         )
 
     def render(self) -> tuple[Pixels, ...] | None:
-        """``rgb_array``: the last pictures. ``human`` shows the first environment, by itself.
+        """Return the last pictures, in the mode ``rgb_array``; ``human`` shows the first environment by itself.
 
         Raises:
             ResetNeeded: there was no reset yet.
@@ -183,8 +183,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return tuple(self._renderer.picture(index) for index in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Hang up, and remove the remotes that were started here."""
-        # Gymnasium closes also what could not be made.
+        """Disconnect, and remove the remotes that were started here."""
+        # Gymnasium also closes what could not be made.
         if hasattr(self, "core"):
             self._renderer.close()
             self.core.close()
@@ -193,19 +193,16 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seed = drawn_seed(self._generators[index])
         self.core.reset(index, seed, join=seed is None)
 
-    def _taken(self, index: int) -> dict[str, Any]:
-        self._observer.take(index)
+    def _take(self, index: int) -> dict[str, Any]:
+        self._batch.take(index)
         return info_of(self.core.result(index), measured=self._measured)
 
     def _observed(self) -> Any:
         self._renderer.show()
-        return self._observer.batch(copy=self._copy)
+        return self._batch.observations(copy=self._copy)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> dict[int, int | None]:
-        if seed is None or isinstance(seed, int | np.integer):
-            seeds = [None if seed is None else int(seed) + index for index in range(self.num_envs)]
-        else:
-            seeds = list(seed)
+        seeds = seed_each(int(seed) if isinstance(seed, np.integer) else seed, self.num_envs)
         if len(seeds) != self.num_envs:
             raise Misuse(f"there are {len(seeds)} seeds for {self.num_envs} environments; expected one for each")
         return dict(enumerate(seeds))

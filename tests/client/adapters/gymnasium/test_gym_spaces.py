@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space, iterate
 from pluriverse.adapters.actions import KINDS, ActionMap, Kind
 from pluriverse.adapters.gymnasium import AnyText, Events
-from pluriverse.adapters.gymnasium.spaces import action_space
+from pluriverse.adapters.gymnasium.gym_spaces import action_space
 from pluriverse.env.actions import parse_action
 from pluriverse.spaces import PEEK_REWARD
 from pluriverse_protocol.env_spaces import Choice, Spaces

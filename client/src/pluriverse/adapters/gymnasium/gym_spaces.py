@@ -1,4 +1,4 @@
-"""What an agent is given and what it does, as Gymnasium's spaces."""
+"""The observations and actions of an environment as Gymnasium's spaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pluriverse.adapters.core import Core
 from pluriverse.env.actions import parse_action
 from pluriverse.errors import ActionError
 
-# What a sample of text is made of, and how long it gets: enough to be no word that a policy was trained on.
+# The characters and the length of samples of text: enough to be no word that a policy was trained on.
 _PRINTABLE: Final = "".join(map(chr, range(0x20, 0x7F)))
 _SAMPLE_CHARS: Final = 64
 
@@ -25,17 +25,17 @@ class AnyText(spaces.Text):
     """Strings of any characters, for what programs write; samples are printable ASCII of at most 64 characters."""
 
     def __init__(self, seed: int | np.random.Generator | None = None) -> None:
-        """``seed``: of ``sample``."""
+        """``seed`` is that of ``sample``."""
         super().__init__(MAX_REPORT_BYTES, min_length=0, charset=_PRINTABLE, seed=seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """A string."""
+        """Return a string."""
         if mask is None and probability is None:
             mask = (int(self.np_random.integers(_SAMPLE_CHARS + 1)), None)
         return super().sample(mask, probability)
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a string, and no longer than a program's report."""
+        """Return whether it is a string, no longer than a program's report may be."""
         return isinstance(x, str) and len(x) <= self.max_length
 
     def __repr__(self) -> str:
@@ -43,10 +43,10 @@ class AnyText(spaces.Text):
 
 
 class Events(gymnasium.Space[list[Event]]):
-    """Universe's actions: lists of key and pointer events, such as ``[("KeyEvent", "ArrowUp", True)]``.
+    """Universe's actions: all lists of key and pointer events, such as ``[("KeyEvent", "ArrowUp", True)]``.
 
-    It contains all such lists. A sample is one event: one of ``keys`` (X keysyms) goes up or down, or the pointer is
-    somewhere in ``box`` (x, y, width and height in pixels of the screen), with the left button or without.
+    A sample is one event: one of ``keys`` (X keysyms) goes up or down, or the pointer goes somewhere in ``box`` (x, y,
+    width and height in pixels of the screen), with the left button or without.
     """
 
     def __init__(
@@ -55,21 +55,21 @@ class Events(gymnasium.Space[list[Event]]):
         box: tuple[int, int, int, int],
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """``seed``: of ``sample``."""
+        """``seed`` is that of ``sample``."""
         super().__init__(seed=seed)
-        self.keys = tuple(keys)
-        self.box = box
+        self.keys: tuple[int, ...] = tuple(keys)
+        self.box: tuple[int, int, int, int] = box
 
     @property
     def is_np_flattenable(self) -> bool:
-        """It isn't: lists have no fixed length."""
+        """False: lists have no fixed length."""
         return False
 
     def sample(self, mask: Any = None, probability: Any = None) -> list[Event]:
-        """A list of one event.
+        """Return a list of one event.
 
         Raises:
-            ValueError: a mask or probabilities are given; there is nothing to count them by.
+            ValueError: there is a mask or a probability, which can't be applied to lists.
         """
         if mask is not None or probability is not None:
             raise ValueError("lists of events can't be sampled with a mask or probabilities; call sample()")
@@ -80,18 +80,18 @@ class Events(gymnasium.Space[list[Event]]):
         return [PointerEvent(x + across, y + down, int(self.np_random.integers(2)))]
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a list of events."""
+        """Return whether it is a list of events."""
         try:
             return not parse_action(x).peek
         except ActionError:
             return False
 
     def to_jsonable(self, sample_n: Iterable[list[Event]]) -> list[Any]:
-        """Samples as lists, which JSON knows."""
+        """Return samples as lists that can be written as JSON."""
         return [[to_wire(event) for event in parse_action(sample).events] for sample in sample_n]
 
     def from_jsonable(self, sample_n: list[Any]) -> list[list[Event]]:
-        """The samples that such lists stand for."""
+        """Return the samples of such lists."""
         return [[from_wire(event) for event in sample] for sample in sample_n]
 
     def __eq__(self, other: object) -> bool:
@@ -105,7 +105,7 @@ class Events(gymnasium.Space[list[Event]]):
 
 
 def action_space(actions: ActionMap) -> gymnasium.Space[Any]:
-    """The space of an environment's actions."""
+    """Return the space of an environment's actions."""
     match actions.kind:
         case "discrete":
             return spaces.Discrete(actions.n)
@@ -124,7 +124,7 @@ def action_space(actions: ActionMap) -> gymnasium.Space[Any]:
 
 
 def observation_space(core: Core) -> gymnasium.Space[Any]:
-    """The space of an environment's observations: a Box of pixels, or a Dict where there is more than pixels."""
+    """Return the space of an environment's observations: a Box of pixels, or a Dict with other parts beside them."""
     vision = spaces.Box(0, 255, core.pictures.shape, np.uint8)
     parts: dict[str, gymnasium.Space[Any]] = {"vision": vision}
     if core.spaces is not None and core.spaces.text:

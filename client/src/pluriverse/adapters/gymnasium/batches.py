@@ -1,0 +1,100 @@
+"""Observations and infos of several environments as one of arrays, as Gymnasium's vectors have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.observations import Observations, state_array
+
+# Values of these types become arrays of their type; of others, arrays of objects.
+_NUMBERS: Final = (bool, int, float, np.number)
+
+
+class ObservationBatch:
+    """The last observations of a core's environments, in arrays that stay."""
+
+    def __init__(self, core: Core) -> None:
+        """All zeros."""
+        self._core = core
+        self._observations = Observations(core.spaces, core.pictures)
+        self._vision = np.zeros((core.n, *core.pictures.shape), np.uint8)
+        self._texts = [""] * core.n
+        self._state_shape = self._observations.state_shape
+        self._states = np.zeros((core.n, *(self._state_shape or ())), np.float32)
+
+    def one(self, index: int) -> Any:
+        """Return the observation of one environment, in arrays of its own."""
+        return self._observations.make(self._core.result(index), copy=True)
+
+    def take(self, index: int) -> None:
+        """Put the last observation of one environment into the batch."""
+        result = self._core.result(index)
+        self._vision[index] = self._core.picture(index)
+        self._texts[index] = result.text
+        if self._state_shape is not None:
+            self._states[index] = state_array(result.state, self._state_shape)
+
+    def observations(self, *, copy: bool) -> Any:
+        """Return the observations of all; without ``copy`` in arrays that the next call changes."""
+        parts: dict[str, Any] = {"vision": self._vision.copy() if copy else self._vision}
+        if "text" in self._observations.names:
+            parts["text"] = tuple(self._texts)
+        if self._state_shape is not None:
+            parts["observation"] = self._states.copy() if copy else self._states
+        return parts if len(parts) > 1 else parts["vision"]
+
+
+def batch_infos(n: int, infos: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return the infos of some of ``n`` environments, by index, as one dict of arrays.
+
+    Each key has an array of ``n``, and ``_key`` a mask of which environments have it. Numbers and booleans become
+    arrays of their type, arrays are stacked, dictionaries are nested. Everything else, final observations, and values
+    whose types differ between environments, become arrays of objects, with None where there is none.
+    """
+    pairs = list(infos)
+    keys: dict[str, Any] = {}
+    for _, info in pairs:
+        keys.update(info)
+    everywhere = np.ones(n, np.bool_)
+    batch: dict[str, Any] = {}
+    for key in keys:
+        # Nearly always all environments have all keys. There are dozens of them, and this is done in each step.
+        indices = None
+        values = [info[key] for _, info in pairs if key in info]
+        if len(values) < n:
+            indices = [index for index, info in pairs if key in info]
+        batch[key] = _array(n, key, indices, values)
+        mask = everywhere.copy() if indices is None else np.zeros(n, np.bool_)
+        if indices is not None:
+            mask[indices] = True
+        batch[f"_{key}"] = mask
+    return batch
+
+
+def _array(n: int, key: str, indices: list[int] | None, values: list[Any]) -> Any:
+    kinds = set(map(type, values))
+    kind = kinds.pop()
+    if not kinds and key != "final_obs":
+        if kind is dict:
+            return batch_infos(n, zip(range(n) if indices is None else indices, values, strict=True))
+        if issubclass(kind, _NUMBERS) or (kind is np.ndarray and len({(v.shape, v.dtype) for v in values}) == 1):
+            array = np.array(values)
+            # An integer that NumPy has no type for makes it one of objects.
+            if array.dtype != np.object_:
+                return _spread(n, indices, array)
+    return _spread(n, indices, np.fromiter(values, np.object_, len(values)))
+
+
+def _spread(n: int, indices: list[int] | None, array: NDArray[Any]) -> NDArray[Any]:
+    if indices is None:
+        return array
+    whole = np.zeros((n, *array.shape[1:]), array.dtype)
+    if array.dtype == np.object_:
+        whole.fill(None)
+    whole[indices] = array
+    return whole

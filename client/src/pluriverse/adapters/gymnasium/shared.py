@@ -1,0 +1,147 @@
+"""What a single environment and a vector of them share: opening remotes, seeds, infos and rendering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from gymnasium.utils import seeding
+from pluriverse_protocol.limits import MAX_SEED
+
+from pluriverse import remotes as remotes_module
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
+from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.env.views import View, make_view
+from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
+from pluriverse.remotes import RemoteManager
+
+RENDER_MODES: Final[list[str]] = ["human", "rgb_array"]
+
+# Seeds of episodes that follow a seeded one; as many as any program's random numbers take.
+DRAWN_SEEDS: Final = 2**31
+
+
+def open_core(
+    env_id: str | None,
+    remotes: int | str | RemoteManager | None,
+    n: int,
+    *,
+    start_timeout_s: float = remotes_module.START_S,
+    size: Sequence[int] | None = None,
+    grey: bool = False,
+    crop: Sequence[int] | None = None,
+    **options: Any,
+) -> Core:
+    """Start or find ``n`` copies of an environment; blocks until they are there.
+
+    Args:
+        env_id: such as ``"gym-core.Pong-v3"``; None for whatever the remotes play.
+        remotes: as in ``pluriverse.make``; there must be ``n``. None: start ``n``.
+        n: how many are wanted.
+        start_timeout_s: seconds that a remote may take to start.
+        size: (height, width) to resize pictures to.
+        grey: pictures of one channel.
+        crop: (x, y, width, height) in pixels of the screen; None: the part that the environment draws on.
+        options: of ``Core`` (``actions``, ``frame_skip``, ``fps``, ``max_episode_steps``), and of
+            ``VectorEnv.configure`` (``vnc``, ``replace_on_crash``, ``action_probes`` …).
+
+    Raises:
+        ConfigurationError: an option is wrong, or something is missing on this machine.
+        RemoteUnavailable: a remote could not be started or reached.
+    """
+    # Lists, where they were read from JSON.
+    pictures = PictureOptions(_numbers("crop", crop, 4), _numbers("size", size, 2), grey)
+    manager = n if remotes is None else remotes
+    if isinstance(manager, int | str):
+        manager = remotes_module.parse(manager, env_id, start_timeout_s=start_timeout_s)
+    if manager.n != n:
+        raise ConfigurationError(
+            f"remotes={remotes!r} are {manager.n}, and this is an environment of {n}; say remotes={n}, or make a "
+            f"vector of them with gymnasium.make_vec(…, num_envs={manager.n}, remotes={remotes!r})"
+        )
+    return Core(env_id, manager, pictures=pictures, **options)
+
+
+def checked_seed(seed: int) -> int:
+    """Return a seed that remotes take.
+
+    Raises:
+        Misuse: it is out of range.
+    """
+    if not 0 <= seed <= MAX_SEED:
+        raise Misuse(f"the seed is {seed!r}; expected an integer of 0 to {MAX_SEED}")
+    return int(seed)
+
+
+def drawn_seed(generator: np.random.Generator | None) -> int | None:
+    """Return the seed of the next episode after a seeded one, so that a whole run repeats; None without one."""
+    return None if generator is None else int(generator.integers(DRAWN_SEEDS))
+
+
+def generator_of(seed: int) -> np.random.Generator:
+    """Return Gymnasium's random numbers of a seed."""
+    return seeding.np_random(checked_seed(seed))[0]
+
+
+def info_of(result: StepResult, *, measured: bool) -> dict[str, Any]:
+    """Return a result's info, with ``lost``: whether the remote broke. Not ``measured``: only what the program reports.
+
+    ``terminated`` and ``truncated`` are left out: a step returns them.
+    """
+    info = result.info if measured else result.reported_info
+    info.pop("terminated", None)
+    info.pop("truncated", None)
+    info["lost"] = result.lost
+    return info
+
+
+class Renderer:
+    """Renders a core's environments in one of ``RENDER_MODES``; None: not at all."""
+
+    def __init__(self, core: Core, mode: str | None) -> None:
+        """Open no window yet.
+
+        Raises:
+            ConfigurationError: there is no such mode.
+        """
+        if mode is not None and mode not in RENDER_MODES:
+            raise ConfigurationError(f"there is no render mode {mode!r}; expected one of {', '.join(RENDER_MODES)}")
+        self._core = core
+        self._mode = mode
+        # People see colours in full size, whatever the agent is given.
+        self._pictures = Pictures(PictureOptions(), core.pictures.box)
+        self._view: View | None = None
+
+    def picture(self, index: int) -> Pixels:
+        """Return an environment's last picture: uint8 (height, width, 3), RGB, not resized.
+
+        Raises:
+            ResetNeeded: there was no reset yet.
+        """
+        if self._core.phase(index) is Phase.NEW:
+            raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first render")
+        return np.array(self._pictures.make(self._core.result(index).screen))
+
+    def show(self) -> None:
+        """Show the first environment in the mode ``human``; in others, do nothing."""
+        if self._mode != "human":
+            return
+        if self._view is None:
+            self._view = make_view("human", title=self._core.described.env_id)
+        self._view.show(self.picture(0))
+
+    def close(self) -> None:
+        """Close the window; may be called repeatedly."""
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+
+
+def _numbers(name: str, values: Sequence[int] | None, count: int) -> Any:
+    if values is None:
+        return None
+    if len(values) != count:
+        raise ConfigurationError(f"{name} is {values!r}; expected {count} numbers")
+    return tuple(int(value) for value in values)

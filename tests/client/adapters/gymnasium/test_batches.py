@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import VectorEnv
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse.adapters.gymnasium.batches import ObservationBatch, batch_infos
+from pluriverse.adapters.pictures import PictureOptions, Pictures
+from pluriverse.adapters.player import StepResult
+from pluriverse.errors import RemoteFailed
+from pluriverse_protocol.env_spaces import Spaces
+
+N = 4
+
+# Each key's values are of one type, as Gymnasium wants it.
+FLAT = {
+    "flag": st.booleans(),
+    "count": st.integers(-(2**31), 2**31),
+    "lag": st.floats(allow_nan=False),
+    "name": st.text(max_size=3),
+    "pair": st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    "numbers": st.lists(st.integers(0, 9), min_size=2, max_size=2).map(np.array),
+    "small": st.integers(0, 9).map(np.int8),
+    "final_obs": st.lists(st.integers(0, 9), min_size=2, max_size=2).map(np.array),
+}
+INFO = st.fixed_dictionaries({}, optional={**FLAT, "nested": st.fixed_dictionaries({}, optional=FLAT)})
+
+
+class Theirs(VectorEnv[Any, Any]):
+    num_envs = N
+
+
+@given(st.dictionaries(st.integers(0, N - 1), INFO, max_size=N))
+def test_infos_are_batched_as_gymnasium_does_it(infos: dict[int, dict[str, Any]]) -> None:
+    expected: dict[str, Any] = {}
+    for index, info in infos.items():
+        expected = Theirs()._add_info(expected, info, index)  # pyright: ignore[reportPrivateUsage]
+    assert data_equivalence(batch_infos(N, infos.items()), expected, exact=True)
+
+
+def test_types_that_differ_between_environments_are_objects() -> None:
+    batch = batch_infos(3, [(0, {"score": 1}), (1, {"score": None}), (2, {"score": [2**80]})])
+    assert batch["score"].dtype == object
+    assert batch["score"].tolist() == [1, None, [2**80]]
+    assert batch_infos(1, [(0, {"score": 2**80})])["score"].tolist() == [2**80]
+
+
+class Said:
+    """What a batch asks a core for."""
+
+    def __init__(self, spaces: Spaces | None, states: list[Any]) -> None:
+        self.n = len(states)
+        self.spaces = spaces
+        self.screens = [np.full((2, 3, 3), index, np.uint8) for index in range(self.n)]
+        self.turns = [StepResult(self.screens[i], text=f"text {i}", state=state) for i, state in enumerate(states)]
+        self.pictures = Pictures(PictureOptions(), (0, 0, 3, 2))
+
+    def result(self, index: int) -> StepResult:
+        return self.turns[index]
+
+    def picture(self, index: int) -> Any:
+        return self.screens[index]
+
+
+def batch_of(spaces: Spaces | None, states: list[Any]) -> tuple[ObservationBatch, Said]:
+    said = Said(spaces, states)
+    return ObservationBatch(cast("Any", said)), said
+
+
+def test_pixels_alone_are_an_array_of_their_own() -> None:
+    batch, said = batch_of(None, [None])
+    one = batch.one(0)
+    assert (one == said.screens[0]).all()
+    assert not np.shares_memory(one, said.screens[0])
+    assert one.flags.writeable
+
+
+def test_text_and_state_come_beside_the_picture() -> None:
+    batch, _ = batch_of(Spaces(text=True, observation=(2,)), [[1, 2.5], None])
+    one = batch.one(0)
+    assert one.keys() == {"vision", "text", "observation"}
+    assert (one["text"], one["observation"].dtype, one["observation"].tolist()) == ("text 0", np.float32, [1, 2.5])
+    assert batch.one(1)["observation"].tolist() == [0, 0]
+
+
+def test_batch_keeps_what_was_taken_until_it_is_taken_again() -> None:
+    batch, said = batch_of(Spaces(text=True, observation=(1,)), [[1], [2]])
+    batch.take(0)
+    batch.take(1)
+    copied, same = batch.observations(copy=True), batch.observations(copy=False)
+    assert copied["text"] == ("text 0", "text 1")
+    assert copied["observation"].tolist() == [[1], [2]]
+    said.turns[1].state = [7]
+    said.screens[1] = np.full((2, 3, 3), 9, np.uint8)
+    batch.take(1)
+    assert copied["observation"].tolist() == [[1], [2]]
+    assert same["observation"].tolist() == [[1], [7]]
+    assert (same["vision"][1] == 9).all()
+    assert (copied["vision"][1] == 1).all()
+
+
+@pytest.mark.parametrize("state", [[1], "text", [[1, 2]]])
+def test_state_of_another_shape_than_said_is_the_remotes_fault(state: Any) -> None:
+    batch, _ = batch_of(Spaces(observation=(2,)), [state])
+    with pytest.raises(RemoteFailed, match="the remote sent"):
+        batch.one(0)
