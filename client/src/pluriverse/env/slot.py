@@ -141,7 +141,7 @@ class Slot:
         if outcome.updates or self._block is None:
             self._block = self._diagnostics.read(frame.array, skew, now)
         if self._block is not None and skew is not None:
-            outcome.painted_at, outcome.skew = self._block.clock / 1000, tuple(skew)
+            outcome.painted_at, outcome.skew = self._block.clock / 1000, (skew.low, skew.high)
             outcome.observation_lag, outcome.action_lag = self._diagnostics.lags(self._block, skew, now)
         return frame
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -56,7 +57,7 @@ def batch_infos(n: int, infos: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[
     arrays of their type, arrays are stacked, dictionaries are nested. Everything else, final observations, and values
     whose types differ between environments, become arrays of objects, with None where there is none.
     """
-    pairs = list(infos)
+    pairs = sorted(infos, key=itemgetter(0))
     keys: dict[str, Any] = {}
     for _, info in pairs:
         keys.update(info)

@@ -115,7 +115,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             (index,) = self.core.receive(1)
             chosen.discard(index)
             infos[index] = self._take(index)
-        return self._observed(), batch_infos(self.num_envs, sorted(infos.items()))
+        return self._observed(), batch_infos(self.num_envs, infos.items())
 
     def step(self, actions: Any) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Act everywhere at once, and wait until every environment has answered; see ``PluriverseEnv.step``.
@@ -169,7 +169,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             rewards,
             terminations,
             truncations,
-            batch_infos(self.num_envs, sorted(infos.items())),
+            batch_infos(self.num_envs, infos.items()),
         )
 
     def render(self) -> tuple[Pixels, ...] | None:
