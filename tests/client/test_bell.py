@@ -104,7 +104,16 @@ def test_a_waiter_sleeps_while_nobody_rings() -> None:
         return False
 
     assert not bell.wait_for(look, 0.2)
-    assert looks == 2
+    assert looks == 4
+
+
+def test_descriptors_beyond_those_of_select_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pluriverse.bell.FD_SETSIZE", 0)
+    bell, rung = EventBell(), threading.Event()
+    timer = after(0.01, lambda: (rung.set(), bell.ring()))
+    assert bell.wait_for(rung.is_set, DEADLINE_S)
+    timer.join()
+    assert not bell.wait_for(lambda: False, 0.002)
 
 
 def test_a_signal_interrupts_a_wait() -> None:

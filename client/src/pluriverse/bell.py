@@ -56,19 +56,20 @@ class EventBell:
 
     def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
         """Wait until ``condition`` holds, which is looked at on each ring; False if it doesn't within ``timeout_s``."""
-        if condition():
-            return True
         rings = self._rings()
         deadline = time.monotonic() + timeout_s
-        while (left := deadline - time.monotonic()) > 0:
-            if rings.fileno() < FD_SETSIZE:
-                # An epoll by itself waits for whole milliseconds.
-                select.select([rings], [], [], left)
-                left = 0
-            rings.poll(left)
+        while not condition():
+            rings.poll(0)  # forget the rings so far, but look once more at what they were for
             if condition():
                 return True
-        return False
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            if rings.fileno() < FD_SETSIZE:
+                select.select([rings], [], [], left)
+            else:
+                rings.poll(left)  # in whole milliseconds
+        return True
 
     def _rings(self) -> select.epoll:
         if not hasattr(self._waiting, "rings"):
