@@ -9,24 +9,28 @@ AGENT ?=
 DISPLAY_BACKEND ?= xvfb
 N ?= 2
 TESTS ?= tests
+# Tests wait more than they compute.
+WORKERS ?= $(shell expr 2 '*' $$(nproc))
 
 PY := .venv/bin/python
 RUNTIMES := $(notdir $(wildcard runtimes/*))
 IMAGE := pluriverse/$(RUNTIME)
+PYTEST := $(PY) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 # The registries that image builds reach are the host's: a bridge network may have no name resolution.
 DOCKER_BUILD := DOCKER_BUILDKIT=1 docker build --network=host
 export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev assets test lint format bench image images up down docs lock clean
+.PHONY: help run demo setup setup-dev assets test test-all lint format bench image images up down docs lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '%s\n' '' 'Variables, with their defaults:' \
 	  '  RUNTIME=gym-core ($(RUNTIMES))  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
 	  '  AGENT=random (plays what make run runs)' \
-	  '  N=2 (remotes of make up)  TESTS=tests (what make test runs)  PYTHON=… (3.11 or newer)'
+	  '  N=2 (remotes of make up)  TESTS=tests (what make test runs)  WORKERS=$(WORKERS) (how many tests at once)' \
+	  '  PYTHON=… (3.11 or newer)'
 
 run: setup  ## Run a remote on this machine, without Docker, until Ctrl-C
 	@exec tools/run $(RUNTIME) $(VNC_PORT) $(REWARDER_PORT) $(DISPLAY_BACKEND) '$(AGENT)'
@@ -43,9 +47,11 @@ setup-dev:  # All that tests, lint and bench need
 assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
 	@tools/setup run $(RUNTIME)
 
-test: setup-dev  ## Run all tests; those in containers too where a Docker engine answers
-	@if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory images; fi
-	$(PY) -m pytest $(TESTS)
+test: setup-dev  ## Run the tests that need no image
+	$(PYTEST) -m 'not container' $(TESTS)
+
+test-all: setup-dev  ## Run all tests, and build the images that some need meanwhile
+	@tools/test-all $(PYTEST) $(TESTS)
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/ruff check

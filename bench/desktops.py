@@ -18,6 +18,7 @@ from typing import Final
 import psutil
 from pluriverse_server.display import Backend, ScreenOptions, make_screen
 from support.ports import free_port
+from support.xvfb import bare_xvfb
 
 BENCH: Final = Path(__file__).parent
 WIDTH: Final = 1024
@@ -65,11 +66,11 @@ def plain_x0() -> Generator[Desktop]:
     """Xvfb, and X0tigervnc with its own defaults."""
     port = free_port()
     with ExitStack() as stack:
-        xvfb, display = stack.enter_context(_x_server(["Xvfb", "-screen", "0", f"{GEOMETRY}x24"]))
+        display, xvfb = stack.enter_context(bare_xvfb(WIDTH, HEIGHT))
         command = ["X0tigervnc", "-display", display, "-rfbport", str(port), "-localhost", "-SecurityTypes", "None"]
         vnc = stack.enter_context(running(command))
         _wait_for_port(port, vnc)
-        yield Desktop(port, {"DISPLAY": display}, [psutil.Process(xvfb.pid), psutil.Process(vnc.pid)])
+        yield Desktop(port, {"DISPLAY": display}, [psutil.Process(xvfb), psutil.Process(vnc.pid)])
 
 
 @contextmanager
@@ -77,16 +78,27 @@ def plain_xvnc() -> Generator[Desktop]:
     """Xtigervnc with its own defaults."""
     port = free_port()
     command = ["Xtigervnc", "-geometry", GEOMETRY, "-depth", "24", "-rfbport", str(port), "-localhost"]
-    with _x_server([*command, "-SecurityTypes", "None"]) as (server, display):
-        _wait_for_port(port, server)
-        yield Desktop(port, {"DISPLAY": display}, [psutil.Process(server.pid)])
+    reads, writes = os.pipe()
+    with os.fdopen(reads) as answer:
+        options = ["-SecurityTypes", "None", "-displayfd", str(writes), "-nolisten", "tcp"]
+        with running([*command, *options], pass_fds=(writes,)) as server:
+            os.close(writes)
+            _wait_for_port(port, server)
+            yield Desktop(port, {"DISPLAY": f":{answer.readline().strip()}"}, [psutil.Process(server.pid)])
 
 
 @contextmanager
-def running(command: list[str], env: dict[str, str] | None = None) -> Generator[subprocess.Popen[bytes]]:
+def running(
+    command: list[str], env: dict[str, str] | None = None, pass_fds: tuple[int, ...] = ()
+) -> Generator[subprocess.Popen[bytes]]:
     """A child that is ended and reaped with the context."""
     process = subprocess.Popen(
-        command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        env=env,
+        pass_fds=pass_fds,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         yield process
@@ -118,28 +130,6 @@ def program_on(desktop: Desktop, script: str, *arguments: str) -> Generator[psut
         process.kill()
         process.wait()
         process.stdout.close()
-
-
-@contextmanager
-def _x_server(command: list[str]) -> Generator[tuple[subprocess.Popen[bytes], str]]:
-    reads, writes = os.pipe()
-    with os.fdopen(reads) as answer:
-        process = subprocess.Popen(
-            [*command, "-displayfd", str(writes), "-nolisten", "tcp"],
-            pass_fds=(writes,),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(writes)
-        try:
-            number = answer.readline().strip()
-            if not number:
-                raise OSError(f"{command[0]} ended with status {process.wait()}")
-            yield process, f":{number}"
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def _wait_for_port(port: int, server: subprocess.Popen[bytes]) -> None:

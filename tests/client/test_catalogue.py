@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from pluriverse.catalogue import CatalogueError, environments
 from pluriverse.remotes.runtimes import VARIABLE
-from support.remotes import engine_has_image
 
 
 def test_environments_are_asked_of_the_runtimes_here() -> None:
@@ -16,7 +15,6 @@ def test_environments_are_asked_of_the_runtimes_here() -> None:
 
 
 @pytest.mark.container
-@pytest.mark.skipif(not engine_has_image(), reason="no Docker engine answers, or it has no image: make image")
 def test_environments_are_asked_of_images_where_the_runtime_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,14 +6,10 @@ from collections.abc import Generator
 
 import pytest
 from support.leftovers import Leftovers
-from support.remotes import RemoteUnderTest, engine_has_image, in_container, on_machine
-
-needs_engine = pytest.mark.skipif(
-    not engine_has_image(), reason="no Docker engine answers, or it has no image: make image"
-)
+from support.remotes import RemoteUnderTest, in_container, on_machine
 
 
-@pytest.fixture(params=["machine", pytest.param("container", marks=[pytest.mark.container, needs_engine])])
+@pytest.fixture(params=["machine", pytest.param("container", marks=pytest.mark.container)])
 def remote(request: pytest.FixtureRequest) -> Generator[RemoteUnderTest]:
     """A gym-core remote that has just said how to connect to it."""
     leftovers = Leftovers()

@@ -21,7 +21,7 @@ from support import greed
 from support.agent import connected
 from support.leftovers import Leftovers
 from support.ports import free_port
-from support.remotes import ROOT, engine_has_image, find, started
+from support.remotes import ROOT, find, started
 from support.waiting import eventually
 
 TUTORIAL = (ROOT / "docs/authoring.md").read_text()
@@ -141,7 +141,6 @@ async def test_tutorial_leads_from_an_unknown_game_to_rewards_that_are_all_true(
 
 
 @pytest.mark.container
-@pytest.mark.skipif(not engine_has_image(), reason="no Docker engine answers, or it has no image: make images")
 @pytest.mark.timeout(600)
 def test_tutorials_image_is_built_with_the_game_in_it(tmp_path: Path) -> None:
     author = Author(tmp_path)

@@ -10,12 +10,9 @@ import docker
 import pytest
 from docker import DockerClient
 from support.agent import connected
-from support.remotes import HARDENED, IMAGE, engine_has_image, find, in_container, wait_for_greeting
+from support.remotes import HARDENED, IMAGE, find, in_container, wait_for_greeting
 
-pytestmark = [
-    pytest.mark.container,
-    pytest.mark.skipif(not engine_has_image(), reason="no Docker engine answers, or it has no image: make image"),
-]
+pytestmark = pytest.mark.container
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from support.agent import connected
 from support.leftovers import Leftovers
 from support.ports import free_port
-from support.remotes import ROOT, RemoteUnderTest, engine_has_image, find, on_machine, started
+from support.remotes import ROOT, RemoteUnderTest, find, on_machine, started
 from support.rfb import RfbClient
 from support.waiting import eventually
 
@@ -65,7 +65,6 @@ def test_readmes_script_resets_to_another_game_and_prints_what_it_hears() -> Non
 
 
 @pytest.mark.container
-@pytest.mark.skipif(not engine_has_image(), reason="no Docker engine answers, or it has no image: make image")
 def test_make_up_starts_remotes_and_make_down_removes_them() -> None:
     project = f"pluriverse-test-{os.getpid()}"
     environment = {**os.environ, "COMPOSE_PROJECT_NAME": project, "PLURIVERSE_PASSWORD": "composed"}

@@ -9,7 +9,7 @@ import pytest
 from docker.models.containers import Container
 from pluriverse.testing import check_gymnasium
 from support.agent import connected
-from support.remotes import HARDENED, IMAGES, START_DEADLINE_S, engine_has_image, in_container
+from support.remotes import HARDENED, IMAGES, START_DEADLINE_S, in_container
 
 # The environment that each begins with, and a program of which there is no doubt that it plays.
 BEGINS = {
@@ -20,12 +20,7 @@ BEGINS = {
     "desktop": ("desktop.FrozenBubble-v0", "frozen-bubble"),
 }
 
-pytestmark = [
-    pytest.mark.container,
-    pytest.mark.skipif(
-        not all(map(engine_has_image, BEGINS)), reason="no Docker engine answers, or it lacks the images: make images"
-    ),
-]
+pytestmark = pytest.mark.container(*BEGINS)
 
 
 @pytest.mark.parametrize("runtime", BEGINS)

@@ -21,6 +21,8 @@ from support.ports import free_port
 from support.toy import Toy
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 COMMAND = (sys.executable, "-m", "pluriverse_server")
 AUTHORS = ("init", "validate", "try", "record", "label", "learn", "score", "build")
 GYM_CORE = Path(__file__).parents[2] / "runtimes" / "gym-core"

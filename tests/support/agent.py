@@ -14,7 +14,7 @@ from pluriverse_protocol import decode_from_server
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 Message = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import contextlib
 import subprocess
 import tempfile
 import time
@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 
 from pluriverse_server.process import ChildProcess
 from support.ports import free_port
+from support.xvfb import bare_xvfb
 from Xlib import X
 from Xlib.display import Display
 
@@ -24,7 +25,7 @@ Rgb = tuple[int, int, int]
 class Desktop:
     """One screen. ``window`` covers it, is painted by ``fill`` and ``pixels``, and takes all keys and clicks."""
 
-    def __init__(self, xvfb: ChildProcess, display_name: str, width: int, height: int) -> None:
+    def __init__(self, xvfb: contextlib.ExitStack, display_name: str, width: int, height: int) -> None:
         self.vnc_port = free_port()
         self.display_name = display_name
         self._xvfb = xvfb
@@ -45,20 +46,10 @@ class Desktop:
 
     @classmethod
     async def start(cls, width: int = 400, height: int = 300) -> Self:
-        """A black screen of ``width`` x ``height`` pixels with its VNC server answering."""
-        read_end, write_end = os.pipe()
-        try:
-            command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", f"{width}x{height}x24", "-noreset"]
-            command += ["-nolisten", "tcp"]
-            xvfb = await ChildProcess.start("Xvfb", command, pass_fds=[write_end])
-            os.close(write_end)
-            number = await asyncio.to_thread(_read_line, read_end)
-        finally:
-            os.close(read_end)
-        if not number.strip():
-            await xvfb.stop()
-            raise RuntimeError(f"Xvfb did not start: {xvfb.output_tail}")
-        desktop = cls(xvfb, f":{int(number)}", width, height)
+        """Start a black screen of ``width`` x ``height`` pixels; its VNC server answers."""
+        stack = contextlib.ExitStack()
+        name, _ = await asyncio.to_thread(stack.enter_context, bare_xvfb(width, height))
+        desktop = cls(stack, name, width, height)
         await desktop.start_vnc()
         return desktop
 
@@ -102,7 +93,7 @@ class Desktop:
         """End both servers."""
         await self.stop_vnc()
         self._display.close()
-        await self._xvfb.stop()
+        await asyncio.to_thread(self._xvfb.close)
         self._folder.cleanup()
 
     def fill(self, x: int, y: int, width: int, height: int, rgb: Rgb) -> None:
@@ -144,11 +135,3 @@ class Desktop:
             assert time.monotonic() < deadline, f"pressed {seen}, wanted {wanted}"
             assert seen == wanted[: len(seen)], f"pressed {seen}, wanted {wanted}"
             await asyncio.sleep(POLL_S)
-
-
-def _read_line(descriptor: int) -> bytes:
-    # Xvfb writes the number and its newline apart, and dies of a pipe that is closed between them.
-    line = b""
-    while not line.endswith(b"\n") and (data := os.read(descriptor, 16)):
-        line += data
-    return line

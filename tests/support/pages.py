@@ -22,7 +22,7 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.served import PASSWORD
 
-START_DEADLINE_S = 30.0
+START_DEADLINE_S = 60.0
 
 # What every page shares: a game that begins when it is loaded or asked to, and that a test can play by keys.
 GAME_JS = """

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import random
 import socket
+from typing import Final
+
+# Below those that Linux gives to outgoing connections and to servers that ask for any, and above compose's.
+FIRST: Final = 17000
+LAST: Final = 32767
+WORKERS: Final = 16
+
+# Each worker of pytest-xdist has a slice of its own. It begins somewhere in it: other runs may share the machine.
+_SLICE: Final = (LAST + 1 - FIRST) // WORKERS
+_WORKER: Final = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % WORKERS
+_ports: Final = itertools.cycle(range(FIRST + _WORKER * _SLICE, FIRST + (_WORKER + 1) * _SLICE))
+for _ in range(random.randrange(_SLICE)):
+    next(_ports)
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Return a TCP port of 127.0.0.1 that nobody listens on, another at each call."""
+    for port in itertools.islice(_ports, _SLICE):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise OSError("no free port is left")

@@ -6,18 +6,21 @@ import contextlib
 import mmap
 import os
 import struct
-import subprocess
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import xvfbwrapper  # pyright: ignore[reportMissingTypeStubs] - its source has the types
 from numpy.typing import NDArray
 from pluriverse_server.process import child_environment
+from Xlib.display import Display
 
 WIDTH: Final = 1024
 HEIGHT: Final = 768
+
+START_TIMEOUT_S: Final = 60.0
 
 # XWDFile.h: the header's size is its first word, the number of colours its twentieth; a colour takes 12 bytes.
 COLOURS_AT: Final = 19 * 4
@@ -36,25 +39,29 @@ class Xvfb:
         self._offset = header + colours * COLOUR_BYTES
 
     def pixels(self, x: int = 0, y: int = 0, width: int = WIDTH, height: int = HEIGHT) -> NDArray[np.uint8]:
-        """What is on the screen now: RGB, shape (height, width, 3)."""
+        """Return what is on the screen now: RGB, shape (height, width, 3)."""
         screen = np.frombuffer(self._map, np.uint8, WIDTH * HEIGHT * 4, self._offset).reshape(HEIGHT, WIDTH, 4)
         return screen[y : y + height, x : x + width, 2::-1].copy()
 
 
 @contextlib.contextmanager
-def xvfb(*options: str) -> Generator[Xvfb]:
-    """Start an X server on a display that is free, with further ``options``."""
+def bare_xvfb(width: int, height: int, *options: str) -> Generator[tuple[str, int]]:
+    """Start an X server; yield its name and process id once clients can connect."""
     with tempfile.TemporaryDirectory() as folder:
-        reads, writes = os.pipe()
-        command = ["Xvfb", "-displayfd", str(writes), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-noreset"]
-        command += ["-nolisten", "tcp", "-fbdir", folder, *options]
-        process = subprocess.Popen(command, pass_fds=(writes,), stderr=subprocess.DEVNULL)
-        os.close(writes)
-        try:
-            with os.fdopen(reads) as answer:
-                number = answer.readline().strip()
-            assert number, "Xvfb ended without a display"
-            yield Xvfb(f":{number}", Path(folder) / "Xvfb_screen0")
-        finally:
-            process.terminate()
-            process.wait()
+        arguments = ["-noreset", "-nolisten", "tcp", *options]
+        server = xvfbwrapper.Xvfb(
+            width, height, tempdir=folder, environ={**os.environ}, extra_args=arguments, timeout=60
+        )
+        with server:
+            assert server.proc is not None
+            name = f":{server.new_display}"
+            # Its socket is there before its screen is.
+            Display(name).close()
+            yield name, server.proc.pid
+
+
+@contextlib.contextmanager
+def xvfb(*options: str) -> Generator[Xvfb]:
+    """Start an X server with further ``options``."""
+    with tempfile.TemporaryDirectory() as folder, bare_xvfb(WIDTH, HEIGHT, "-fbdir", folder, *options) as (name, _):
+        yield Xvfb(name, Path(folder) / "Xvfb_screen0")

@@ -10,14 +10,10 @@ from pluriverse.remotes.docker import OWNER, DockerRemotes, why_unavailable
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
-from support.remotes import engine_has_image
 
 PONG = "gym-core.PongDeterministic-v3"
 
-pytestmark = [
-    pytest.mark.container,
-    pytest.mark.skipif(not engine_has_image(), reason="no Docker engine answers, or it has no image: make image"),
-]
+pytestmark = pytest.mark.container
 
 
 def owned(owner: str) -> list[str]:

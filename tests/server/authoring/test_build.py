@@ -13,7 +13,6 @@ from pluriverse_server.authoring import build as build_module
 from pluriverse_server.authoring.build import BuildError, build, build_command, checkout, write_context
 from pluriverse_server.authoring.init import init
 from pluriverse_server.manifest.runtime import load
-from support.remotes import engine_has_image
 
 ROOT = Path(__file__).parents[3]
 TAG = "pluriverse-test/my-game"
@@ -105,7 +104,6 @@ def test_missing_docker_is_told_with_what_mends_it(runtime: Path, monkeypatch: p
 
 @pytest.mark.container
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(not engine_has_image(), reason="no Docker engine with the images' layers; make images")
 def test_image_has_the_runtime_and_its_packages_but_not_those_that_build_it(runtime: Path) -> None:
     client = docker.from_env()
     try:

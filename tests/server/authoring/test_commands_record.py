@@ -15,6 +15,8 @@ from pluriverse_server.settings import Settings
 from support.ports import free_port
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.display
+
 PROGRAM = """
 [runtime]
 id = "still"

@@ -6,6 +6,8 @@ from typing import Any, cast
 
 import pytest
 
+pytestmark = pytest.mark.display
+
 SCRIPT = '''
 import envpool
 import numpy as np
