@@ -14,7 +14,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from pluriverse_server.authoring.learn import learn
-from pluriverse_server.display.connection import open_display
 from pluriverse_server.manifest.sources import PLAIN
 from pluriverse_server.sources.reading import ScreenReader, SourceError
 from pluriverse_server.sources.screen import Grabber
@@ -23,6 +22,7 @@ from pluriverse_server.sources.screen.glyphs import Glyphs
 from pluriverse_server.sources.screen.number import NumberReader, TextReader
 from pluriverse_server.sources.screen.template import TemplateReader
 from pluriverse_server.sources.screen.tesseract import TesseractReader
+from pluriverse_server.x11.connection import open_display
 from report import Effort, Figures, Line, Measurement, Target, percentile
 from support.glyphs import Pixels, Style, draw
 from support.xvfb import xvfb

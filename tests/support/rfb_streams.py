@@ -27,7 +27,7 @@ from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.numbers import FenceFlag
 from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.display import Screen, ScreenOptions, make_screen
-from pluriverse_server.display.connection import open_display
+from pluriverse_server.x11.connection import open_display
 from Xlib import X
 
 Picture = NDArray[np.uint8]

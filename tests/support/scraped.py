@@ -14,7 +14,6 @@ from typing import Any, TypeVar, cast
 from pluriverse_protocol import reports
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_server.display import AsyncInjector
-from pluriverse_server.display.connection import write_cookie
 from pluriverse_server.display.xserver import XServer
 from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.runtime import load
@@ -22,6 +21,7 @@ from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.process import child_environment
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.programs.program import Lost, Program
+from pluriverse_server.x11.connection import write_cookie
 from support.waiting import DEADLINE_S, eventually
 
 WIDTH, HEIGHT = 320, 200

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from pluriverse_server.display.connection import open_display
+from pluriverse_server.x11.connection import open_display
 from Xlib import XK, X
 from Xlib.protocol import rq
 

@@ -19,7 +19,7 @@ from pluriverse_server.kit import (
     Pacer,
     Reporter,
     Window,
-    news,
+    wait_for_input,
 )
 
 from .catalogue import entry_of
@@ -74,7 +74,7 @@ class Program:
             return
 
     def _turn(self) -> bool:
-        edges, requests = news(self._keyboard, self._reporter, self._idle_s())
+        edges, requests = wait_for_input(self._keyboard, self._reporter, self._idle_s())
         self._take_keys(edges)
         for request in requests:
             match request:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from pluriverse_protocol.reports import Delivered, Request, Reset, Stop
-from pluriverse_server.kit import PROBE_KEYSYM, DaemonGone, Keyboard, KeyEdge, KeyLatch, Reporter, news
+from pluriverse_server.kit import PROBE_KEYSYM, DaemonGone, Keyboard, KeyEdge, KeyLatch, Reporter, wait_for_input
 
 from .environments import Environments
 from .episode import Episode
@@ -40,7 +40,7 @@ class Program:
             return
 
     def _turn(self) -> bool:
-        edges, requests = news(self._keyboard, self._reporter, self._idle_s())
+        edges, requests = wait_for_input(self._keyboard, self._reporter, self._idle_s())
         self._take_keys(edges)
         if not self._take_requests(requests):
             return False

@@ -16,7 +16,7 @@ from pluriverse.vnc import VncConnection, VncOptions, connect, keysym
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_server.display import Screen, make_screen
-from pluriverse_server.display.connection import open_display
+from pluriverse_server.x11.connection import open_display
 from support.rfb_streams import Easel, Picture, easel, looks_like, photo, screen_options, sprites
 from support.waiting import eventually
 

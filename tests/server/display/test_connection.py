@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.display import DisplayLost, Screen
-from pluriverse_server.display.connection import COOKIE_BYTES, open_display, write_cookie, write_private_file
+from pluriverse_server.x11.connection import COOKIE_BYTES, open_display, write_cookie, write_private_file
 from Xlib.xauth import FamilyLocal, Xauthority
 
 

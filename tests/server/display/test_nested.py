@@ -11,12 +11,12 @@ from typing import TypeVar
 import pytest
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_server.display import DisplayLost, Injector, Screen
-from pluriverse_server.display.connection import open_display
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.display.nested import NestedScreen
 from pluriverse_server.display.nested_window import OVERLAY_TITLE, TITLE
 from pluriverse_server.process import StartError
 from pluriverse_server.remote.overlay import start_overlay
+from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
 from support.waiting import eventually
 from support.xwindow import Window

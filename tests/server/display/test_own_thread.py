@@ -5,8 +5,8 @@ import threading
 from collections.abc import AsyncIterator
 
 import pytest
-from pluriverse_server.display.errors import DisplayLost
 from pluriverse_server.display.own_thread import OwnThread, open_in_thread
+from pluriverse_server.x11.connection import DisplayLost
 from support.waiting import assert_cancelled_after, eventually
 
 # As for what never answers; what does, has all the time that it could need.

@@ -14,10 +14,10 @@ import pytest
 from pluriverse_protocol.rfb.handshake import VERSION_BYTES
 from pluriverse_protocol.rfb.security import SecurityType
 from pluriverse_server.display import DisplayLost, Healed, Screen, ScreenOptions, make_screen
-from pluriverse_server.display.connection import open_display, write_cookie
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.display.xserver import LOCKS, SOCKETS
 from pluriverse_server.process import StartError
+from pluriverse_server.x11.connection import open_display, write_cookie
 from support.rfb import AuthenticationFailed, RfbClient
 from support.xwindow import Window
 from Xlib import XK, X

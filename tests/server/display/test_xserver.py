@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.display import xserver
-from pluriverse_server.display.connection import open_display, write_cookie
 from pluriverse_server.display.xserver import SOCKETS, XServer
 from pluriverse_server.process import StartError
+from pluriverse_server.x11.connection import open_display, write_cookie
 
 XVFB = ["Xvfb", "-screen", "0", "64x64x24"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.kit.latch import KeyLatch
+from pluriverse_server.kit import KeyLatch
 
 EDGES = st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=40)
 

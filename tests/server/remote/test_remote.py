@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pluriverse_server.display.connection import open_display
 from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
 from pluriverse_server.remote.remote import GaveUp, Remote
 from pluriverse_server.settings import DisplayBackend, Settings
+from pluriverse_server.x11.connection import open_display
 from support.agent import Agent, connected
 from support.leftovers import Leftovers
 from support.ports import free_port

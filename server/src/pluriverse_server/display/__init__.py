@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .errors import DisplayLost
+from pluriverse_server.x11.connection import DisplayLost
+
 from .injector import AsyncInjector, Injector
 from .screen import Backend, Death, Healed, Screen, ScreenOptions, make_screen
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import select
-import socket
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Self
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from Xlib import X, error
 
-from .connection import CONNECTION_ERRORS, open_display
-from .errors import DisplayLost
+from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, abort, open_display, send
+
 from .keymap import Keymap
 from .own_thread import OwnThread, open_in_thread
 
@@ -38,7 +36,7 @@ class Injector:
         """
         self._display = display
         self._connection = open_display(display, xauthority)
-        with self._reporting_loss():
+        with ReportingLoss(self._display):
             self._connection.set_error_handler(_log_error)
             screen = self._connection.screen()
             self._right: int = screen.width_in_pixels - 1
@@ -53,7 +51,7 @@ class Injector:
         Raises:
             DisplayLost: the X server is gone.
         """
-        with self._reporting_loss():
+        with ReportingLoss(self._display):
             self._take_in_notices()
             for event in events:
                 match event:
@@ -63,7 +61,7 @@ class Injector:
                         self._release(keysym)
                     case PointerEvent(x, y, buttonmask):
                         self._point(x, y, buttonmask)
-            self._send()
+            send(self._connection)
 
     def release_all(self) -> None:
         """Let go of every key and button that this injector holds.
@@ -71,15 +69,15 @@ class Injector:
         Raises:
             DisplayLost: the X server is gone.
         """
-        with self._reporting_loss():
+        with ReportingLoss(self._display):
             for keysym in reversed(list(self._held)):
                 self._release(keysym)
             self._set_buttons(0)
-            self._send()
+            send(self._connection)
 
     def close(self) -> None:
         """Let go of everything and hang up. May be called again, and when the X server is gone."""
-        with contextlib.suppress(DisplayLost), self._reporting_loss():
+        with contextlib.suppress(DisplayLost), ReportingLoss(self._display):
             self.release_all()
             # A server that finds the connection closed throws away what it hasn't read of it.
             self._connection.sync()
@@ -87,8 +85,7 @@ class Injector:
 
     def abort(self) -> None:
         """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
-        with contextlib.suppress(OSError):
-            self._connection.display.socket.shutdown(socket.SHUT_RDWR)
+        abort(self._connection)
 
     def _take_in_notices(self) -> None:
         remapped = False
@@ -131,21 +128,6 @@ class Injector:
             if (buttonmask ^ self._buttons) & bit:
                 self._connection.xtest_fake_input(X.ButtonPress if buttonmask & bit else X.ButtonRelease, index + 1)
         self._buttons = buttonmask
-
-    def _send(self) -> None:
-        self._connection.flush()
-        # python-xlib keeps what the socket doesn't take, and would do so for a frozen server until memory runs out.
-        own = self._connection.display
-        while own.data_send:
-            select.select([own.socket], [own.socket], [])
-            self._connection.flush()
-
-    @contextlib.contextmanager
-    def _reporting_loss(self) -> Generator[None]:
-        try:
-            yield
-        except CONNECTION_ERRORS as problem:
-            raise DisplayLost(f"the X server at {self._display} went away: {problem}") from problem
 
 
 class AsyncInjector:

@@ -10,8 +10,7 @@ from typing import Final
 
 from Xlib.display import Display
 
-from .connection import CONNECTION_ERRORS, open_display
-from .errors import DisplayLost
+from pluriverse_server.x11.connection import ReportingLoss, open_display
 
 # Agents press these to time their way through the remote. X0tigervnc drops a keysym that the map lacks without a word,
 # so they get keycodes at the map's very end that no keyboard has, before that server looks at the map.
@@ -91,10 +90,8 @@ def map_probe_keysyms(display: str, xauthority: Path) -> None:
         DisplayLost: there is no X server at ``display``, or it refuses the cookie.
     """
     connection = open_display(display, xauthority)
-    try:
+    with ReportingLoss(display):
         for keysym, keycode in PROBE_KEYCODES.items():
             connection.change_keyboard_mapping(keycode, [(keysym, keysym)])
         connection.sync()
         connection.close()
-    except CONNECTION_ERRORS as problem:
-        raise DisplayLost(f"the X server at {display} went away: {problem}") from problem

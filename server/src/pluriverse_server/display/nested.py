@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_server.process import ChildProcess, child_environment, executable
+from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
-from .connection import write_cookie
-from .errors import DisplayLost
 from .nested_window import NestedWindow
 from .own_thread import OwnThread, open_in_thread
 from .screen import X_ANSWER_DEADLINE_S, Death

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import socket
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +12,7 @@ from Xlib import X, error
 from Xlib.display import Display
 from Xlib.protocol import event
 
-from .connection import CONNECTION_ERRORS, open_display
-from .errors import DisplayLost
+from pluriverse_server.x11.connection import ReportingLoss, abort, open_display
 
 # How these windows are known to each other.
 TITLE: Final = "pluriverse nested screen"
@@ -39,8 +37,8 @@ class NestedWindow:
         """
         self._outside = open_display(display, xauthority)
         self._inside: Display | None = None
-        self._display = display
-        with self._reporting_loss():
+        self._servers = f"{display}, or the one in it,"
+        with ReportingLoss(self._servers):
             self._root: Any = self._outside.screen().root
             # Without a background what was there before stays until the first picture is painted over it.
             self._window: Any = self._root.create_window(
@@ -63,7 +61,7 @@ class NestedWindow:
             DisplayLost: one of the two X servers is gone.
         """
         self._inside = inside = open_display(display, xauthority)
-        with self._reporting_loss():
+        with ReportingLoss(self._servers):
             inside.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOn)
             info = self._outside.display.info
             self._copy_map(info.min_keycode, info.max_keycode - info.min_keycode + 1)
@@ -74,7 +72,7 @@ class NestedWindow:
         Raises:
             DisplayLost: one of the two X servers is gone.
         """
-        with self._reporting_loss():
+        with ReportingLoss(self._servers):
             for _ in range(self._outside.pending_events()):
                 notice: Any = self._outside.next_event()
                 if notice.type == X.MappingNotify and notice.request == MAPPING_KEYBOARD:
@@ -91,7 +89,7 @@ class NestedWindow:
         Raises:
             DisplayLost: one of the two X servers is gone.
         """
-        with self._reporting_loss():
+        with ReportingLoss(self._servers):
             windows = [(window, look) for window in self._root.query_tree().children if (look := _look(window))]
             below = [window for window, look in windows if look.title != OVERLAY_TITLE and window.id != self.id]
             shown = [window for window, look in windows if look.title == TITLE and look.is_mapped]
@@ -117,8 +115,7 @@ class NestedWindow:
         """Cut both connections, and the window goes: what is blocked in them, on another thread, raises DisplayLost."""
         for connection in (self._outside, self._inside):
             if connection is not None:
-                with contextlib.suppress(OSError):
-                    connection.display.socket.shutdown(socket.SHUT_RDWR)
+                abort(connection)
 
     def close(self) -> None:
         """Hang up. May be called again, and when the X servers are gone."""
@@ -146,13 +143,6 @@ class NestedWindow:
             if _without_end(wanted) != _without_end(present):
                 self._inside.change_keyboard_mapping(keycode, [tuple(wanted)])
         self._inside.sync()
-
-    @contextlib.contextmanager
-    def _reporting_loss(self) -> Generator[None]:
-        try:
-            yield
-        except CONNECTION_ERRORS as problem:
-            raise DisplayLost(f"the X server at {self._display}, or the one in it, went away: {problem}") from problem
 
 
 class _Hands:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, Protocol, TypeVar
 
-from .errors import DisplayLost
+from pluriverse_server.x11.connection import DisplayLost
 
 
 class Client(Protocol):

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free
+from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
 from . import vnc
-from .connection import write_cookie
-from .errors import DisplayLost
 from .keymap import map_probe_keysyms
 from .xserver import XServer
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_server.process import ChildProcess, StartError, executable, run
+from pluriverse_server.x11.connection import write_private_file
 
-from .connection import write_private_file
 from .xserver import START_DEADLINE_S
 
 # Updates a second that a client may get. The server waits for half of one after a change before it sends it, so this

@@ -1,22 +1,22 @@
-"""Every key that goes down or up on the display, whoever has the input focus."""
+"""Every key that goes down or up on the display, whoever has the input focus; and those that a frame counts as held."""
 
 from __future__ import annotations
 
-import ctypes
+import select
 import time
-from ctypes import byref, c_int
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from . import xstructures as x
+from Xlib import X
+from Xlib.ext import ge, xinput
+
+from pluriverse_server.x11.raw_input import KEY_REPEAT, RAW_EVENT, select_raw_events
+
 from .window import Window
-from .xlib import NoDisplay
 
 # The protocol's action probe; no keyboard has it, so the remote maps it to a spare keycode.
 PROBE_KEYSYM: Final = 0xBEEF1
-
-# XI 2.2 hands raw events to everyone; 2.0 kept them from all but a client that had grabbed the keyboard.
-XI_VERSION: Final = (2, 2)
 
 KEYCODES: Final = range(8, 256)
 
@@ -33,97 +33,93 @@ class KeyEdge:
 class Keyboard:
     """The key edges of the display, in the order that the server saw them; held keys don't repeat.
 
-    Reads XInput 2 raw events, which neither the input focus nor another client's grab takes away: there is no focus to
-    lose. The keysym is the key's unshifted one: ``c`` and ``C`` are the same key. It reads the window's connection and
-    owns nothing.
+    Reads XInput 2 raw events, which neither the input focus nor another client's grab takes away. The keysym is the
+    key's unshifted one: ``c`` and ``C`` are the same key. It reads the window's connection and owns nothing.
     """
 
     def __init__(self, window: Window) -> None:
         """Listen from now on.
 
         Raises:
-            NoDisplay: the X server lacks XInput 2.2.
+            NoDisplay: the X server is gone, or lacks XInput 2.2.
         """
         self._connection = window.connection
-        self._opcode = self._require_xinput()
-        self._keysyms: dict[int, int] = {}
-        self._event = x.XEvent()
-        self._select()
-        # Keys that were down before this program started; the agent believes they are held, and it's right.
-        self._down = self._keys_down()
-        self.held_at_start = frozenset(map(self._keysym, self._down))
+        self._display = window.connection.display
+        with self._connection.used:
+            self._extension = select_raw_events(self._display, xinput.RawKeyPressMask | xinput.RawKeyReleaseMask)
+            # Keys that were down before this program started; the agent believes they are held, and it's right.
+            bits = self._display.query_keymap()
+            self._connection.check()
+        self._down = {keycode for keycode in KEYCODES if bits[keycode // 8] >> keycode % 8 & 1}
+        self._poll = select.poll()
+        self._poll.register(self, select.POLLIN)
+        self.held_at_start = frozenset(self._keysym(keycode) for keycode in self._down)
 
     def fileno(self) -> int:
-        """The X connection, for ``select``; ask ``waiting`` before sleeping on it."""
+        """Return the X connection, for ``select``; ask ``waiting`` before sleeping on it."""
         return self._connection.fileno()
 
     @property
     def waiting(self) -> bool:
         """Whether events were read from the connection already, by a drawing call: ``select`` wouldn't report them."""
-        return self._connection.x11.XEventsQueued(self._connection.display, x.QUEUED_ALREADY) > 0
+        return bool(self._display.display.event_queue)
 
     def events(self) -> list[KeyEdge]:
-        """What happened since the last call, oldest first, without waiting."""
-        x11, display = self._connection.x11, self._connection.display
+        """Return what happened since the last call, oldest first, without waiting.
+
+        Raises:
+            NoDisplay: the X server is gone.
+        """
         edges: list[KeyEdge] = []
-        while x11.XPending(display):
-            x11.XNextEvent(display, byref(self._event))
-            if self._event.type == x.MAPPING_NOTIFY:
-                x11.XRefreshKeyboardMapping(byref(self._event))
-                self._keysyms.clear()
-            elif self._event.type == x.GENERIC_EVENT and self._event.cookie.extension == self._opcode:
-                edge = self._read_raw()
-                if edge is not None:
-                    edges.append(edge)
+        with self._connection.used:
+            # What python-xlib does to find nothing costs more than a frame's drawing.
+            if not self.waiting and not self._poll.poll(0):
+                return edges
+            while self._display.pending_events():
+                event: Any = self._display.next_event()
+                if event.type == X.MappingNotify:
+                    self._display.refresh_keyboard_mapping(event)
+                elif event.type == ge.GenericEventCode and event.extension == self._extension:
+                    edges += self._edges(event)
         return edges
 
-    def _read_raw(self) -> KeyEdge | None:
-        x11, display, cookie = self._connection.x11, self._connection.display, self._event.cookie
-        if not x11.XGetEventData(display, byref(cookie)):
-            return None
-        try:
-            raw = x.XIRawEvent.from_address(cookie.data)
-            keycode, down, flags = raw.detail, raw.evtype == x.XI_RAW_KEY_PRESS, raw.flags
-        finally:
-            x11.XFreeEventData(display, byref(cookie))
-        if flags & x.XI_KEY_REPEAT or down == (keycode in self._down):
-            return None
-        if down:
-            self._down.add(keycode)
-        else:
-            self._down.discard(keycode)
-        return KeyEdge(self._keysym(keycode), down, time.time())
+    def _edges(self, event: Any) -> Iterable[KeyEdge]:
+        _, _, keycode, _, _, flags = RAW_EVENT.unpack_from(event.data)
+        down = event.evtype == xinput.RawKeyPress
+        if not flags & KEY_REPEAT and down != (keycode in self._down):
+            self._down ^= {keycode}
+            yield KeyEdge(self._keysym(keycode), down, time.time())
 
     def _keysym(self, keycode: int) -> int:
-        keysym = self._keysyms.get(keycode)
-        if keysym is None:
-            keysym = self._connection.x11.XkbKeycodeToKeysym(self._connection.display, keycode, 0, 0)
-            self._keysyms[keycode] = keysym
-        return keysym
+        return self._display.keycode_to_keysym(keycode, 0)
 
-    def _keys_down(self) -> set[int]:
-        bits = (ctypes.c_char * 32)()
-        self._connection.x11.XQueryKeymap(self._connection.display, bits)
-        return {keycode for keycode in KEYCODES if bits.raw[keycode // 8] >> keycode % 8 & 1}
 
-    def _require_xinput(self) -> int:
-        opcode, first_event, first_error = c_int(), c_int(), c_int()
-        major, minor = c_int(XI_VERSION[0]), c_int(XI_VERSION[1])
-        x11, display = self._connection.x11, self._connection.display
-        present = x11.XQueryExtension(
-            display, b"XInputExtension", byref(opcode), byref(first_event), byref(first_error)
-        )
-        # 0 is Success; the server answers with the lower of its version and ours.
-        if not present or self._connection.xi.XIQueryVersion(display, byref(major), byref(minor)) != 0:
-            raise NoDisplay("the X server lacks XInput 2.2, without which keys can be lost; use Xvfb or Xtigervnc")
-        if (major.value, minor.value) < XI_VERSION:
-            raise NoDisplay(
-                f"the X server has XInput {major.value}.{minor.value}, needed is 2.2; use Xvfb or Xtigervnc"
-            )
-        return opcode.value
+class KeyLatch:
+    """The keys held; one that was pressed and released between two frames counts as held for the second of them."""
 
-    def _select(self) -> None:
-        wanted = 1 << x.XI_RAW_KEY_PRESS | 1 << x.XI_RAW_KEY_RELEASE
-        mask = x.XIEventMask(x.XI_ALL_MASTER_DEVICES, 4, wanted.to_bytes(4, "little"))
-        self._connection.xi.XISelectEvents(self._connection.display, self._connection.root, byref(mask), 1)
-        self._connection.check()
+    def __init__(self, held: Iterable[int] = ()) -> None:
+        self._held = set(held)
+        self._pressed: set[int] = set()
+
+    @property
+    def held(self) -> frozenset[int]:
+        """The keysyms that are down at this moment."""
+        return frozenset(self._held)
+
+    def apply(self, keysym: int, *, down: bool) -> None:
+        """A key went down or up."""
+        if down:
+            self._held.add(keysym)
+            self._pressed.add(keysym)
+        else:
+            self._held.discard(keysym)
+
+    def take(self) -> frozenset[int]:
+        """The keysyms that count as held in this frame: those down now, and those pressed since the last ``take``."""
+        keys = frozenset(self._held | self._pressed)
+        self._pressed.clear()
+        return keys
+
+    def forget_presses(self) -> None:
+        """Presses that were over before now no longer count; a key that is still down does."""
+        self._pressed.clear()

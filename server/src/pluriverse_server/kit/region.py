@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import weakref
-from ctypes import byref, c_int, c_size_t, c_void_p
 from dataclasses import dataclass
-from typing import Final
 
-from .xlib import Connection, XError
-from .xstructures import LSB_FIRST, Z_PIXMAP, XImage, XShmSegmentInfo
-
-# Blue in the lowest byte, then green, red and an unused one: what regions hold, and what Xvfb and Xtigervnc have.
-BGRX_MASKS: Final = (0xFF0000, 0x00FF00, 0x0000FF)
-DEPTH: Final = 24
-PIXEL_BYTES: Final = 4
-
-IPC_PRIVATE: Final = 0
-IPC_CREAT: Final = 0o1000
-IPC_RMID: Final = 0
-OWNER_ONLY: Final = 0o600
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.shmget.argtypes, _libc.shmget.restype = [c_int, c_size_t, c_int], c_int
-_libc.shmat.argtypes, _libc.shmat.restype = [c_int, c_void_p, c_int], c_void_p
-_libc.shmdt.argtypes, _libc.shmdt.restype = [c_void_p], c_int
-_libc.shmctl.argtypes, _libc.shmctl.restype = [c_int, c_int, c_void_p], c_int
-
-_SHMAT_FAILED: Final = c_void_p(-1).value
+from pluriverse_server.x11.pixels import Pixels
 
 
 class Region:
@@ -39,130 +15,41 @@ class Region:
     array keeps the memory it wraps, even past ``close``; it's just no longer shown.
     """
 
-    def __init__(self, connection: Connection, x: int, y: int, width: int, height: int, *, shared: bool) -> None:
-        """``shared``: whether to share the memory with the X server.
-
-        Raises:
-            XError: the system or the server wouldn't share it.
-        """
+    def __init__(self, pixels: Pixels, x: int, y: int, width: int, height: int) -> None:
         self.x, self.y, self.width, self.height = x, y, width, height
-        self._connection = connection
-        self._closed = False
-        self._size = width * height * PIXEL_BYTES
-        array = ctypes.c_ubyte * self._size
-        self._segment = self._attach() if shared else None
-        if self._segment is None:
-            pixels = array()
-        else:
-            address: int = self._segment.shmaddr
-            pixels = array.from_address(address)
-            # The pages leave this process with the last array that wraps them, or with the process itself.
-            weakref.finalize(pixels, _libc.shmdt, address).atexit = False
-        self.memory = memoryview(pixels).cast("B")
-        # Points to the pixels and to the segment, owns neither.
-        self._image = self._make_image(ctypes.addressof(pixels))
+        self.shared = pixels.shared  # whether the X server reads this memory itself
+        self.closed = False
+        self._pixels = pixels
 
     @property
-    def shared(self) -> bool:
-        """Whether the X server reads this memory itself."""
-        return self._segment is not None
-
-    @property
-    def closed(self) -> bool:
-        """Whether its memory was given back."""
-        return self._closed
+    def memory(self) -> memoryview:
+        """The pixels; empty once the region was closed."""
+        return self._pixels.memory
 
     def close(self) -> None:
         """Give the memory back; the region can't be put any more. May be called repeatedly."""
-        if self._closed:
-            return
-        self._closed = True
-        self.memory = memoryview(b"")
-        if self._segment is not None:
-            # The server keeps its own mapping until it gets to this, so what was put before is still drawn.
-            self._connection.xext.XShmDetach(self._connection.display, byref(self._segment))
+        self.closed = True
+        self._pixels.close()
 
     def band(self, top: int, bottom: int) -> Band:
-        """Its rows from ``top`` to ``bottom``, which is excluded, for ``Window.put`` to show them alone.
+        """Return its rows from ``top`` to ``bottom``, which is excluded, for ``Window.put`` to show them alone.
 
         Raises:
             ValueError: the region hasn't these rows, or they are none.
         """
         if not 0 <= top < bottom <= self.height:
             raise ValueError(f"rows {top} to {bottom} are no band of a region of {self.height} rows")
-        return Band(self, top, bottom)
+        return Band(self, (top, bottom))
 
-    def send(self, drawable: int, gc: int) -> None:
-        """Ask the server to draw the region as it is when it gets round to it; ``Window.put`` calls this.
-
-        Raises:
-            ValueError: the region was closed.
-        """
-        self.send_rows(drawable, gc, 0, self.height)
-
-    def send_rows(self, drawable: int, gc: int, top: int, bottom: int) -> None:
-        """The same for some of its rows, which it must have.
+    def requests(self, window: int, gc: int, top: int, bottom: int) -> list[bytes]:
+        """Return requests that draw some rows as they are when the server gets round to it; for ``Window.put``.
 
         Raises:
             ValueError: the region was closed.
         """
-        if self._closed:
+        if self.closed:
             raise ValueError("this region was closed: make a new one with Window.image")
-        connection, image = self._connection, byref(self._image)
-        place = (0, top, self.x, self.y + top, self.width, bottom - top)
-        if self._segment is not None:
-            connection.xext.XShmPutImage(connection.display, drawable, gc, image, *place, 0)
-        else:
-            connection.x11.XPutImage(connection.display, drawable, gc, image, *place)
-
-    def _attach(self) -> XShmSegmentInfo:
-        """A shared segment known to the server.
-
-        Raises:
-            XError: the system or the server wouldn't share memory.
-        """
-        identifier: int = _libc.shmget(IPC_PRIVATE, self._size, IPC_CREAT | OWNER_ONLY)
-        if identifier < 0:
-            raise XError(f"no shared memory: {_system_error()}")
-        address: int | None = _libc.shmat(identifier, None, 0)
-        if address in (None, _SHMAT_FAILED):
-            reason = _system_error()
-            _libc.shmctl(identifier, IPC_RMID, None)
-            raise XError(f"no shared memory: {reason}")
-        segment = XShmSegmentInfo(shmid=identifier, shmaddr=address, read_only=1)
-        try:
-            self._connection.xext.XShmAttach(self._connection.display, byref(segment))
-            self._connection.check()
-        except XError:
-            _libc.shmdt(address)
-            raise
-        finally:
-            # Marked for removal now, the segment goes with the last process that has it, however that one ends.
-            _libc.shmctl(identifier, IPC_RMID, None)
-        return segment
-
-    def _make_image(self, address: int) -> XImage:
-        red, green, blue = BGRX_MASKS
-        image = XImage(
-            width=self.width,
-            height=self.height,
-            format=Z_PIXMAP,
-            data=address,
-            byte_order=LSB_FIRST,
-            bitmap_unit=32,
-            bitmap_bit_order=LSB_FIRST,
-            bitmap_pad=32,
-            depth=DEPTH,
-            bytes_per_line=self.width * PIXEL_BYTES,
-            bits_per_pixel=PIXEL_BYTES * 8,
-            red_mask=red,
-            green_mask=green,
-            blue_mask=blue,
-            obdata=None if self._segment is None else ctypes.addressof(self._segment),
-        )
-        if not self._connection.x11.XInitImage(byref(image)):
-            raise XError(f"Xlib takes no image of {self.width}x{self.height} pixels")
-        return image
+        return self._pixels.put(window, gc, self.x, self.y, self.width, top, bottom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +57,4 @@ class Band:
     """Some rows of a region, over its whole width. Made by ``Region.band``."""
 
     region: Region
-    top: int
-    bottom: int
-
-    def send(self, drawable: int, gc: int) -> None:
-        """As ``Region.send``, for these rows.
-
-        Raises:
-            ValueError: the region was closed.
-        """
-        self.region.send_rows(drawable, gc, self.top, self.bottom)
-
-
-def _system_error() -> str:
-    return os.strerror(ctypes.get_errno())
+    rows: tuple[int, int]  # the first, and the one after the last

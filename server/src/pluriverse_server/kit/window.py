@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from ctypes import byref
+import contextlib
 from types import TracebackType
+from typing import Any
 
-from .region import BGRX_MASKS, DEPTH, Band, Region
-from .xlib import Connection, NoDisplay, XError
-from .xstructures import (
-    CW_OVERRIDE_REDIRECT,
-    LSB_FIRST,
-    SHAPE_INPUT,
-    SHAPE_SET,
-    UNSORTED,
-    XColor,
-    XSetWindowAttributes,
-)
+from Xlib import X
+from Xlib.ext import shape
+
+from pluriverse_server.x11.connection import send
+from pluriverse_server.x11.pixels import NotShared, Pixels, require_bgrx
+
+from .connection import Connection, NoDisplay
+from .region import Band, Region
 
 
 class Window:
     """A black window that no window manager touches, with no mouse pointer painted over it.
 
-    It owns its connection to the X server, its regions and its cursor; ``close`` frees them in that order reversed.
+    It owns its connection to the X server, with all that was made on it.
     """
 
     def __init__(
@@ -43,24 +41,19 @@ class Window:
         """
         self.width, self.height = width, height
         self.connection = Connection()
+        self.shared_memory = True
         self.performance_note = ""
+        self._regions: list[Region] = []
         try:
-            self._check_pixels()
-            self._window = self._create(x, y, title)
-            if click_through:
-                self._take_no_input()
-            self._cursor = self._hide_cursor()
-            x11, display = self.connection.x11, self.connection.display
-            self._gc: int = x11.XDefaultGC(display, x11.XDefaultScreen(display))
-            x11.XMapRaised(display, self._window)
-            self.connection.check()
-            self.shared_memory = bool(self.connection.xext.XShmQueryExtension(display))
-            if not self.shared_memory:
-                self.performance_note = "drawn through the socket: the X server lacks MIT-SHM"
+            with self.connection.used:
+                require_bgrx(self.connection.display)
+                self._window = self._create(x, y, title, click_through=click_through)
+                self._gc = self._window.create_gc()
+                self.connection.check()
+                self._pixels(1).close()  # to know whether memory can be shared
         except BaseException:
             self.connection.close()
             raise
-        self._regions: list[Region] = []
 
     def __enter__(self) -> Window:
         return self
@@ -71,22 +64,18 @@ class Window:
         self.close()
 
     def image(self, x: int, y: int, width: int, height: int) -> Region:
-        """A region at (x, y), black until it is drawn; close it, or leave that to the window.
+        """Return a region at (x, y), black until it is drawn; close it, or leave that to the window.
 
         Raises:
+            NoDisplay: the X server is gone.
             ValueError: it isn't within the window.
         """
         if not (
             x >= 0 and y >= 0 and width > 0 and height > 0 and x + width <= self.width and y + height <= self.height
         ):
             raise ValueError(f"{width}x{height} at ({x}, {y}) isn't within the window's {self.width}x{self.height}")
-        try:
-            region = Region(self.connection, x, y, width, height, shared=self.shared_memory)
-        except XError as error:
-            # The server lives in another IPC namespace, or may not read our segments: all regions go by the socket.
-            self.shared_memory = False
-            self.performance_note = f"drawn through the socket, which costs more time: {error}"
-            region = Region(self.connection, x, y, width, height, shared=False)
+        with self.connection.used:
+            region = Region(self._pixels(width * height), x, y, width, height)
         self._regions = [*(kept for kept in self._regions if not kept.closed), region]
         return region
 
@@ -97,69 +86,71 @@ class Window:
         a region meanwhile may show already.
 
         Raises:
+            NoDisplay: the X server is gone.
             ValueError: a region was closed.
         """
-        for part in parts:
-            part.send(self._window, self._gc)
-        self.connection.x11.XFlush(self.connection.display)
+        with self.connection.used:
+            requests: list[bytes] = []
+            for part in parts:
+                region, rows = (part.region, part.rows) if isinstance(part, Band) else (part, (0, part.height))
+                requests += region.requests(self._window.id, self._gc.id, *rows)
+            send(self.connection.display, *requests)
 
     def to_top(self) -> None:
         """Put it above every other window, with the next ``put``. Costs next to nothing where it is there already."""
-        self.connection.x11.XRaiseWindow(self.connection.display, self._window)
+        self._window.raise_window()
 
     def clear(self) -> None:
         """Paint the whole window black."""
-        self.connection.x11.XClearWindow(self.connection.display, self._window)
+        self._window.clear_area()
 
     def sync(self) -> None:
         """Wait until all that was put is on the screen.
 
         Raises:
+            NoDisplay: the X server is gone.
             XError: the server refused something since the last time.
         """
-        self.connection.check()
+        with self.connection.used:
+            self.connection.check()
 
     def close(self) -> None:
-        """Close the regions, the cursor, the window and the connection. May be called repeatedly."""
-        if self.connection.display is None:
+        """Close the regions, the window and the connection. May be called repeatedly."""
+        if self.connection.closed:
             return
-        for region in self._regions:
-            region.close()
-        self.connection.x11.XFreeCursor(self.connection.display, self._cursor)
-        self.connection.x11.XDestroyWindow(self.connection.display, self._window)
+        with contextlib.suppress(NoDisplay), self.connection.used:
+            for region in self._regions:
+                region.close()
+            self._window.destroy()
+            # A server that finds the connection closed throws away what it hasn't read of it.
+            self.connection.display.sync()
         self.connection.close()
 
-    def _check_pixels(self) -> None:
-        x11, display = self.connection.x11, self.connection.display
-        screen = x11.XDefaultScreen(display)
-        visual, depth = x11.XDefaultVisual(display, screen).contents, x11.XDefaultDepth(display, screen)
-        masks = (visual.red_mask, visual.green_mask, visual.blue_mask)
-        if depth != DEPTH or masks != BGRX_MASKS or x11.XImageByteOrder(display) != LSB_FIRST:
-            raise NoDisplay(
-                f"the X server's pixels are {depth} bits deep with masks {masks[0]:#x}, {masks[1]:#x}, {masks[2]:#x}, "
-                f"needed are {DEPTH} bits in the order BGRX: Xvfb :7 -screen 0 {self.width}x{self.height}x24"
-            )
+    def _pixels(self, size: int) -> Pixels:
+        if self.shared_memory:
+            try:
+                return Pixels(self.connection.display, size)
+            except NotShared as error:
+                # The server lives in another IPC namespace, say: all regions go through the socket.
+                self.shared_memory = False
+                self.performance_note = f"drawn through the socket, which costs more time: {error}"
+        return Pixels(self.connection.display, size, shared=False)
 
-    def _create(self, x: int, y: int, title: str) -> int:
-        x11, display = self.connection.x11, self.connection.display
-        window: int = x11.XCreateSimpleWindow(display, self.connection.root, x, y, self.width, self.height, 0, 0, 0)
-        attributes = XSetWindowAttributes(override_redirect=1)
-        x11.XChangeWindowAttributes(display, window, CW_OVERRIDE_REDIRECT, byref(attributes))
-        x11.XStoreName(display, window, title.encode())
-        return window
-
-    def _take_no_input(self) -> None:
-        # Of the window's shape for input nothing is left: a list of no rectangles.
-        self.connection.xext.XShapeCombineRectangles(
-            self.connection.display, self._window, SHAPE_INPUT, 0, 0, None, 0, SHAPE_SET, UNSORTED
+    def _create(self, x: int, y: int, title: str, *, click_through: bool) -> Any:
+        root: Any = self.connection.root
+        window = root.create_window(
+            x, y, self.width, self.height, 0, X.CopyFromParent, background_pixel=0, override_redirect=True
         )
-
-    def _hide_cursor(self) -> int:
-        """An empty cursor. TigerVNC paints the pointer into the picture of a client that draws none of its own."""
-        x11, display = self.connection.x11, self.connection.display
-        empty: int = x11.XCreateBitmapFromData(display, self._window, b"\0", 1, 1)
-        colour = XColor()
-        cursor: int = x11.XCreatePixmapCursor(display, empty, empty, byref(colour), byref(colour), 0, 0)
-        x11.XFreePixmap(display, empty)
-        x11.XDefineCursor(display, self._window, cursor)
-        return cursor
+        window.set_wm_name(title)
+        if click_through:
+            # Of the window's shape for input nothing is left: a list of no rectangles.
+            window.shape_rectangles(shape.SO.Set, shape.SK.Input, X.Unsorted, 0, 0, [])
+        # An empty cursor: TigerVNC paints the pointer into the picture of a client that draws none of its own.
+        empty = window.create_pixmap(1, 1, 1)
+        gc = empty.create_gc(foreground=0)
+        empty.fill_rectangle(gc, 0, 0, 1, 1)
+        cursor = empty.create_cursor(empty, (0, 0, 0), (0, 0, 0), 0, 0)
+        window.change_attributes(cursor=cursor)
+        window.map()
+        window.raise_window()
+        return window

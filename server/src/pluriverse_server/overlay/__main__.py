@@ -9,8 +9,7 @@ import sys
 import time
 from typing import Final
 
-from pluriverse_server.kit.keys import PROBE_KEYSYM
-from pluriverse_server.kit.xlib import NoDisplay, XError
+from pluriverse_server.kit import PROBE_KEYSYM, NoDisplay, XError
 
 from .block import BlockWindow
 from .guard import KeyGuard
@@ -60,17 +59,19 @@ def main() -> None:
             x, y = options.block
             block = BlockWindow(x, y, options.fps, probes, time.monotonic())
             block.attend(time.monotonic(), time.time())
+        if options.ready_fd is not None:
+            os.write(options.ready_fd, b"\n")
+            os.close(options.ready_fd)
+        serve(guard, block)
     except (NoDisplay, XError) as error:
         sys.exit(f"overlay: {error}")
-    if options.ready_fd is not None:
-        os.write(options.ready_fd, b"\n")
-        os.close(options.ready_fd)
-    serve(guard, block)
 
 
 def serve(guard: KeyGuard | None, block: BlockWindow | None) -> None:
     """Attend to whichever of the two there is, for ever."""
     sources = [source for source in (guard, block) if source is not None]
+    if guard is not None:
+        guard.attend()  # what came while it was set up is read already, so that select won't report it
     while True:
         timeout_s = block.wait_s(time.monotonic()) if block is not None else None
         readable, _, _ = select.select(sources, [], [], timeout_s)

@@ -7,10 +7,7 @@ from typing import Final
 
 from pluriverse_protocol import metadata
 
-from pluriverse_server.kit.block import MetadataBlock
-from pluriverse_server.kit.keys import Keyboard
-from pluriverse_server.kit.pacer import Pacer
-from pluriverse_server.kit.window import Window
+from pluriverse_server.kit import Keyboard, MetadataBlock, Pacer, Window
 
 # JPEG mixes what is within 8 pixels of each other: plain ground on each side keeps the page out of the block.
 MARGIN: Final = 8

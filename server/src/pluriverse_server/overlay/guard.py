@@ -15,22 +15,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from ctypes import byref, c_char, c_int, c_ulong, create_string_buffer
-from typing import Final
+from typing import Any, Final
 
-from pluriverse_server.kit import xstructures as x
+from Xlib import X
+from Xlib.protocol.event import KeyPress, KeyRelease
+
+from pluriverse_server.kit.connection import Connection, XError
 from pluriverse_server.kit.keys import KEYCODES
-from pluriverse_server.kit.xlib import Connection, XError
+from pluriverse_server.x11.connection import send
 
 from .rules import COMMANDS, CONTROL, SHIFT, Combination, is_character, is_settled, passes
-
-ANY_KEY: Final = 0
-ANY_MODIFIER: Final = 1 << 15
-NONE: Final = 0
-GRAB_SYNC, GRAB_ASYNC = 0, 1
-REPLAY_KEYBOARD: Final = 5
-POINTER_ROOT: Final = 1
-KEY_PRESS_MASK, KEY_RELEASE_MASK = 1 << 0, 1 << 1
 
 # The modifiers that a key may be pressed with, those that make no difference left out.
 HELD: Final = tuple(held for held in range(1 << 8) if not held & ~(COMMANDS | SHIFT))
@@ -42,17 +36,19 @@ MIDDLE, WHEEL_UP, WHEEL_DOWN = 2, 4, 5
 # Left, middle, right, and four for the wheel; from here on a browser goes back and forward.
 FIRST_SIDE_BUTTON: Final = 8
 
-MAPPING_BUSY: Final = 1
 # The buttons can't be mapped while one is held; whoever starts a remote's screen holds none for long.
 MAPPING_DEADLINE_S: Final = 2.0
 MAPPING_RETRY_S: Final = 0.01
 
-# The X server has no more.
-MAX_BUTTONS: Final = 255
+# What an event says beside its window.
+_KEY_EVENT_FIELDS: Final = (
+    *("detail", "state", "time", "root", "child", "same_screen"),
+    *("root_x", "root_y", "event_x", "event_y"),
+)
 
 
 def with_locks(held: int) -> list[int]:
-    """Modifiers with each combination of those that make no difference."""
+    """Return modifiers with each combination of those that make no difference."""
     return [modifiers for modifiers in range(1 << 8) if modifiers & (COMMANDS | SHIFT) == held]
 
 
@@ -69,94 +65,98 @@ class KeyGuard:
             XError: another program has grabbed keys already, or a button is held and won't be let go.
         """
         self._connection = Connection()
+        self._display = self._connection.display
+        self._root: Any = self._connection.root
+        self._allowed = frozenset(allowed)
+        self._guarded: set[int] = set()
+        self._halting: set[int] = set()
         try:
-            self._allowed = frozenset(allowed)
-            self._event = x.XEvent()
-            self._guarded: set[int] = set()
-            self._halting: set[int] = set()
-            self._grab_commands()
-            self._grab_functions()
-            self._connection.check()
-            self._disable_buttons(middle=not middle_button)
+            with self._connection.used:
+                self._grab_commands()
+                self._grab_functions()
+                send(self._display)
+                self._connection.check()
+                self._disable_buttons(middle=not middle_button)
         except BaseException:
             self._connection.close()
             raise
 
     def fileno(self) -> int:
-        """The X connection, for ``select``."""
+        """Return the X connection, for ``select``."""
         return self._connection.fileno()
 
     def attend(self) -> None:
-        """Decide on the keys that wait for it; never waits for any."""
-        x11, display = self._connection.x11, self._connection.display
-        # XPending sends what was decided before it looks.
-        while x11.XPending(display):
-            x11.XNextEvent(display, byref(self._event))
-            if self._event.type == x.MAPPING_NOTIFY:
-                x11.XRefreshKeyboardMapping(byref(self._event))
-                self._grab_functions()
-            elif self._event.type == x.KEY_PRESS:
-                self._pressed(self._event.key)
-            elif self._event.type == x.KEY_RELEASE:
-                # Whatever it is a release of: one too many does no harm, one too few leaves a key held for ever.
-                self._send_on()
+        """Decide on the keys that wait for it; never waits for any.
+
+        Raises:
+            NoDisplay: the X server is gone.
+        """
+        with self._connection.used:
+            # This sends what was decided before it looks.
+            while self._display.pending_events():
+                event: Any = self._display.next_event()
+                if event.type == X.MappingNotify:
+                    self._display.refresh_keyboard_mapping(event)
+                    self._grab_functions()
+                elif event.type == X.KeyPress:
+                    self._pressed(event)
+                elif event.type == X.KeyRelease:
+                    # Whatever it is a release of: one too many does no harm, one too few leaves a key held for ever.
+                    self._send_on(event)
+            send(self._display)
 
     def close(self) -> None:
         """Let all keys pass again; the buttons stay as they are. May be called repeatedly."""
         self._connection.close()
 
-    def _pressed(self, key: x.XKeyEvent) -> None:
-        x11, display = self._connection.x11, self._connection.display
+    def _pressed(self, key: Any) -> None:
         if not self._passes(key):
-            x11.XUngrabKeyboard(display, key.time)
-        elif key.keycode in self._halting:
-            x11.XAllowEvents(display, REPLAY_KEYBOARD, key.time)
+            self._display.ungrab_keyboard(key.time)
+        elif key.detail in self._halting:
+            self._display.allow_events(X.ReplayKeyboard, key.time)
         else:
             # It came while a grabbed key was down.
-            self._send_on()
+            self._send_on(key)
 
-    def _passes(self, key: x.XKeyEvent) -> bool:
-        return passes(self._keysyms(key.keycode), key.state, self._allowed)
+    def _passes(self, key: Any) -> bool:
+        return passes(self._keysyms(key.detail), key.state, self._allowed)
 
-    def _send_on(self) -> None:
+    def _send_on(self, key: Any) -> None:
         """Give the event to the window that would have had it."""
-        x11, display, key = self._connection.x11, self._connection.display, self._event.key
-        focus, revert_to, down = c_ulong(), c_int(), (c_char * 32)()
-        x11.XGetInputFocus(display, byref(focus), byref(revert_to))
-        if focus.value <= POINTER_ROOT:
-            return
-        key.window = focus.value
-        self._send()
+        focus: Any = self._display.get_input_focus().focus
+        if isinstance(focus, int):
+            return  # none, or the one below the pointer
+        self._send(key, focus, key.type)
         # The key's next event may have overtaken this one; the window must not believe it held, or not, for ever.
-        x11.XQueryKeymap(display, down)
-        now = x.KEY_PRESS if down.raw[key.keycode // 8] >> key.keycode % 8 & 1 else x.KEY_RELEASE
-        if now != key.type and (now == x.KEY_RELEASE or self._passes(key)):
-            key.type = now
-            self._send()
+        down = self._display.query_keymap()
+        now = X.KeyPress if down[key.detail // 8] >> key.detail % 8 & 1 else X.KeyRelease
+        if now != key.type and (now == X.KeyRelease or self._passes(key)):
+            self._send(key, focus, now)
 
-    def _send(self) -> None:
-        key = self._event.key
-        mask = KEY_PRESS_MASK if key.type == x.KEY_PRESS else KEY_RELEASE_MASK
-        self._connection.x11.XSendEvent(self._connection.display, key.window, True, mask, byref(self._event))
+    def _send(self, key: Any, window: Any, kind: int) -> None:
+        mask = X.KeyPressMask if kind == X.KeyPress else X.KeyReleaseMask
+        fields = {name: getattr(key, name) for name in _KEY_EVENT_FIELDS}
+        message = (KeyPress if kind == X.KeyPress else KeyRelease)(window=window, **fields)
+        window.send_event(message, event_mask=mask, propagate=True)
 
     def _grab_commands(self) -> None:
         """Every key while Ctrl, Alt or Super is held, but for what passes then."""
-        connection, keysyms = self._connection, {keycode: self._keysyms(keycode) for keycode in KEYCODES}
+        keysyms = {keycode: self._keysyms(keycode) for keycode in KEYCODES}
         for held in HELD:
             if not held & COMMANDS:
                 continue
             passing = [keycode for keycode in KEYCODES if passes(keysyms[keycode], held, self._allowed)]
             for modifiers in with_locks(held):
-                self._grab_key(ANY_KEY, modifiers)
-                for keycode in passing:
-                    connection.x11.XUngrabKey(connection.display, keycode, modifiers, connection.root)
+                self._grab_key(X.AnyKey, modifiers)
+                self._ungrab_keys(passing, modifiers)
                 if held & CONTROL:
-                    self._grab_button(WHEEL_UP, modifiers)
-                    self._grab_button(WHEEL_DOWN, modifiers)
+                    for button in (WHEEL_UP, WHEEL_DOWN):
+                        self._root.grab_button(
+                            button, modifiers, False, 0, X.GrabModeAsync, X.GrabModeAsync, X.NONE, X.NONE
+                        )
 
     def _grab_functions(self) -> None:
         """Keys that aren't the page's even by themselves, or may become so."""
-        connection = self._connection
         for keycode in set(KEYCODES) - self._guarded:
             keysyms = self._keysyms(keycode)
             if is_settled(keysyms):
@@ -164,37 +164,24 @@ class KeyGuard:
             self._guarded.add(keycode)
             if all(map(is_character, keysyms)):
                 self._halting.add(keycode)
-                self._grab_key(keycode, ANY_MODIFIER, halt=True)
+                self._grab_key(keycode, X.AnyModifier, X.GrabModeSync)
                 continue
-            self._grab_key(keycode, ANY_MODIFIER)
+            self._grab_key(keycode, X.AnyModifier)
             for held in HELD:
                 if passes(keysyms, held, self._allowed):
                     for modifiers in with_locks(held):
-                        connection.x11.XUngrabKey(connection.display, keycode, modifiers, connection.root)
+                        self._ungrab_keys([keycode], modifiers)
 
     def _keysyms(self, keycode: int) -> list[int]:
-        x11, display = self._connection.x11, self._connection.display
-        keysyms = (x11.XkbKeycodeToKeysym(display, keycode, 0, level) for level in LEVELS)
+        keysyms = (self._display.keycode_to_keysym(keycode, level) for level in LEVELS)
         return [keysym for keysym in keysyms if keysym]
 
-    def _grab_key(self, keycode: int, modifiers: int, *, halt: bool = False) -> None:
-        connection, mode = self._connection, GRAB_SYNC if halt else GRAB_ASYNC
-        connection.x11.XGrabKey(connection.display, keycode, modifiers, connection.root, False, GRAB_ASYNC, mode)
+    def _grab_key(self, keycode: int, modifiers: int, mode: int = X.GrabModeAsync) -> None:
+        self._root.grab_key(keycode, modifiers, False, X.GrabModeAsync, mode)
 
-    def _grab_button(self, button: int, modifiers: int) -> None:
-        connection = self._connection
-        connection.x11.XGrabButton(
-            connection.display,
-            button,
-            modifiers,
-            connection.root,
-            False,
-            0,
-            GRAB_ASYNC,
-            GRAB_ASYNC,
-            NONE,
-            NONE,
-        )
+    def _ungrab_keys(self, keycodes: Iterable[int], modifiers: int) -> None:
+        for keycode in keycodes:
+            self._root.ungrab_key(keycode, modifiers)
 
     def _disable_buttons(self, *, middle: bool) -> None:
         """Have the server drop what buttons do that aren't the page's. A grab wouldn't do: they're often held together.
@@ -202,14 +189,12 @@ class KeyGuard:
         Raises:
             XError: one of them is being held.
         """
-        x11, display = self._connection.x11, self._connection.display
-        mapping = create_string_buffer(MAX_BUTTONS)
-        count: int = x11.XGetPointerMapping(display, mapping, MAX_BUTTONS)
-        for button in range(1, count + 1):
-            if button >= FIRST_SIDE_BUTTON or (middle and button == MIDDLE):
-                mapping[button - 1] = 0
+        mapping = [
+            0 if button >= FIRST_SIDE_BUTTON or (middle and button == MIDDLE) else image
+            for button, image in enumerate(self._display.get_pointer_mapping(), 1)
+        ]
         deadline = time.monotonic() + MAPPING_DEADLINE_S
-        while x11.XSetPointerMapping(display, mapping, count) == MAPPING_BUSY:
+        while self._display.set_pointer_mapping(mapping) == X.MappingBusy:
             if time.monotonic() > deadline:
                 raise XError(f"the pointer's buttons could not be mapped: one is held for {MAPPING_DEADLINE_S:g} s")
             time.sleep(MAPPING_RETRY_S)

@@ -14,28 +14,20 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from Xlib import X, error
 from Xlib.ext import ge, xinput
 
-from pluriverse_server.display.connection import CONNECTION_ERRORS, open_display
-from pluriverse_server.display.errors import DisplayLost
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, open_display
+from pluriverse_server.x11.raw_input import KEY_REPEAT, RAW_EVENT, select_raw_events
 
 log = logging.getLogger(__name__)
-
-# XI 2.2 sends raw events to every client; 2.0, which python-xlib would ask for, sends them to a grab's owner alone.
-XI_VERSION: Final = (2, 2)
-
-# The flag of a held key's repeated events.
-KEY_REPEAT: Final = 1 << 16
 
 # The number of buttons in a pointer event of RFB.
 BUTTONS: Final = 8
 
-# Device, time, detail, source, the length of the valuators' mask in 32-bit words, flags.
-_RAW_EVENT: Final = struct.Struct("=HIIHHI4x")
 _MASK: Final = (
     xinput.RawKeyPressMask
     | xinput.RawKeyReleaseMask
@@ -59,7 +51,7 @@ class Inputs:
         self._take = take
         self._connection = open_display(display, xauthority)
         try:
-            self._select(display)
+            self._select()
         except CONNECTION_ERRORS as problem:
             self._connection.display.socket.close()
             raise DisplayLost(f"the X server at {display} hung up: {problem}") from problem
@@ -81,21 +73,9 @@ class Inputs:
             os.close(self._stopping)
             self._connection.display.socket.close()
 
-    def _select(self, display: str) -> None:
-        connection = cast("Any", self._connection)
-        if not connection.has_extension(xinput.extname):
-            raise DisplayLost(f"the X server at {display} lacks XInput; use Xvfb or Xtigervnc")
-        opcode: int = connection.display.get_extension_major(xinput.extname)
-        major, minor = XI_VERSION
-        version = xinput.XIQueryVersion(
-            display=connection.display, opcode=opcode, major_version=major, minor_version=minor
-        )
-        if (version.major_version, version.minor_version) < XI_VERSION:
-            raise DisplayLost(f"the X server at {display} lacks XInput 2.2; use Xvfb or Xtigervnc")
-        self._opcode = opcode
-        root = connection.screen().root
-        root.xinput_select_events([(xinput.AllMasterDevices, _MASK)])
-        place = root.query_pointer()
+    def _select(self) -> None:
+        self._opcode = select_raw_events(self._connection, _MASK)
+        place = self._connection.screen().root.query_pointer()
         self._x, self._y = place.root_x, place.root_y
 
     def _run(self) -> None:
@@ -115,7 +95,7 @@ class Inputs:
         if event.type == X.MappingNotify:
             self._connection.refresh_keyboard_mapping(event)
         elif event.type == ge.GenericEventCode and event.extension == self._opcode:
-            _, _, detail, _, words, flags = _RAW_EVENT.unpack_from(event.data)
+            _, _, detail, _, words, flags = RAW_EVENT.unpack_from(event.data)
             match event.evtype:
                 case xinput.RawKeyPress | xinput.RawKeyRelease as kind if not flags & KEY_REPEAT:
                     yield from self._key(detail, down=kind == xinput.RawKeyPress)
@@ -124,7 +104,7 @@ class Inputs:
                     self._buttons = self._buttons | bit if kind == xinput.RawButtonPress else self._buttons & ~bit
                     yield self._pointer()
                 case xinput.RawMotion:
-                    yield from self._motion(event.data[_RAW_EVENT.size :], words)
+                    yield from self._motion(event.data[RAW_EVENT.size :], words)
                 case _:
                     pass
 

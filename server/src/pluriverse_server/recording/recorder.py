@@ -19,9 +19,9 @@ from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
 
-from pluriverse_server.display.errors import DisplayLost
 from pluriverse_server.episode import Begin, Finished
 from pluriverse_server.process import StartError
+from pluriverse_server.x11.connection import DisplayLost
 
 from .file import RecordingFile, compact
 from .inputs import Event, Inputs

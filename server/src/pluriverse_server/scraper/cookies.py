@@ -9,7 +9,7 @@ from pathlib import Path
 
 from Xlib.xauth import Xauthority
 
-from pluriverse_server.display.connection import write_private_file
+from pluriverse_server.x11.connection import write_private_file
 
 
 class Cookies:

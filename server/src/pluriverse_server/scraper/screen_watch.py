@@ -11,7 +11,7 @@ from Xlib import X, error
 from Xlib.ext import damage, res
 
 from pluriverse_server.display import DisplayLost
-from pluriverse_server.display.connection import CONNECTION_ERRORS, open_display
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, open_display
 
 # Toolkits have windows of a pixel for themselves; a game's is larger.
 MIN_SIDE: Final = 16

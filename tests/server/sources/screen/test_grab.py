@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pluriverse_server.display.connection import open_display
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen import Grabber, ScreenLost
+from pluriverse_server.x11.connection import open_display
 
 WIDTH, HEIGHT = 640, 480
 SERVERS = {

@@ -10,14 +10,17 @@ from .keys import Keyboard, KeyEdge
 from .reporter import Reporter
 
 
-def news(keyboard: Keyboard, reporter: Reporter, timeout_s: float | None) -> tuple[list[KeyEdge], list[Request]]:
-    """The key edges and the requests that have come, once something has or ``timeout_s`` have passed; None: for ever.
+def wait_for_input(
+    keyboard: Keyboard, reporter: Reporter, timeout_s: float | None
+) -> tuple[list[KeyEdge], list[Request]]:
+    """Return the key edges and requests that came, once there are any or ``timeout_s`` have passed; None: for ever.
 
-    The edges are to be handled first: they were there before the requests were read, so that a key that came before a
-    reset is the old episode's.
+    Handle the edges first: they were there before the requests were read, so a key that came before a reset is the old
+    episode's.
 
     Raises:
         DaemonGone: the daemon has hung up.
+        NoDisplay: the X server is gone.
     """
     waiting = keyboard.waiting
     readable, _, _ = select.select((keyboard, reporter), (), (), 0.0 if waiting else timeout_s)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from pluriverse_protocol.reports import Reset, Stop
-from pluriverse_server.kit import DaemonGone, Keyboard, Reporter, Window, news
+from pluriverse_server.kit import DaemonGone, Keyboard, Reporter, Window, wait_for_input
 from support.daemon_end import DaemonEnd
 from support.typist import Typist
 
@@ -11,18 +11,18 @@ C = ord("c")
 
 
 def test_nothing_comes_within_the_time(window: Window, reporter: Reporter) -> None:
-    assert news(Keyboard(window), reporter, 0.01) == ([], [])
+    assert wait_for_input(Keyboard(window), reporter, 0.01) == ([], [])
 
 
 def test_a_request_ends_the_wait(window: Window, reporter: Reporter, daemon: DaemonEnd) -> None:
     daemon.send(RESET, Stop())
-    assert news(Keyboard(window), reporter, None) == ([], [RESET, Stop()])
+    assert wait_for_input(Keyboard(window), reporter, None) == ([], [RESET, Stop()])
 
 
 def test_a_key_ends_the_wait(window: Window, reporter: Reporter, typist: Typist) -> None:
     keyboard = Keyboard(window)
     typist.down(C)
-    edges, requests = news(keyboard, reporter, None)
+    edges, requests = wait_for_input(keyboard, reporter, None)
     assert ([(edge.keysym, edge.down) for edge in edges], requests) == ([(C, True)], [])
 
 
@@ -33,11 +33,11 @@ def test_a_key_that_a_drawing_call_has_read_from_the_connection_ends_it_too(
     typist.down(C)
     while not keyboard.waiting:
         window.sync()
-    edges, _ = news(keyboard, reporter, None)
+    edges, _ = wait_for_input(keyboard, reporter, None)
     assert [edge.keysym for edge in edges] == [C]
 
 
 def test_a_daemon_that_hangs_up_ends_it(window: Window, reporter: Reporter, daemon: DaemonEnd) -> None:
     daemon.hang_up()
     with pytest.raises(DaemonGone):
-        news(Keyboard(window), reporter, None)
+        wait_for_input(Keyboard(window), reporter, None)

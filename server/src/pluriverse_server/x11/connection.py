@@ -1,0 +1,123 @@
+"""Connections to an X server that demands a cookie: the private Xauthority file, and clients that use it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import struct
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, Final, cast
+
+from Xlib import display, error, xauth
+from Xlib.protocol import display as protocol_display
+from Xlib.protocol import event
+
+COOKIE_PROTOCOL: Final = b"MIT-MAGIC-COOKIE-1"
+
+# The protocol's cookies are 128 bits.
+COOKIE_BYTES: Final = 16
+
+# What python-xlib raises when the server is gone, refuses, or was never there.
+CONNECTION_ERRORS: Final = (error.ConnectionClosedError, error.DisplayError, OSError)
+
+# python-xlib takes the cookie's file from the environment, and keeps what it learns of a server on a class.
+_opening: Final = threading.Lock()
+
+
+class DisplayLost(Exception):
+    """The X server is gone, refuses, doesn't answer or lacks what is needed; the message says which."""
+
+
+def write_private_file(path: Path, content: bytes) -> None:
+    """Write a new file that only this user may read, in place of one that was there."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def write_cookie(path: Path) -> None:
+    """Write a new random cookie. It names this host and no display, so it fits whichever number the server takes."""
+    fields = (socket.gethostname().encode(), b"", COOKIE_PROTOCOL, secrets.token_bytes(COOKIE_BYTES))
+    content = struct.pack(">H", xauth.FamilyLocal)
+    content += b"".join(struct.pack(">H", len(field)) + field for field in fields)
+    write_private_file(path, content)
+
+
+def open_display(name: str | None = None, xauthority: Path | None = None) -> display.Display:
+    """Connect to the X server at ``name``, by default that of ``DISPLAY`` with the cookies of ``XAUTHORITY``.
+
+    It blocks for as long as that server is frozen.
+
+    Raises:
+        DisplayLost: there is none, or it refuses the cookie.
+    """
+    with _opening, _environment_variable("XAUTHORITY", xauthority):
+        # Two kinds of server number their extensions differently: each connection gets tables of its own.
+        shared = cast("Any", protocol_display.Display)
+        opcodes: dict[str, int] = {}
+        errors, events = error.xerror_class.copy(), event.event_class.copy()
+        shared.extension_major_opcodes, shared.error_classes, shared.event_classes = opcodes, errors, events
+        try:
+            connection = display.Display(name)
+        # Display numbers end at 65535 - 6000 where there is no Unix socket.
+        except (*CONNECTION_ERRORS, OverflowError) as problem:
+            raise DisplayLost(f"no connection to the X server at {name}: {problem}") from problem
+        own = cast("Any", connection.display)
+        own.extension_major_opcodes, own.error_classes, own.event_classes = opcodes, errors, events
+    return connection
+
+
+class ReportingLoss:
+    """A context that raises DisplayLost where the connection to the X server at ``name`` turns out to be closed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, problem: BaseException | None, where: object) -> None:
+        if isinstance(problem, CONNECTION_ERRORS):
+            raise DisplayLost(f"the X server at {self._name} went away: {problem}") from problem
+
+
+def send(connection: display.Display, *packed: bytes) -> None:
+    """Send all requests that were made, then those that are packed. It blocks while the server is frozen.
+
+    For the connection's only thread.
+
+    python-xlib's ``flush`` takes four times as long, keeps in memory what a frozen server doesn't take, and reads
+    events, of which a ``select`` on the connection would know nothing.
+    """
+    own: Any = connection.display
+    own.check_for_error()
+    data = own.data_send + b"".join(request._binary for request, _ in own.request_queue)
+    own.sent_requests += [request for request, waits in own.request_queue if waits]
+    own.request_queue.clear()
+    own.data_send = b""
+    own.request_serial = (own.request_serial + len(packed)) % 65536
+    own.socket.sendall(b"".join((data, *packed)))
+
+
+def abort(connection: display.Display) -> None:
+    """Cut the connection: what is blocked in it, on another thread, raises."""
+    with contextlib.suppress(OSError):
+        connection.display.socket.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def _environment_variable(name: str, value: Path | None) -> Generator[None]:
+    before = os.environ.get(name)
+    if value is not None:
+        os.environ[name] = str(value)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
