@@ -17,7 +17,7 @@ from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEv
 from pluriverse.env.actions import parse_action
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.spaces import ORDINARY_KEYS
-from pluriverse.vnc.held import Held, InputEvent
+from pluriverse.vnc.input_state import InputEvent, InputState
 
 Kind = Literal["discrete", "keys", "pointer", "events"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -183,7 +183,7 @@ class _Pointer(_Keys):
 
 class _Events:
     def __init__(self) -> None:
-        self._held = Held()
+        self._held = InputState()
 
     def release(self) -> list[InputEvent]:
         return self._held.take()

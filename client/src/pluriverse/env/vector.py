@@ -20,7 +20,7 @@ from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
 from pluriverse.vnc import VncOptions
-from pluriverse.vnc.held import InputEvent
+from pluriverse.vnc.input_state import InputEvent
 
 from .actions import Action, parse_actions
 from .base import Env, EnvSpec, seed_each

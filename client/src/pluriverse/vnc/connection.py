@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .frame import Frame
-from .held import InputEvent
+from .input_state import InputEvent
 
 
 class VncConnection(Protocol):

@@ -12,10 +12,10 @@ from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE
 from pluriverse.rfb.errors import DecoderUnavailable
 
 from .connection import VncConnection
-from .link import Link
-from .opening import open_link
+from .opening import open_transport
 from .options import VncOptions
 from .python_pump import PythonPump
+from .transport import Transport
 
 if TYPE_CHECKING:
     from .native_pump import NativePump
@@ -37,8 +37,8 @@ def connect(
     """
     options = options or VncOptions()
     native = _is_native(options)
-    link, desktop, leftover = open_link(host, port, password, options, timeout_s)
-    return _pump(native, link, desktop, leftover, options)
+    transport, desktop, leftover = open_transport(host, port, password, options, timeout_s)
+    return _pump(native, transport, desktop, leftover, options)
 
 
 def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> list[int]:
@@ -70,10 +70,10 @@ def _is_native(options: VncOptions) -> bool:
 
 
 def _pump(
-    native: bool, link: Link, desktop: ServerInit, leftover: bytes, options: VncOptions
+    native: bool, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions
 ) -> PythonPump | NativePump:
     if not native:
-        return PythonPump(link, desktop, leftover, options)
+        return PythonPump(transport, desktop, leftover, options)
     from .native_pump import NativePump
 
-    return NativePump(link, desktop, leftover, options)
+    return NativePump(transport, desktop, leftover, options)

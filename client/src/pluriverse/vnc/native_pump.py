@@ -12,27 +12,27 @@ from pluriverse.rfb import ServerInit
 from pluriverse.rfb._native import NativeConnection
 
 from .frame import Frame
-from .held import Held, InputEvent
-from .link import Link
+from .input_state import InputEvent, InputState
 from .options import VncOptions
+from .transport import Transport
 
 _Taken = tuple[NDArray[np.uint8], int, int, float]
 
 
 class NativePump:
-    """``VncConnection``. Takes over the link, also where it raises.
+    """``VncConnection``. Takes over the transport, also where it raises.
 
     Raises:
         OSError: threads, descriptors or memory ran out.
     """
 
-    def __init__(self, link: Link, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
-        self._held = Held()
+    def __init__(self, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
+        self._input = InputState()
         self._taken: _Taken | None = None
         self._frame: Frame | None = None
-        self._after: Callable[[], None] = link.join
+        self._after: Callable[[], None] = transport.join
         self.native = NativeConnection(
-            link.detach(),
+            transport.detach(),
             desktop.width,
             desktop.height,
             continuous=options.continuous,
@@ -73,10 +73,10 @@ class NativePump:
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
         """Send keys and pointer."""
-        self.native.send(self._held.messages(events))
+        self.native.send(self._input.messages(events))
 
     def close(self) -> None:
         """Let go of everything and hang up."""
-        self.native.send(self._held.release())
+        self.native.send(self._input.release())
         self.native.close()
         self._after()

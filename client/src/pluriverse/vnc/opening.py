@@ -1,4 +1,4 @@
-"""From an address to a connection that has shaken hands: the blocking part, bounded by one deadline."""
+"""Opening a connection: TCP, TLS and the handshake, blocking, within one deadline."""
 
 from __future__ import annotations
 
@@ -13,92 +13,57 @@ from pluriverse_protocol.rfb.errors import NoCommonSecurity
 from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.security import Tls
 
-from .link import Link
 from .options import TlsOptions, VncOptions
+from .transport import Transport
 
 # A handshake is some dozens of bytes.
 RECEIVE_BYTES: Final = 4096
 
 
-def open_link(
+def open_transport(
     host: str, port: int, password: str | None, options: VncOptions, timeout_s: float
-) -> tuple[Link, ServerInit, bytes]:
-    """Connect, shake hands, and say how pixels should come. Returns the link, the desktop, and what came after it.
+) -> tuple[Transport, ServerInit, bytes]:
+    """Connect, shake hands, and choose pixel format and encodings; return what came after ServerInit as well.
 
     Raises:
-        OSError: the network, or TLS, said no. TimeoutError: all together took longer than ``timeout_s`` seconds.
-        RfbError: the server isn't one of VNC, or doesn't let this side in.
+        OSError: the network or TLS failed. TimeoutError: all together took longer than ``timeout_s`` seconds.
+        RfbError: it is no VNC server, or it refuses this client.
     """
     deadline = time.monotonic() + timeout_s
+
+    def before_deadline(connected: socket.socket) -> socket.socket:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(f"the handshake with {host} took too long")
+        connected.settimeout(left)
+        return connected
+
     with contextlib.ExitStack() as undo:
         connected = undo.enter_context(socket.create_connection((host, port), timeout=timeout_s))
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        dialogue = _Dialogue(connected, host, options.tls, deadline)
-        undo.callback(dialogue.close)
         handshake = Handshake(password=password, require_tls=options.tls.required)
-        desktop = dialogue.shake_hands(handshake)
-        dialogue.send(messages.set_pixel_format() + messages.set_encodings(options.encoding_numbers()))
-        undo.pop_all()
-        return dialogue.link(), desktop, handshake.leftover
-
-
-class _Dialogue:
-    """The socket while it is talked through by one thread, in plain or through TLS."""
-
-    def __init__(self, connected: socket.socket, host: str, options: TlsOptions, deadline: float) -> None:
-        self._socket = connected
-        self._host = host
-        self._options = options
-        self._deadline = deadline
-
-    def shake_hands(self, handshake: Handshake) -> ServerInit:
-        """Talk until the handshake is done."""
         while handshake.done is None:
-            data = self._receive()
+            data = before_deadline(connected).recv(RECEIVE_BYTES)
             if not data:
                 raise handshake.hung_up()
-            self.send(handshake.feed(data))
+            before_deadline(connected).sendall(handshake.feed(data))
             if handshake.wants_tls is not None:
-                self._start_tls(handshake.wants_tls)
-                self.send(handshake.tls_started())
-        return handshake.done
-
-    def send(self, data: bytes) -> None:
-        """Send all of it."""
-        if data:
-            self._socket.settimeout(self._left())
-            self._socket.sendall(data)
-
-    def close(self) -> None:
-        """Hang up."""
-        self._socket.close()
-
-    def link(self) -> Link:
-        """Hand the socket on."""
-        self._socket.settimeout(None)
-        return Link.over_tls(self._socket) if isinstance(self._socket, ssl.SSLSocket) else Link(self._socket)
-
-    def _receive(self) -> bytes:
-        self._socket.settimeout(self._left())
-        return self._socket.recv(RECEIVE_BYTES)
-
-    def _left(self) -> float:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError(f"the handshake with {self._host} took too long")
-        return left
-
-    def _start_tls(self, kind: Tls) -> None:
-        context = tls_context(kind, self._options)
-        self._socket.settimeout(self._left())
-        self._socket = context.wrap_socket(self._socket, server_hostname=self._host)
+                context = tls_context(handshake.wants_tls, options.tls)
+                connected = context.wrap_socket(before_deadline(connected), server_hostname=host)
+                undo.enter_context(connected)
+                before_deadline(connected).sendall(handshake.tls_started())
+        wishes = messages.set_pixel_format() + messages.set_encodings(options.encoding_numbers())
+        before_deadline(connected).sendall(wishes)
+        undo.pop_all()
+        connected.settimeout(None)
+        return Transport.over(connected), handshake.done, handshake.leftover
 
 
 def tls_context(kind: Tls, options: TlsOptions) -> ssl.SSLContext:
-    """How TLS is to be done with a server that proves who it is in this way.
+    """Return the TLS settings for a server that identifies itself in this way.
 
     Raises:
-        NoCommonSecurity: it doesn't, and that was asked for.
+        NoCommonSecurity: it has no certificate, though one should be checked.
     """
     if kind is Tls.CERTIFICATE:
         context = ssl.create_default_context(cafile=options.ca_file)

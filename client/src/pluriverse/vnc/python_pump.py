@@ -22,10 +22,10 @@ from pluriverse.rfb.events import Fence, Resized, UpdateFinished
 from pluriverse.rfb.python_decoder import PythonDecoder
 
 from .frame import Frame
-from .held import Held, InputEvent
-from .link import Link
+from .input_state import InputEvent, InputState
 from .options import VncOptions
 from .shrink import view_of
+from .transport import Transport
 
 # These are the native driver's, in client/native/connection.c and pool.c, which says why.
 MAX_UNSENT_BYTES: Final = 256 * 1024
@@ -38,15 +38,15 @@ KNOWN_FENCE_FLAGS: Final = FenceFlag.BLOCK_BEFORE | FenceFlag.BLOCK_AFTER | Fenc
 
 
 class PythonPump:
-    """``VncConnection``. Takes over the link."""
+    """``VncConnection``. Takes over the transport."""
 
-    def __init__(self, link: Link, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
-        self._link = link
-        self._socket = link.socket
+    def __init__(self, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
+        self._transport = transport
+        self._socket = transport.socket
         self._socket.setblocking(False)
         self._options = options
         self._decoder = PythonDecoder(desktop.width, desktop.height, regions=options.regions)
-        self._held = Held()
+        self._input = InputState()
         self._frame: Frame | None = None
         self._taken: Frame | None = None
         self._error: Exception | None = None
@@ -87,20 +87,20 @@ class PythonPump:
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
         """Send keys and pointer."""
-        self._send(self._held.messages(events))
+        self._send(self._input.messages(events))
 
     def close(self) -> None:
         """Let go of everything and hang up."""
         if self._closing:
             return
-        self._send(self._held.release())
+        self._send(self._input.release())
         self._closing = True
         self._shut(socket.SHUT_WR)
         # The server hangs up in turn once it has read all; one that doesn't isn't waited for.
         self._thread.join(HANG_UP_GRACE_S)
         self._shut(socket.SHUT_RDWR)
         self._thread.join()
-        self._link.close()
+        self._transport.close()
 
     # -- The thread ----------------------------------------------------------------------------------------------------
 

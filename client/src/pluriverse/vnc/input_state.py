@@ -1,4 +1,4 @@
-"""Input as RFB messages, and what it left pressed."""
+"""Input as RFB messages, and which keys and buttons it left pressed."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pluriverse_protocol.rfb import messages
 InputEvent = KeyEvent | PointerEvent
 
 
-class Held:
+class InputState:
     """The keys and buttons that are down."""
 
     def __init__(self) -> None:
-        # A dict keeps the order: what was pressed last is let go first, modifiers at the end.
+        # A dict keeps the order: keys are released in reverse, modifiers at the end.
         self._keys: dict[int, None] = {}
         self._pointer = PointerEvent(0, 0, 0)
 
     def messages(self, events: Iterable[InputEvent]) -> bytes:
-        """What to send for these events; remembers what they press."""
+        """Return the messages of these events, and note what they press."""
         sent = list(events)
         self.note(sent)
         return b"".join(map(_message, sent))
 
     def release(self) -> bytes:
-        """What to send so that nothing stays pressed; afterwards nothing is."""
+        """Return the messages that release everything."""
         return b"".join(map(_message, self.take()))
 
     def note(self, events: Iterable[InputEvent]) -> None:
-        """Remember what these events press."""
+        """Note what these events press and release."""
         for event in events:
             if isinstance(event, PointerEvent):
                 self._pointer = event
@@ -39,7 +39,7 @@ class Held:
                 self._keys.pop(event.keysym, None)
 
     def take(self) -> list[InputEvent]:
-        """The events after which nothing is pressed; from now on nothing is."""
+        """Return the events that release everything, and note them."""
         releases: list[InputEvent] = [KeyEvent(key, False) for key in reversed(self._keys)]
         if self._pointer.buttonmask:
             releases.append(PointerEvent(self._pointer.x, self._pointer.y, 0))
@@ -48,8 +48,6 @@ class Held:
 
 
 def _message(event: InputEvent) -> bytes:
-    match event:
-        case KeyEvent(keysym, down):
-            return messages.key_event(keysym, down)
-        case PointerEvent(x, y, buttonmask):
-            return messages.pointer_event(x, y, buttonmask)
+    if isinstance(event, KeyEvent):
+        return messages.key_event(event.keysym, event.down)
+    return messages.pointer_event(event.x, event.y, event.buttonmask)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.vnc.held import Held, InputEvent
+from pluriverse.vnc.input_state import InputEvent, InputState
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb import messages
 
@@ -11,12 +11,12 @@ pointers = st.builds(PointerEvent, st.integers(0, 9), st.integers(0, 9), st.inte
 
 
 def test_events_become_messages_in_their_order() -> None:
-    sent = Held().messages([KeyEvent(0x61, True), PointerEvent(1, 2, 4)])
+    sent = InputState().messages([KeyEvent(0x61, True), PointerEvent(1, 2, 4)])
     assert sent == messages.key_event(0x61, True) + messages.pointer_event(1, 2, 4)
 
 
 def test_what_was_pressed_last_is_let_go_first() -> None:
-    held = Held()
+    held = InputState()
     held.messages([KeyEvent(1, True), KeyEvent(2, True), KeyEvent(1, True), PointerEvent(5, 6, 1)])
     assert held.release() == messages.key_event(2, False) + messages.key_event(1, False) + messages.pointer_event(
         5, 6, 0
@@ -25,7 +25,7 @@ def test_what_was_pressed_last_is_let_go_first() -> None:
 
 @given(st.lists(keys | pointers))
 def test_after_a_release_nothing_is_held(events: list[InputEvent]) -> None:
-    held = Held()
+    held = InputState()
     held.messages(events)
     down = {event.keysym: event.down for event in events if isinstance(event, KeyEvent)}
     released = held.release()
