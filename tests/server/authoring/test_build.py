@@ -9,8 +9,9 @@ from pathlib import Path
 
 import docker
 import pytest
+from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring import build as build_module
-from pluriverse_server.authoring.build import BuildError, build, build_command, checkout, write_context
+from pluriverse_server.authoring.build import build, build_command, checkout, write_context
 from pluriverse_server.authoring.init import init
 from pluriverse_server.manifest.runtime import load
 
@@ -92,13 +93,13 @@ def test_an_installed_package_says_where_the_sources_are_to_be_had(
     assert checkout() == ROOT
     installed = tmp_path / "lib" / "python3" / "site-packages" / "pluriverse_server" / "authoring" / "build.py"
     monkeypatch.setattr(build_module, "__file__", str(installed))
-    with pytest.raises(BuildError, match=r"made from a checkout .* it has no Dockerfile"):
+    with pytest.raises(AuthoringError, match=r"made from a checkout .* it has no Dockerfile"):
         checkout()
 
 
 def test_missing_docker_is_told_with_what_mends_it(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(BuildError, match="apt-get install docker"):
+    with pytest.raises(AuthoringError, match="apt-get install docker"):
         build(runtime, load(runtime), TAG)
 
 

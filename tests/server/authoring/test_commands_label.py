@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from pluriverse_protocol.recordings import Header
-from pluriverse_server.authoring.commands_label import game_of, what_is_read
-from pluriverse_server.authoring.label.server import Earned, Known
+from pluriverse_server.authoring.label.server import Known, RewardSource, what_is_read
+from pluriverse_server.authoring.labels import game_of
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import ManifestError
 from support.remotes import ROOT
@@ -56,10 +56,10 @@ SOURCES = {name: {"from": "screen", "read": "number", "region": BOX} for name in
     [
         (
             [{"source": "ours", "begins": 0.0}, {"source": "theirs", "scale": -2.0}],
-            [Earned("ours", 1, 0), Earned("theirs", -2)],
+            [RewardSource("ours", 1, 0), RewardSource("theirs", -2)],
         ),
         # Reward for time isn't scored, and so isn't labelled.
-        ([{"source": "ours"}, {"source": "theirs", "give": "second"}], [Earned("ours", 1)]),
+        ([{"source": "ours"}, {"source": "theirs", "give": "second"}], [RewardSource("ours", 1)]),
         ([{"source": "ours", "give": "second"}], []),
         ([{"source": "ours"}, {"source": "theirs", "give": "event"}], None),
         ([{"source": "ours", "when": "theirs > 3"}], None),
@@ -67,7 +67,7 @@ SOURCES = {name: {"from": "screen", "read": "number", "region": BOX} for name in
     ],
 )
 def test_rewards_are_worked_out_where_they_are_changes_alone(
-    rewards: list[dict[str, Any]], earned: list[Earned] | None
+    rewards: list[dict[str, Any]], earned: list[RewardSource] | None
 ) -> None:
     assert what_is_read(game(SOURCES, rewards))[1] == earned
 
@@ -79,7 +79,7 @@ def test_what_a_program_reports_is_not_worked_out() -> None:
 def test_a_games_own_file_says_how_it_is_read() -> None:
     recording = ROOT / "runtimes/desktop/recordings/slimevolley.plrec"
     _, earned = what_is_read(game_of(recording, replace(HEADER, runtime="desktop", env_id="desktop.SlimeVolley-v0")))
-    assert earned == [Earned("points", 1, 0), Earned("against", -1, 0)]
+    assert earned == [RewardSource("points", 1, 0), RewardSource("against", -1, 0)]
 
 
 def test_why_a_runtime_is_of_no_use_is_told(tmp_path: Path) -> None:

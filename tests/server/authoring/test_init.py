@@ -8,11 +8,12 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pytest
-from pluriverse_server.authoring.commands_learn import learn_source
-from pluriverse_server.authoring.commands_record import Plan, RecordedRemote
-from pluriverse_server.authoring.init import InitError, init
+from pluriverse_server.authoring import AuthoringError
+from pluriverse_server.authoring.init import init
 from pluriverse_server.authoring.label.film import Film, changes, events
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, Steps, labels_path, write_labels
+from pluriverse_server.authoring.learn import learn_source
+from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
 from pluriverse_server.authoring.score import score
 from pluriverse_server.authoring.validate import validate
 from pluriverse_server.remote.remote import Remote
@@ -44,14 +45,14 @@ def test_what_it_writes_is_valid_and_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "My-Game", "-game", "a" * 65, "../game"])
 def test_a_name_that_no_runtime_can_have_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InitError, match="no name for a runtime"):
+    with pytest.raises(AuthoringError, match="no name for a runtime"):
         init(name, tmp_path / "folder")
     assert not (tmp_path / "folder").exists()
 
 
 def test_a_folder_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "game.py").write_text("mine")
-    with pytest.raises(InitError, match="is not empty"):
+    with pytest.raises(AuthoringError, match="is not empty"):
         init("my-game", tmp_path)
     assert (tmp_path / "game.py").read_text() == "mine"
 
@@ -85,7 +86,7 @@ async def test_an_agent_gets_rewards_and_ends_that_were_read_from_the_screen(tmp
 async def test_it_is_recorded_scored_and_learnt_from(tmp_path: Path) -> None:
     directory = tmp_path / "my-game"
     init("my-game", directory)
-    recorded = await RecordedRemote(settings(directory), Plan(seconds=12, random_agent=True)).run()
+    recorded = await RecordedRemote(settings(directory), RecordingOptions(seconds=12, random_agent=True)).run()
     assert recorded is not None
     assert recorded.path == directory / "recordings" / "1.plrec"
     labelled = await asyncio.to_thread(label, recorded.path)

@@ -15,7 +15,7 @@ from PIL import Image
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring.label.film import WHOLE_EVERY, Film, changes, events
-from pluriverse_server.authoring.label.server import Earned, Kind, Known, LabelServer
+from pluriverse_server.authoring.label.server import Kind, Known, LabelServer, RewardSource
 from pluriverse_server.recording.file import RecordingFile
 from support.chromium import Chromium
 from support.recorded import FRAMES, HEIGHT, WIDTH, colour_of, write_recording
@@ -40,7 +40,7 @@ async def served(tmp_path: Path) -> AsyncGenerator[Served]:
     path = write_recording(tmp_path / "first.plrec")
     film = Film(path)
     known = {"score": Known([8, 8, 40, 12])}
-    async with LabelServer(path, film, known, [Earned("score", 0.5)]).serving() as address:
+    async with LabelServer(path, film, known, [RewardSource("score", 0.5)]).serving() as address:
         yield Served(address, tmp_path / "first.labels.json")
     film.close()
 
@@ -255,7 +255,7 @@ async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is
     served = Served("", tmp_path / "first.labels.json")
     film = Film(path)
     known = {"score": Known([0, 0, 8, 8], "number")}
-    async with LabelServer(path, film, known, [Earned("score", -1, 0)]).serving() as address:
+    async with LabelServer(path, film, known, [RewardSource("score", -1, 0)]).serving() as address:
         await browser.open(address)
         await browser.wait_until(READY)
         await press(browser, "a")

@@ -7,15 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pluriverse_server.authoring.labels import (
-    LabelledEpisode,
-    Labels,
-    LabelsError,
-    labels_path,
-    read_labels,
-    value_at,
-    write_labels,
-)
+from pluriverse_server.authoring import AuthoringError
+from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, read_labels, value_at, write_labels
 
 TIMES = st.lists(st.floats(0, 86_400), unique=True, max_size=5).map(sorted)
 VALUES = st.none() | st.booleans() | st.floats(-1e9, 1e9) | st.text(max_size=20)
@@ -29,7 +22,7 @@ def labels(draw: st.DrawFn) -> Labels:
         for begin, end in zip(bounds[::2], bounds[1::2], strict=False)
     ]
     sources = {
-        name: [(at, draw(VALUES)) for at in draw(TIMES)] for name in draw(st.sets(st.from_regex(r"\A[a-z]{1,8}\Z")))
+        name: [(at, draw(VALUES)) for at in draw(TIMES)] for name in draw(st.sets(st.from_regex(r"\As_[a-z]{1,8}\Z")))
     }
     rewards = [(at, draw(st.floats(-1e9, 1e9))) for at in draw(TIMES)]
     return Labels(recording="a.plrec", episodes=episodes, sources=sources, rewards=rewards)
@@ -64,14 +57,14 @@ def test_what_is_written_is_read(tmp_path: Path, wanted: Labels) -> None:
 def test_what_does_not_fit_is_told_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "a.labels.json"
     path.write_text(text)
-    with pytest.raises(LabelsError) as caught:
+    with pytest.raises(AuthoringError) as caught:
         read_labels(path)
     assert str(path) in str(caught.value)
     assert complaint in str(caught.value)
 
 
 def test_labels_that_are_not_there_are_told_with_what_makes_them(tmp_path: Path) -> None:
-    with pytest.raises(LabelsError, match="no such file; make it with: pluriverse-server label"):
+    with pytest.raises(AuthoringError, match="no such file; make it with: pluriverse-server label"):
         read_labels(tmp_path / "a.labels.json")
 
 

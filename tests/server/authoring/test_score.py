@@ -12,8 +12,9 @@ import pytest
 from pluriverse_protocol import reports
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.authoring.labels import LabelledEpisode, Labels, LabelsError, labels_path, write_labels
-from pluriverse_server.authoring.score import ScoreError, score
+from pluriverse_server.authoring import AuthoringError
+from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_labels
+from pluriverse_server.authoring.score import score
 from pluriverse_server.recording.file import RecordingFile
 from rich.console import Console
 
@@ -276,7 +277,7 @@ def test_a_recording_that_does_not_fit_is_refused(
     tmp_path: Path, header: Header, records: list[Record], complaint: str
 ) -> None:
     make(tmp_path, records, header=header)
-    with pytest.raises(ScoreError, match=complaint):
+    with pytest.raises(AuthoringError, match=complaint):
         score(tmp_path, console=quiet())
 
 
@@ -301,7 +302,7 @@ def test_a_recording_that_is_damaged_is_refused(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[-4] ^= 0xFF
     path.write_bytes(data)
-    with pytest.raises(ScoreError, match="is no zstd file, or is damaged"):
+    with pytest.raises(AuthoringError, match="is no zstd file, or is damaged"):
         score(tmp_path, console=quiet())
 
 
@@ -329,18 +330,18 @@ def test_pictures_that_were_not_written_are_not_pointed_to(tmp_path: Path) -> No
 def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
     path.with_name("a.report.json").mkdir()
-    with pytest.raises(ScoreError, match=r"a\.report\.json: the report can't be written: Is a directory; --no-write"):
+    with pytest.raises(AuthoringError, match=r"a\.report\.json: the report can't be written: Is a directory; --no-w"):
         score(tmp_path, console=quiet())
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
     labels_path(path).unlink()
-    with pytest.raises(LabelsError, match=r"a\.labels\.json: no such file"):
+    with pytest.raises(AuthoringError, match=r"a\.labels\.json: no such file"):
         score(tmp_path, console=quiet())
     path.unlink()
     write_labels(labels_path(path), LABELS)
-    with pytest.raises(ScoreError, match="no such file"):
+    with pytest.raises(AuthoringError, match="no such file"):
         score(tmp_path, [path], console=quiet())
-    with pytest.raises(ScoreError, match="there are no recordings"):
+    with pytest.raises(AuthoringError, match="there are no recordings"):
         score(tmp_path, console=quiet())

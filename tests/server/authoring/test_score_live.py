@@ -106,11 +106,11 @@ async def record(directory: Path, path: Path) -> Header:
         header = Header("bars", "1.0.0", "bars.Bars-v0", 320, 240, 60.0, time.time(), regions)
         recorder = await Recorder.start(path, header, remote.screen.environment, keep="regions")
         listener = Listener(recorder)
-        remote.service.observers.append(listener)
+        remote.service.subscribers.append(listener)
         try:
             await eventually(lambda: listener.ended >= 3)
         finally:
-            remote.service.observers.clear()
+            remote.service.subscribers.clear()
             await recorder.stop()
     finally:
         remote.stop()

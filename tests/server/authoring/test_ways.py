@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pluriverse_server.authoring.ways import MAX_TRIED, SAMPLE, best_ways
+from pluriverse_server.authoring.cutting import MAX_TRIED, SAMPLE, best_ways
 from support.glyphs import Style, draw
 
 STYLE = Style("DejaVuSans", colour=(255, 220, 0), behind=(30, 30, 120))

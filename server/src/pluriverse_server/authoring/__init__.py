@@ -1,1 +1,5 @@
-"""What helps an author: ways from an unknown program to an environment that has been tested."""
+"""The commands with which authors make and test runtimes; one module for each verb."""
+
+
+class AuthoringError(Exception):
+    """A command can't do what it was asked; the message says why, and what to do."""

@@ -1,4 +1,4 @@
-"""Makes the image of any runtime's folder, on the same layers as the shipped ones, from a checkout of the sources."""
+"""Builds the image of any runtime's folder, on the same layers as the shipped ones, from a checkout of the sources."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Final
 
+from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.manifest.runtime import Manifest
 
-# What of a checkout an image is made from; the folder of the runtime is added to it.
+# The parts of a checkout that an image is built from, beside the runtime's folder.
 SOURCES: Final = (
     "Dockerfile",
     "package.json",
@@ -26,29 +27,21 @@ SOURCES: Final = (
     "tools/vendor_assets.py",
 )
 
-# Made where they are needed, or needed nowhere but here: recordings alone may be gigabytes.
+# Made in the image, or not needed there: recordings alone may have gigabytes.
 LEFT_OUT: Final = re.compile(r"(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info|node_modules|viewer/static/vendor)(/|$)")
-# Below the top of a runtime's folder a name with a dot is a program's own, such as home/.config.
+# Below the top of a runtime's folder, hidden files are the program's, such as home/.config.
 LEFT_OUT_OF_RUNTIME: Final = re.compile(r"^(\.[^/]+|recordings|vendor)(/|$)|(^|/)(__pycache__|node_modules)(/|$)")
 
-# A runtime whose programs are pages has a browser beneath it.
+# A runtime whose programs are pages needs the layer with the browser.
 BROWSER: Final = re.compile(r"^[^#\n:]*:chromium$", re.MULTILINE)
 
 
-class BuildError(Exception):
-    """An image that can't be made; the message says why, and what mends it."""
-
-
 def checkout() -> Path:
-    """The folder of the sources that this package runs from.
-
-    Raises:
-        BuildError: it was installed from a package, which has no Dockerfile.
-    """
+    """Return the checkout that this package runs from; raise AuthoringError if it was installed from a package."""
     root = Path(__file__).parents[4]
     missing = [name for name in SOURCES if not (root / name).exists()]
     if missing:
-        raise BuildError(
+        raise AuthoringError(
             f"images are made from a checkout of pluriverse's sources, and {root} is none: it has no {missing[0]}; "
             "get one with git clone, run make setup in it, and use its .venv/bin/pluriverse-server"
         )
@@ -56,15 +49,15 @@ def checkout() -> Path:
 
 
 def build(directory: Path, manifest: Manifest, tag: str) -> None:
-    """Make the image ``tag`` of the runtime in ``directory``; what Docker says goes to standard error.
+    """Build the image ``tag`` of the runtime in ``directory``; Docker's output goes to standard error.
 
     Raises:
-        BuildError: there is no checkout, no Docker, or Docker couldn't.
+        AuthoringError: there is no checkout, no Docker, or Docker failed.
     """
     root = checkout()
     docker = shutil.which("docker")
     if docker is None:
-        raise BuildError("docker was not found on PATH; install it with: apt-get install docker.io docker-buildx")
+        raise AuthoringError("docker was not found on PATH; install it with: apt-get install docker.io docker-buildx")
     command = build_command(docker, directory, manifest, tag)
     process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "DOCKER_BUILDKIT": "1"})
     assert process.stdin is not None
@@ -73,21 +66,21 @@ def build(directory: Path, manifest: Manifest, tag: str) -> None:
     status = process.wait()
     sender.join()
     if status != 0:
-        raise BuildError(f"docker build ended with status {status}; what it said is above")
+        raise AuthoringError(f"docker build ended with status {status}; what it said is above")
 
 
 def build_command(docker: str, directory: Path, manifest: Manifest, tag: str) -> Sequence[str]:
-    """How Docker is asked; it reads the files from its standard input."""
+    """Return the command that builds the image from a tar on its standard input."""
     packages = directory / "debian.txt"
     browser = packages.is_file() and BROWSER.search(packages.read_text(encoding="utf-8")) is not None
     arguments = {"RUNTIME": manifest.runtime.id, "VERSION": manifest.runtime.version}
     if browser:
         arguments["LAYER"] = "browser"
     if directory.resolve().parent != checkout() / "runtimes":
-        # Only the shipped ones have their packages in the lock.
+        # Only shipped runtimes have their packages in the lock.
         arguments["GROUP"] = ""
     words = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
-    # A bridge network may have no name resolution: what is fetched is fetched as this machine does.
+    # A bridge network may have no name resolution.
     return [docker, "build", "--network=host", *words, "--tag", tag, "-"]
 
 
@@ -96,13 +89,13 @@ def _send(pipe: IO[bytes], root: Path, directory: Path, name: str) -> None:
         with pipe:
             write_context(pipe, root, directory, name)
     except BrokenPipeError:
-        # Docker has ended, and says why itself.
+        # Docker has ended, and printed why.
         return
 
 
 def write_context(stream: IO[bytes], root: Path, directory: Path, name: str) -> None:
-    """Write the files that an image is made from as a tar, with ``directory`` as the runtime ``name``'s."""
-    # Docker tells a tar by its first block alone, which in Python's own choice of format may be no file's.
+    """Write the files that an image is built from as a tar, with ``directory`` as runtimes/``name``."""
+    # Docker recognises a tar by its first block, which in Python's default format may not be a file's.
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT) as tar:
         for source in SOURCES:
             tar.add(root / source, source, filter=lambda entry: _kept(entry, entry.name, LEFT_OUT))
@@ -117,7 +110,7 @@ def write_context(stream: IO[bytes], root: Path, directory: Path, name: str) -> 
 def _kept(entry: tarfile.TarInfo, name: str, left_out: re.Pattern[str]) -> tarfile.TarInfo | None:
     if left_out.search(name):
         return None
-    # Owned by whoever builds, an image would differ from person to person.
+    # With the builder's user and group, images would differ from person to person.
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     return entry

@@ -1,4 +1,4 @@
-"""Rewards and ends as they were scraped, against those that were true. Pure."""
+"""Matches scraped rewards and ends with the labelled ones. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 from statistics import median
 from typing import Any, Final, Generic, TypeVar
 
-# What a person marks and what a program shows may be so far apart, in seconds.
+# How far apart a label and what was scraped may be, in seconds.
 WINDOW_S: Final = 0.5
 
 # Amounts are sums of floats.
@@ -20,7 +20,7 @@ W = TypeVar("W")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark(Generic[W]):
-    """Something of note: ``what``, when it was first to be seen, and when it was told. Seconds."""
+    """``what`` happened, when it was first visible, and when it was reported, in seconds."""
 
     at: float
     what: W
@@ -29,7 +29,7 @@ class Mark(Generic[W]):
 
 @dataclass(frozen=True, slots=True)
 class Matched(Generic[W]):
-    """Pairs (true, scraped) that are the same, and what is left over of both."""
+    """Matching pairs (true, scraped), and the rest of both."""
 
     pairs: list[tuple[Mark[W], Mark[W]]]
     missed: list[Mark[W]]
@@ -37,26 +37,25 @@ class Matched(Generic[W]):
 
     @property
     def precision(self) -> float:
-        """The share of what was scraped that is true; 1 where nothing was scraped."""
+        """The share of the scraped that is true; 1 if nothing was scraped."""
         return _share(len(self.pairs), len(self.false))
 
     @property
     def recall(self) -> float:
-        """The share of what is true that was scraped; 1 where nothing is true."""
+        """The share of the true that was scraped; 1 if nothing is true."""
         return _share(len(self.pairs), len(self.missed))
 
     @property
     def delays(self) -> tuple[float, float]:
-        """Seconds from when it was to be seen to when it was told: the median and the largest; 0 where nothing was."""
+        """Seconds from visible to reported: the median and the largest; 0 without pairs."""
         delays = [scraped.told_at - true.at for true, scraped in self.pairs]
         return (median(delays), max(delays)) if delays else (0.0, 0.0)
 
 
 def match(true: Sequence[Mark[W]], scraped: Sequence[Mark[W]], same: Callable[[W, W], bool]) -> Matched[W]:
-    """Each true mark, in order of time, with the earliest scraped one within WINDOW_S that is the ``same`` and is left.
+    """Match each true mark, in order of time, with the earliest unmatched ``same`` scraped one within WINDOW_S.
 
-    Of equal marks that are close together each is so one's own, however late all were read: what is nearest to one may
-    be what the one before it became.
+    Not with the nearest: of equal marks close together that were all read late, that may be another's.
     """
     true = sorted(true, key=_time)
     scraped = sorted(scraped, key=_time)
@@ -78,10 +77,10 @@ def match(true: Sequence[Mark[W]], scraped: Sequence[Mark[W]], same: Callable[[W
 
 
 def match_rewards(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -> Matched[float]:
-    """Each true reward with a scraped one of the same amount, one to one.
+    """Match each true reward with a scraped one of the same amount.
 
-    What the one side says at once and the other in parts within the window (a score that rolls up, two hits in one
-    frame) is the same if the sums are, and all amounts have one sign: a misreading that is taken back isn't let pass.
+    Several on one side within the window (a score that rolls up, two hits in one frame) match those on the other if the
+    sums are equal and all amounts have the same sign, so that a misreading that is taken back doesn't match.
     """
     matched = match(_merged(true), _merged(scraped), _same_amount)
     pairs, missed, false = list(matched.pairs), list(matched.missed), list(matched.false)
@@ -99,7 +98,7 @@ def match_rewards(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -
 
 
 def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
-    """Rewards of one moment are one."""
+    """Add up rewards of the same time."""
     merged: list[Mark[float]] = []
     for at, group in groupby(sorted(marks, key=_time), key=_time):
         parts = list(group)
@@ -108,7 +107,7 @@ def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
 
 
 def _groups(marks: Sequence[Mark[float]]) -> list[list[Mark[float]]]:
-    """Marks that are within the window of one another, by the first of each group."""
+    """Group marks that are within the window of the first of their group."""
     groups: list[list[Mark[float]]] = []
     for mark in sorted(marks, key=_time):
         if groups and mark.at - groups[-1][0].at <= WINDOW_S:

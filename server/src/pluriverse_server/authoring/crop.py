@@ -9,27 +9,24 @@ import numpy as np
 from PIL import Image
 from pluriverse_protocol.recordings import MalformedRecording
 
-from pluriverse_server.manifest.runtime import ManifestError
+from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
 
-from .commands_label import game_of
-
-
-class CropError(Exception):
-    """A picture that can't be cut; the message says why, and what was expected."""
+from .labels import game_of
 
 
 def crop(
     recording: Path, picture: Path, *, at: float, source: str | None, region: Sequence[int] | None
 ) -> tuple[int, int]:
-    """Write what the recording showed ``at`` that many seconds as a PNG; returns its width and height.
+    """Write the screen ``at`` that many seconds as a PNG; return its width and height.
 
-    Of the region of a ``source``, or of a ``region`` (x, y, width, height), or else of all of the screen.
+    Cuts out the region of a ``source``, or a ``region`` (x, y, width, height), or else nothing.
 
     Raises:
-        CropError: the recording can't be read or was shorter, there is no such place, or the file can't be written.
+        AuthoringError: the recording can't be read or is shorter, there is no such place, or the file can't be written.
+        ManifestError: the runtime of the ``source`` can't be used.
     """
     try:
         replay = Replay(recording)
@@ -38,11 +35,9 @@ def crop(
         picture.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(np.ascontiguousarray(frame)).save(picture, "png")
     except MalformedRecording as error:
-        raise CropError(f"{recording}: {error}") from error
-    except ManifestError as error:
-        raise CropError(str(error)) from error
+        raise AuthoringError(f"{recording}: {error}") from error
     except OSError as error:
-        raise CropError(f"{error.filename or picture}: {error.strerror or error}") from error
+        raise AuthoringError(f"{error.filename or picture}: {error.strerror or error}") from error
     return width, height
 
 
@@ -50,21 +45,21 @@ def _place(recording: Path, replay: Replay, source: str | None, region: Sequence
     screen = (replay.header.width, replay.header.height)
     if source is not None:
         if region is not None:
-            raise CropError("expected --source or --region, not both")
+            raise AuthoringError("expected --source or --region, not both")
         sources = game_of(recording, replay.header).sources
         table = sources.get(source)
         if not isinstance(table, ScreenSource):
             there = ", ".join(name for name, other in sources.items() if isinstance(other, ScreenSource))
-            raise CropError(f"{source!r} is no source on the screen; those that are: {there or 'none'}")
+            raise AuthoringError(f"{source!r} is no source on the screen; those that are: {there or 'none'}")
         region = table.region
     x, y, width, height = region if region is not None else (0, 0, *screen)
     if min(x, y) < 0 or min(width, height) < 1 or x + width > screen[0] or y + height > screen[1]:
-        raise CropError(f"{width}x{height} pixels at ({x}, {y}) aren't on the screen of {screen[0]}x{screen[1]}")
+        raise AuthoringError(f"{width}x{height} pixels at ({x}, {y}) aren't on the screen of {screen[0]}x{screen[1]}")
     return x, y, width, height
 
 
 def _frame(replay: Replay, at: float) -> Pixels:
-    """The screen at that moment: as it was before the first record that came later."""
+    """Return the screen at that moment: before the first later record."""
     frame = replay.frame.copy()
     last = 0.0
     for moment in replay.moments():
@@ -74,5 +69,5 @@ def _frame(replay: Replay, at: float) -> Pixels:
         if moment.changed:
             frame = moment.frame.copy()
     if at > last:
-        raise CropError(f"the recording ends after {last:.2f} s; expected --at within it")
+        raise AuthoringError(f"the recording ends after {last:.2f} s; expected --at within it")
     return frame

@@ -1,4 +1,4 @@
-"""What a recording's scraped episodes, rewards and readings are worth, against its labels. Pure."""
+"""Compares a recording's scraped episodes, rewards and readings with its labels. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ End = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What was scraped otherwise than it was: ``kind`` in words, ``at`` seconds, and the sources it was read from."""
+    """A difference from the labels: its ``kind`` in words, its time in seconds, and the sources it was read from."""
 
     kind: str
     at: float
@@ -34,7 +34,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeSums:
-    """An episode's reward, as it was and as it was scraped. ``begin`` and ``end`` are the label's."""
+    """An episode's labelled and scraped reward. ``begin`` and ``end`` are the label's."""
 
     begin: float
     end: float | None
@@ -44,7 +44,7 @@ class EpisodeSums:
 
 @dataclass(slots=True)
 class ReadingCount:
-    """How many cycles a source was compared in, and in how many it was wrong."""
+    """In how many cycles a source was compared, and in how many it was wrong."""
 
     cycles: int = 0
     wrong: int = 0
@@ -52,7 +52,7 @@ class ReadingCount:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One recording's score. ``seconds`` until its last cycle."""
+    """One recording's score. ``seconds`` is the time of its last cycle."""
 
     environment: str
     fps: float
@@ -65,12 +65,12 @@ class Result:
 
     @property
     def perfect(self) -> bool:
-        """Whether everything was scraped as it was."""
+        """Whether nothing differs from the labels."""
         return not self.disagreements
 
 
 class Readings:
-    """Compares each cycle's readings with the truth of their sources; ``counts`` and ``disagreements`` by the end."""
+    """Compares each cycle's readings with the labels of their sources; see ``counts`` and ``disagreements``."""
 
     def __init__(self, labels: Labels) -> None:
         self.counts = {name: ReadingCount() for name in sorted(labels.sources)}
@@ -79,7 +79,7 @@ class Readings:
         self._wrong: set[str] = set()
 
     def see(self, at: float, readings: Mapping[str, Reading]) -> None:
-        """Take in a cycle of an episode. What stays wrong from cycle to cycle is one disagreement."""
+        """Compare a cycle. A reading that stays wrong from cycle to cycle is one disagreement."""
         for name, truth in self._truths.items():
             reading = readings.get(name)
             near = truth.near(at)
@@ -98,14 +98,14 @@ class Readings:
 
 
 class _Truth:
-    """A source's step function."""
+    """A source's labels as a step function."""
 
     def __init__(self, steps: Steps) -> None:
         self._times = [at for at, _ in steps]
         self._values: list[Value] = [value for _, value in steps]
 
     def near(self, at: float) -> list[Value]:
-        """The values within the window around ``at``; empty before the first."""
+        """Return the values within the window around ``at``; empty before the first."""
         first = max(bisect_right(self._times, at - WINDOW_S) - 1, 0)
         return self._values[first : bisect_right(self._times, at + WINDOW_S)]
 
@@ -119,7 +119,7 @@ def judge(
     scraped: Sequence[Scraped],
     readings: Readings,
 ) -> Result:
-    """The result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the same recording."""
+    """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording."""
     rewards = match_rewards(
         [Mark(at, amount, at) for at, amount in labels.rewards], [mark for one in scraped for mark in one.rewards]
     )
@@ -159,7 +159,6 @@ def _sums(labels: Labels, pairs: Sequence[tuple[LabelledEpisode, Scraped]]) -> l
     begins = [episode.begin for episode in labels.episodes]
     true = [0.0] * len(begins)
     for at, amount in labels.rewards:
-        # A reward before all episodes is in none.
         if (index := bisect_right(begins, at) - 1) >= 0:
             true[index] += amount
     return [
@@ -187,7 +186,7 @@ def _scraped_ends(scraped: Sequence[Scraped]) -> list[Mark[End]]:
 
 
 def _same_end(true: End, scraped: End) -> bool:
-    """Whoever labels needn't give the reason."""
+    """Labels needn't have the reason."""
     return true[0] == scraped[0] and true[1] in ("", scraped[1])
 
 

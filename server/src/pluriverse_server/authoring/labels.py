@@ -1,4 +1,4 @@
-"""What was true in a recording: NAME.labels.json, written by people through ``label`` and compared with by ``score``.
+"""What is true in a recording: NAME.labels.json, which people write through ``label`` and ``score`` compares with.
 
 Times are seconds since the recording began. A source's truth is a step function: each value until the next.
 """
@@ -10,17 +10,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from pluriverse_protocol.recordings import Header
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.manifest.conditions import Value
-from pluriverse_server.manifest.game import SourceName
-from pluriverse_server.manifest.runtime import describe
+from pluriverse_server.manifest.game import GameTables, SourceName
+from pluriverse_server.manifest.runtime import ManifestError, describe, load
 from pluriverse_server.manifest.sources import MAX_SOURCES
 from pluriverse_server.recording.file import SUFFIX
 
 LABELS_SUFFIX: Final = ".labels.json"
 
-# A day at a change in each frame is 5 million; a person labels some hundreds.
+# A person labels some hundreds.
 MAX_LABELS: Final = 100_000
 MAX_EPISODES: Final = 10_000
 MAX_LABELS_BYTES: Final = 16 * 1024 * 1024
@@ -31,16 +33,12 @@ Step = tuple[Time, bool | float | Text | None]
 Steps = Annotated[list[Step], Field(max_length=MAX_LABELS)]
 
 
-class LabelsError(Exception):
-    """Labels that can't be used; the message has a line for each problem: file, key, and what was expected."""
-
-
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class LabelledEpisode(_Table):
-    """An episode that was seen. ``end`` None: the recording ended before it did; ``done`` None: it ended otherwise."""
+    """``end`` None: the recording ended first; ``done`` None: the episode ended otherwise."""
 
     begin: Time
     end: Time | None = None
@@ -57,7 +55,7 @@ class LabelledEpisode(_Table):
 
 
 class Labels(_Table):
-    """All that is known of one recording. ``rewards``: when each true one was first to be seen, and its amount."""
+    """The labels of one recording. ``rewards``: when each was first visible, and its amount."""
 
     recording: Annotated[str, Field(min_length=1, max_length=255)]
     episodes: Annotated[list[LabelledEpisode], Field(max_length=MAX_EPISODES)] = []
@@ -89,39 +87,31 @@ class Labels(_Table):
 
 
 def labels_path(recording: Path) -> Path:
-    """Where the labels of a recording are."""
+    """Return the path of a recording's labels."""
     return beside(recording, LABELS_SUFFIX)
 
 
 def beside(recording: Path, suffix: str) -> Path:
-    """NAME with ``suffix``, where the recording is NAME.plrec."""
+    """Return NAME with ``suffix`` for the recording NAME.plrec."""
     return recording.with_name(recording.name.removesuffix(SUFFIX) + suffix)
 
 
 def read_labels(path: Path) -> Labels:
-    """The labels in a file.
-
-    Raises:
-        LabelsError: it isn't there, or doesn't fit.
-    """
+    """Read a file of labels; raise AuthoringError, with a line for each problem, if it can't be used."""
     try:
         if path.stat().st_size > MAX_LABELS_BYTES:
-            raise LabelsError(f"{path}: over {MAX_LABELS_BYTES} bytes")
+            raise AuthoringError(f"{path}: over {MAX_LABELS_BYTES} bytes")
         return Labels.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise LabelsError(f"{path}: no such file; make it with: pluriverse-server label") from None
+        raise AuthoringError(f"{path}: no such file; make it with: pluriverse-server label") from None
     except OSError as error:
-        raise LabelsError(f"{path}: can't be read: {error.strerror}") from error
+        raise AuthoringError(f"{path}: can't be read: {error.strerror}") from error
     except ValidationError as error:
-        raise LabelsError(describe(path, error)) from None
+        raise AuthoringError(describe(path, error)) from None
 
 
 def write_labels(path: Path, labels: Labels) -> None:
-    """Write the labels; the file is replaced at once.
-
-    Raises:
-        OSError: it can't be written; then the file is as it was.
-    """
+    """Replace the file atomically; if that raises OSError, the old one is untouched."""
     new = path.with_name(path.name + ".new")
     with new.open("w", encoding="utf-8") as file:
         file.write(labels.model_dump_json(indent=1) + "\n")
@@ -131,10 +121,19 @@ def write_labels(path: Path, labels: Labels) -> None:
 
 
 def value_at(steps: Steps, at: float) -> Value:
-    """The value of a step function; None before its first step."""
+    """Return the value of a step function; None before its first step."""
     found: Value = None
     for since, value in steps:
         if since > at:
             break
         found = value
     return found
+
+
+def game_of(recording: Path, header: Header) -> GameTables:
+    """Return the environment's tables, by the runtime in whose folder the recording is; raise ManifestError."""
+    directory = recording.resolve().parent.parent
+    manifest = load(directory)
+    if manifest.runtime.id != header.runtime:
+        raise ManifestError(f"{recording} is a recording of {header.runtime}, and {directory} is {manifest.runtime.id}")
+    return manifest.game(header.env_id)

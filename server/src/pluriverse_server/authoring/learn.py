@@ -1,35 +1,46 @@
-"""Makes glyphs from labelled crops: finds the ink and where glyphs end, and reads the crops to be sure. Pure.
+"""Makes glyphs from labelled recordings: finds the ink and where glyphs end, and reads all crops to be sure.
 
-The glyphs are those that the pieces of well cut crops show; they are good if they read every crop as it is labelled.
+The glyphs are those of the well cut crops; they are good if they read every crop as it is labelled.
 """
 
 from __future__ import annotations
 
+import asyncio
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 
+from pluriverse_server.authoring import AuthoringError
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.runtime import load
+from pluriverse_server.manifest.sources import ANYTHING, PLAIN, NumberSource, TextSource
+from pluriverse_server.programs.catalogue import load_catalogue, require_environment
+from pluriverse_server.recording.file import SUFFIX
+from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
 
-from .pieces import averaged
-from .ways import USUAL_REACH, Way, best_ways
+from .cutting import USUAL_REACH, Way, averaged, best_ways
+from .labels import Steps, labels_path, read_labels
 
 DIGITS: Final = "0123456789"
 
-# A crop a second over a quarter of an hour; more teach nothing, and take seconds.
+# A crop a second for a quarter of an hour; more teach nothing, and take seconds.
 MAX_CROPS: Final = 1000
 
-# Of each character so many pieces are averaged.
+# How many pieces of each character are averaged.
 MAX_SHOWN: Final = 60
 
-# What is read back with less confidence than a source asks for by default would not count.
+# The confidence that sources ask for by default.
 MIN_CONFIDENCE: Final = 0.8
 
 LABEL_WELL: Final = (
@@ -37,17 +48,135 @@ LABEL_WELL: Final = (
     "don't touch"
 )
 
-# As sure as glyphs can be expected to be.
+# The confidence beyond which glyphs aren't better.
 CONTENT: Final = 0.97
 
+# The folder of a runtime's recordings.
+RECORDINGS: Final = "recordings"
 
-class LearnError(Exception):
-    """Crops that no glyphs can be made of; the message says which, why, and what mends it."""
+# How long after its label a value is looked at: by then its frame is complete.
+SETTLED_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The glyph file, its characters, and how many labelled crops it reads correctly."""
+
+    path: Path
+    characters: str
+    crops: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crop:
+    """A source's region at the value that is labelled at ``at`` seconds, and how the value is written."""
+
+    at: float
+    pixels: Pixels
+    text: str
+
+
+def learn_source(directory: Path, name: str, env_id: str | None = None, characters: str | None = None) -> Learnt:
+    """Write the glyph file of the source ``name``, learnt from the runtime's labelled recordings.
+
+    ``env_id``: the environment, whose game's recordings are used; None: the runtime's default. ``characters`` must be
+    among the learnt ones; None: the digits for a number, any for a text.
+
+    Raises:
+        ManifestError: the runtime can't be used, or has no such environment.
+        AuthoringError: the source reads no characters, labels or a recording can't be used, there are no labels of this
+            source, or no glyphs can be made of them.
+        OSError: a recording can't be read, or the file can't be written.
+    """
+    manifest = load(directory)
+    env_id = require_environment(manifest, asyncio.run(load_catalogue(directory, manifest)), env_id)
+    game = manifest.game(env_id)
+    source = game.sources.get(name)
+    if not isinstance(source, (NumberSource, TextSource)):
+        readable = [name for name, other in game.sources.items() if isinstance(other, (NumberSource, TextSource))]
+        raise AuthoringError(f"{name} reads no number or text; those that do are: {', '.join(readable) or 'none'}")
+    line = source.written if isinstance(source, NumberSource) else PLAIN
+    if ANYTHING in line:
+        raise AuthoringError(
+            f"{name} is written {line!r}: what stands for {ANYTHING} can't be learnt; learn the glyphs of a source "
+            "that reads all of the line as text, or a line without it, and name their file"
+        )
+    crops: list[tuple[Pixels, str]] = []
+    names: list[str] = []
+    for recording in sorted((directory / RECORDINGS).glob(f"*{SUFFIX}")):
+        if not labels_path(recording).exists():
+            continue
+        try:
+            replay = Replay(recording)
+            if manifest.game(replay.header.env_id) is not game:
+                continue
+            steps = read_labels(labels_path(recording)).sources.get(name, [])
+            for crop in crops_of(replay, steps, source.region):
+                crops.append((crop.pixels, line.replace(PLAIN, crop.text)))
+                names.append(f"{recording.name} at {_clock(crop.at)}")
+        except MalformedRecording as error:
+            raise AuthoringError(f"{recording}: {error}") from error
+    if not crops:
+        whose = f"of {env_id} in" if manifest.games is not None else "in"
+        raise AuthoringError(
+            f"no recording {whose} {directory / RECORDINGS} says what {name} was; make one with pluriverse-server "
+            "record, and say it with pluriverse-server label"
+        )
+    needed = characters if characters is not None else DIGITS if isinstance(source, NumberSource) else ""
+    chosen: list[int] = np.linspace(0, len(crops) - 1, min(len(crops), MAX_CROPS)).astype(int).tolist()
+    glyphs = learn([crops[index] for index in chosen], needed, [names[index] for index in chosen])
+    path = directory / (source.glyphs or f"glyphs/{name}.png")
+    glyphs.save(path)
+    return Learnt(path, "".join(sorted(set(glyphs.characters))), len(chosen))
+
+
+def crops_of(replay: Replay, steps: Steps, region: Sequence[int]) -> list[Crop]:
+    """Return a crop of ``region`` for each labelled value but None and those after the recording's end.
+
+    Raises:
+        MalformedRecording: the recording is damaged; one whose end is missing is read up to there.
+    """
+    x, y, width, height = region
+    crops: list[Crop] = []
+    pending = list(reversed(_moments(steps)))
+    pixels: Pixels = np.zeros((height, width, 4), np.uint8)
+    last = 0.0
+    for moment in replay.moments():
+        # The picture of a time is the last one before the first later moment.
+        while pending and pending[-1][0] < moment.at:
+            _, at, text = pending.pop()
+            crops.append(Crop(at, pixels, text))
+        if moment.changed:
+            pixels = moment.frame[y : y + height, x : x + width].copy()
+        last = moment.at
+    if replay.ended is not None and not isinstance(replay.ended, TruncatedRecording):
+        raise replay.ended
+    return [*crops, *(Crop(at, pixels, text) for _, at, text in reversed(pending) if at <= last)]
+
+
+def _moments(steps: Steps) -> list[tuple[float, float, str]]:
+    """Return when to look for each labelled value, its label's time, and how it is written."""
+    ends = [at for at, _ in steps[1:]] + [math.inf]
+    return [
+        (at + min(SETTLED_S, (end - at) / 2), at, _written(value))
+        for (at, value), end in zip(steps, ends, strict=True)
+        if value is not None
+    ]
+
+
+def _written(value: Value) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _clock(at: float) -> str:
+    """Format a time as the label page does."""
+    minutes, seconds = divmod(round(at, 3), 60)
+    return f"{minutes:.0f}:{seconds:06.3f}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Glyphs, and how well they read the crops: the first that they misread, and what as, with which confidence."""
+    """Glyphs, and how well they read the crops; ``misread`` is the first misread crop, its text and confidence."""
 
     glyphs: Glyphs
     right: int
@@ -56,14 +185,14 @@ class _Trial:
 
 
 def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: Sequence[str] = ()) -> Glyphs:
-    """Glyphs that read every crop as it is labelled.
+    """Return glyphs that read every crop as it is labelled.
 
-    ``crops`` are pixels of one region, all of shape (height, width, 4), with what they show, as it is drawn: signs,
-    separators and spaces included; leading zeros may be left out. ``characters`` are those that have to be among them.
-    ``names`` say in errors which crop is meant; without them they are numbered.
+    ``crops`` are pixels of one region, all of shape (height, width, 4), with their text as it is drawn, including
+    signs, separators and spaces; leading zeros may be left out. ``characters`` must be among the learnt ones. ``names``
+    name the crops in errors; by default they are numbered.
 
     Raises:
-        LearnError: a character is missing, no ink was found, or a crop isn't read as it is labelled.
+        AuthoringError: a character is missing, no ink was found, or a crop isn't read as it is labelled.
     """
     names = names or [f"crop {number}" for number in range(1, len(crops) + 1)]
     _check(crops, characters, names)
@@ -77,18 +206,18 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
             try:
                 trials.append(_tried(way, crops))
             except ValueError as error:
-                # What lies behind glyphs may be cut like them, and be far too large for one.
+                # Parts of the background may be cut like glyphs, and be far too large for one.
                 unusable = str(error)
     if not trials:
-        raise LearnError(_nothing_usable(unusable) if unusable else _nothing_found(ways, needed))
+        raise AuthoringError(_nothing_usable(unusable) if unusable else _nothing_found(ways, needed))
     best = max(trials, key=_merit)
     if best.misread is not None:
-        raise LearnError(_misread(names, labels, best.misread))
+        raise AuthoringError(_misread(names, labels, best.misread))
     return best.glyphs
 
 
 def _merit(trial: _Trial) -> tuple[float, ...]:
-    """Of two that read all crops well, that with the usual reach, and the more of the glyphs' own colour."""
+    """Prefer, if all crops are read well, the usual reach, and then glyphs closer to their own colour."""
     glyphs = trial.glyphs
     drawn = np.concatenate([picture[picture >= STRONG] for picture in glyphs.pictures])
     unusual = abs(abs(glyphs.ink.full - glyphs.ink.none) - USUAL_REACH)
@@ -96,28 +225,28 @@ def _merit(trial: _Trial) -> tuple[float, ...]:
 
 
 def missing(labels: Sequence[str], characters: str = DIGITS) -> str:
-    """Those of ``characters`` that no label has."""
+    """Return the ``characters`` that no label has."""
     return "".join(letter for letter in characters if not any(letter in label for label in labels))
 
 
 def _check(crops: Sequence[tuple[Pixels, str]], characters: str, names: Sequence[str]) -> None:
     if not crops or len(crops) > MAX_CROPS:
-        raise LearnError(f"expected 1 to {MAX_CROPS} labelled crops, not {len(crops)}")
+        raise AuthoringError(f"expected 1 to {MAX_CROPS} labelled crops, not {len(crops)}")
     shapes = Counter(pixels.shape for pixels, _ in crops)
     if len(shapes) > 1:
         odd = next(index for index, (pixels, _) in enumerate(crops) if pixels.shape != shapes.most_common(1)[0][0])
         height, width = crops[odd][0].shape[:2]
-        raise LearnError(
+        raise AuthoringError(
             f"{names[odd]} ({crops[odd][1]!r}) has {width}x{height} pixels, unlike most others; expected crops of "
             "the source's region"
         )
     if lacking := missing([label for _, label in crops], characters):
-        raise LearnError(
+        raise AuthoringError(
             f"no crop shows {', '.join(lacking)}; label moments that show each at least once, or name the characters "
             "that can appear"
         )
     if not any(label.strip() for _, label in crops):
-        raise LearnError("all crops are labelled as empty; label moments at which something stands in the region")
+        raise AuthoringError("all crops are labelled as empty; label moments at which something stands in the region")
 
 
 def _tried(way: Way, crops: Sequence[tuple[Pixels, str]]) -> _Trial:
@@ -156,7 +285,7 @@ def _glyphs_of(way: Way, shape: tuple[int, ...]) -> Glyphs:
 
 
 def _space(way: Way, widths: Sequence[int]) -> int:
-    """How many columns without ink are a space, from what lies between the glyphs where there is one and where not."""
+    """Return how many columns without ink are a space, from the gaps between glyphs with and without one."""
     within, between = 0, 0
     for label, pieces in zip(way.labels, way.pieces, strict=True):
         if pieces is None:
@@ -170,7 +299,7 @@ def _space(way: Way, widths: Sequence[int]) -> int:
                 between = min(between or gap, gap)
     if between > within:
         return (within + between + 1) // 2
-    # In a font of fixed pitch two narrow glyphs, which may not have been seen side by side, are the furthest apart.
+    # In a monospaced font narrow glyphs, which may not have been seen side by side, have the widest gaps.
     spread = max(widths) - min(widths) if widths else 0
     return within + spread + 2 if within else max(widths, default=4) + 2
 

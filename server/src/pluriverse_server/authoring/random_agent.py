@@ -1,4 +1,4 @@
-"""Plays at random while a session is recorded."""
+"""Plays at random while a remote is recorded."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Output, Send
 
-# It holds each choice so long: a game is moved by that, and people can follow.
+# How long each choice is held: long enough to have an effect, and for people to follow.
 CHOICE_S: Final = 0.25
 
 
 class RandomAgent:
     """Holds one random choice after the other while an episode runs, as a service's listener hears.
 
-    Between episodes it presses nothing: keys would get in the way of those that lead to the next one.
+    Between episodes it presses nothing, so as not to disturb the steps that lead to the next one.
     """
 
     def __init__(self, act: Callable[[Sequence[Event]], Awaitable[None]], choices: Sequence[Choice]) -> None:

@@ -1,4 +1,4 @@
-"""What came of scoring, for people and for comparing: NAME.report.json, a page of pictures, and a table."""
+"""The results of scoring: NAME.report.json, a page of pictures, and a table."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from PIL import Image, ImageDraw
 from rich.console import Console
@@ -27,10 +28,10 @@ REPORT_SUFFIX: Final = ".report.json"
 PICTURES_SUFFIX: Final = ".disagreements"
 PAGE: Final = "index.html"
 
-# Whoever has so many has one mistake many times over.
+# So many have the same few causes.
 MAX_PICTURES: Final = 100
 
-# Beyond a microsecond floats differ between machines.
+# Microseconds: beyond that floats differ between machines.
 DIGITS: Final = 6
 
 OUTLINE: Final = "#ff2020"
@@ -42,47 +43,27 @@ STYLE: Final = (
 
 
 def as_json(recording: Path, result: Result) -> dict[str, Any]:
-    """The result as NAME.report.json has it: the same for the same recording, labels and sources, wherever."""
-    return {
+    """Return the content of NAME.report.json, which only depends on recording, labels and sources."""
+    report: dict[str, Any] = {
         "recording": recording.name,
         "environment": result.environment,
-        "seconds": _round(result.seconds),
+        "seconds": result.seconds,
         "perfect": result.perfect,
         "reward": _shares(result.rewards, result.fps),
         "done": _shares(result.dones, result.fps),
-        "episodes": [
-            {
-                "begin": _round(one.begin),
-                "end": _round(one.end),
-                "true": _round(one.true),
-                "scraped": _round(one.scraped),
-            }
-            for one in result.episodes
-        ],
-        "readings": {name: {"cycles": one.cycles, "wrong": one.wrong} for name, one in result.readings.items()},
-        "disagreements": [
-            {
-                "at": _round(one.at),
-                "kind": one.kind,
-                "sources": list(one.sources),
-                "expected": one.expected,
-                "got": one.got,
-            }
-            for one in result.disagreements
-        ],
+        "episodes": [asdict(episode) for episode in result.episodes],
+        "readings": {name: asdict(count) for name, count in result.readings.items()},
+        "disagreements": [asdict(disagreement) for disagreement in result.disagreements],
     }
+    return {key: _rounded(value) for key, value in report.items()}
 
 
 def write_report(recording: Path, result: Result, manifest: Manifest) -> None:
-    """Write NAME.report.json, and a page with a picture of each disagreement into NAME.disagreements, if there are any.
-
-    Raises:
-        OSError: it can't be written.
-    """
+    """Write NAME.report.json, and a page with pictures of disagreements, if any, to NAME.disagreements."""
     document = json.dumps(as_json(recording, result), indent=1, sort_keys=True, ensure_ascii=False)
     beside(recording, REPORT_SUFFIX).write_text(document + "\n", encoding="utf-8")
     folder = beside(recording, PICTURES_SUFFIX)
-    # Pictures of what has been mended would only confuse.
+    # Older pictures would only confuse.
     shutil.rmtree(folder, ignore_errors=True)
     if result.disagreements:
         folder.mkdir()
@@ -90,7 +71,7 @@ def write_report(recording: Path, result: Result, manifest: Manifest) -> None:
 
 
 def print_results(results: Mapping[Path, Result], console: Console, *, written: bool) -> None:
-    """A table with a line for each recording, and where its disagreements are, if they were ``written``.
+    """Print a table with a line for each recording, and where its disagreements are, if they were ``written``.
 
     Reward and end: precision and recall. True and scraped: the sums of reward. Delay in frames: median and largest.
     """
@@ -115,7 +96,7 @@ def print_results(results: Mapping[Path, Result], console: Console, *, written: 
     for path, result in results.items():
         if not result.perfect:
             where = f"; see {beside(path, PICTURES_SUFFIX) / PAGE}" if written else ""
-            # On one line however narrow the terminal is, since it is there to be copied.
+            # On one line however narrow the terminal is, to be copied.
             console.print(Text(f"{path}: {len(result.disagreements)} disagreements{where}"), soft_wrap=True)
 
 
@@ -141,7 +122,7 @@ def _write_pictures(recording: Path, result: Result, manifest: Manifest, folder:
 
 
 def _pictures(recording: Path, disagreements: Sequence[Disagreement]) -> Iterator[tuple[Disagreement, Image.Image]]:
-    """Each with the screen at its moment; they are in the order of their times."""
+    """Yield each disagreement with the screen at its time; they are sorted by time."""
     waiting = list(disagreements)
     replay = Replay(recording)
     for moment in replay.cycles(replay.header.fps):
@@ -161,14 +142,14 @@ def _shares(matched: Matched[Any], fps: float) -> dict[str, Any]:
         "true": len(matched.pairs) + len(matched.missed),
         "false": len(matched.false),
         "missed": len(matched.missed),
-        "precision": _round(matched.precision),
-        "recall": _round(matched.recall),
-        "delay_frames": {"median": _round(median * fps), "largest": _round(largest * fps)},
+        "precision": matched.precision,
+        "recall": matched.recall,
+        "delay_frames": {"median": median * fps, "largest": largest * fps},
     }
 
 
 def _percent(matched: Matched[Any]) -> str:
-    """Precision and recall, rounded down: 100 % is when nothing is wrong."""
+    """Format precision and recall, rounded down: 100 % means that nothing is wrong."""
     return f"{_floor(matched.precision)} / {_floor(matched.recall)}"
 
 
@@ -176,5 +157,12 @@ def _floor(share: float) -> str:
     return f"{int(share * 1000) / 10:g}"
 
 
-def _round(number: float | None) -> float | None:
-    return None if number is None else round(float(number), DIGITS)
+def _rounded(value: Any) -> Any:
+    """Return a value with all floats in it rounded, and tuples as lists."""
+    if isinstance(value, float):
+        return round(value, DIGITS)
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(item) for item in cast("list[Any]", value)]
+    return value

@@ -1,4 +1,4 @@
-"""A recording read again: its pictures and recorded samples through a game's sources and rules as they are now."""
+"""Reads a recording again: its pictures and samples through a game's present sources and rules."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from pluriverse_server.sources.settle import Settlers
 
 from .compare import Mark
 
-# What was last on the screen can settle: more than sources are asked to agree.
+# Further looks at the last picture, so that it can settle: more than sources may require.
 LAST_LOOKS: Final = 10
 
-# A VNC server shows a frame some milliseconds after X has it, and what was said of that frame must not come before.
+# A VNC server shows a frame some milliseconds after X has it; reports about it must not come before.
 SCREEN_LAG_S: Final = 0.02
 
-# What ends an episode by its readings was so before the next was asked for, and may take so long to settle; in an
-# episode that is ready, what says so may too.
+# How long readings that end an episode may settle after the next was requested, and those that say that one is ready.
 GRACE_S: Final = 1.0
 
 
 @dataclass(slots=True)
 class Scraped:
-    """An episode as it is scraped now. Times are seconds since the recording began; ``done`` is its end, if it was."""
+    """A scraped episode. Times are seconds since the recording began; ``done`` is its end, if there was one."""
 
     begin: float
     env_id: str
@@ -47,7 +46,7 @@ class Scraped:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """All readings of one moment, with the episode that they are of; None between episodes."""
+    """All readings of one time, and their episode; None between episodes."""
 
     at: float
     readings: Mapping[str, Reading]
@@ -55,7 +54,7 @@ class Cycle:
 
 
 class Rescraper:
-    """Reads one recording. ``cycles`` is what was read; ``episodes`` what followed, once all cycles have been."""
+    """Reads one recording by ``cycles``; ``episodes`` is complete after the last of them."""
 
     def __init__(self, directory: Path, manifest: Manifest, replay: Replay) -> None:
         self.episodes: list[Scraped] = []
@@ -70,11 +69,7 @@ class Rescraper:
         self._done_said = False
 
     def cycles(self) -> Generator[Cycle]:
-        """Every cycle of the recording, in order.
-
-        Raises:
-            SourceError: a source needs a file that isn't there, or was not recorded.
-        """
+        """Yield the cycles in order; raise SourceError if a source needs a missing file, or wasn't recorded."""
         waiting: deque[tuple[float, Mapping[str, Any]]] = deque()
         for moment in self._replay.cycles(self._replay.header.fps, last_looks=LAST_LOOKS):
             waiting += moment.said
@@ -89,8 +84,6 @@ class Rescraper:
             yield Cycle(moment.at, readings, episode)
         self._game.check_recorded()
 
-    # ── what was said ───────────────────────────────────────────────────────────────────────────────────────────────
-
     def _hear(self, at: float, said: Mapping[str, Any]) -> None:
         match said:
             case {"event": "begin", "env": str(env_id)}:
@@ -101,7 +94,7 @@ class Rescraper:
                     self._env_id = env_id
                     self._game = _Game(self._directory, self._manifest.game(env_id))
             case {"event": "end"} if not self._done_said:
-                # It was ended from without, such as by its time limit.
+                # The daemon ended it, such as by its time limit.
                 self._end(at)
             case {"report": "ready"}:
                 self._end(at)
@@ -110,15 +103,13 @@ class Rescraper:
             case {"report": "done", "reason": str(reason), "truncated": bool(truncated)}:
                 self._done_said = True
                 if truncated and self._playing is not None and not self._game.truncates(reason):
-                    # Nothing that is read says so: the program has ended, or took too much.
+                    # For no reason that can be read: the program ended, or exceeded a limit.
                     self._take(self._playing, at, self._game.rules.cut(at, reason))
                     self._end(at)
             case {"report": "readings", "readings": dict()}:
                 self._game.hear(cast("Mapping[str, Any]", said["readings"]))
             case _:
                 pass
-
-    # ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _begin_if_ready(self, at: float, readings: Mapping[str, Reading]) -> None:
         if self._ready_at is None:
@@ -166,32 +157,32 @@ class _Game:
         self._reasons = {reason or condition for reason, condition in tables.episode.truncated.items()}
         self._settlers = Settlers(tables.sources)
         self._names = list(tables.sources)
-        self._looks = {
-            name: _Look(name, table, directory)
+        self._regions = {
+            name: _Region(name, table, directory)
             for name, table in tables.sources.items()
             if isinstance(table, ScreenSource)
         }
         self._heard: dict[str, Mapping[str, Any] | None] = {
-            name: None for name in tables.sources if name not in self._looks
+            name: None for name in tables.sources if name not in self._regions
         }
         self._played = False
 
     def truncates(self, reason: str) -> bool:
-        """Whether a condition of the game's ends episodes so."""
+        """Return whether one of the game's conditions truncates episodes for this reason."""
         return reason in self._reasons
 
     def begin(self, episode_id: int, at: float) -> None:
-        """An episode begins."""
+        """Begin an episode."""
         self._played = True
         self._settlers.begin()
         self.rules.begin(episode_id, at)
 
     def leave(self) -> None:
-        """The episode is over."""
+        """End the episode."""
         self._settlers.leave()
 
     def hear(self, readings: Mapping[str, Any]) -> None:
-        """Take in what was read then of sources that aren't on the screen."""
+        """Take the recorded readings of sources that aren't on the screen."""
         for name, reading in readings.items():
             if name in self._heard and isinstance(reading, Mapping):
                 before = self._heard[name] or {}
@@ -199,19 +190,15 @@ class _Game:
                 self._heard[name] = {**reading, "events": events}
 
     def read(self, moment: Moment) -> dict[str, Reading]:
-        """All sources at this moment."""
+        """Read all sources at this time."""
         samples = {
-            name: self._looks[name].read(moment) if name in self._looks else self._recall(name, moment.at)
+            name: self._regions[name].read(moment) if name in self._regions else self._recall(name, moment.at)
             for name in self._names
         }
         return {name: self._settlers.feed(name, sample) for name, sample in samples.items()}
 
     def check_recorded(self) -> None:
-        """Make sure that all sources could be read.
-
-        Raises:
-            SourceError: one was added after the recording was made.
-        """
+        """Raise SourceError if a source wasn't recorded, because it was added later."""
         lacking = [name for name, heard in self._heard.items() if heard is None]
         if lacking and self._played:
             raise SourceError(
@@ -232,8 +219,8 @@ class _Game:
         )
 
 
-class _Look:
-    """A screen source's reader; a region that hasn't changed isn't read again."""
+class _Region:
+    """A source's region of the screen, which is only read again when it has changed."""
 
     def __init__(self, name: str, table: ScreenSource, directory: Path) -> None:
         x, y, width, height = table.region

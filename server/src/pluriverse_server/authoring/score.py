@@ -1,4 +1,4 @@
-"""How good a runtime's sources are: its recordings, read again as runtime.toml is now, against what people labelled."""
+"""Scores a runtime's sources: reads its recordings again and compares with their labels."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecordin
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
@@ -27,27 +28,23 @@ FOLDER: Final = "recordings"
 PROGRESS_S: Final = 1.0
 
 
-class ScoreError(Exception):
-    """A recording can't be scored; the message says why and what mends it."""
-
-
 def score(
     directory: Path, recordings: Sequence[Path] = (), *, console: Console | None = None, write: bool = True
 ) -> int:
-    """Score recordings, all of the runtime's where none are named; returns the exit status: 0 if all are perfect.
+    """Score recordings, by default all of the runtime's; return the exit status: 0 if all are perfect.
 
-    Writes beside each its NAME.report.json, and pictures of what disagrees into NAME.disagreements; without ``write``
-    it writes nothing. Tells on ``console``.
+    Prints on ``console``. With ``write``, writes NAME.report.json beside each, and pictures of the differences to
+    NAME.disagreements.
 
     Raises:
-        ManifestError, LabelsError, ScoreError: the runtime, a recording or its labels can't be used, or there is no
-            writing a report.
+        ManifestError: the runtime can't be used.
+        AuthoringError: a recording or its labels can't be used, or a report can't be written.
     """
     console = console or Console()
     manifest = load(directory)
     paths = list(recordings) or sorted((directory / FOLDER).glob(f"*{SUFFIX}"))
     if not paths:
-        raise ScoreError(
+        raise AuthoringError(
             f"there are no recordings in {directory / FOLDER}; make one with: pluriverse-server record {directory}"
         )
     results: dict[Path, Result] = {}
@@ -74,17 +71,17 @@ def score_recording(
     labels: Labels,
     on_progress: Callable[[float], None] = lambda seconds: None,
 ) -> Result:
-    """Read a recording again and compare it with its labels. ``on_progress`` is told how many seconds were read.
+    """Read a recording again and compare it with its labels; ``on_progress`` gets the seconds read so far.
 
-    One whose end is missing, as of a recorder that was killed, is read up to there.
+    A recording without its end, as of a recorder that was killed, is read up to there.
 
     Raises:
-        ScoreError: the recording can't be read, or is another runtime's.
+        AuthoringError: the recording can't be read, or is another runtime's.
     """
     try:
         replay = Replay(path)
         if replay.header.runtime != manifest.runtime.id:
-            raise ScoreError(f"{path} is a recording of {replay.header.runtime}, and this is {manifest.runtime.id}")
+            raise AuthoringError(f"{path} is a recording of {replay.header.runtime}, and this is {manifest.runtime.id}")
         rescraper = Rescraper(directory, manifest, replay)
         readings = Readings(labels)
         seconds = shown = 0.0
@@ -95,11 +92,11 @@ def score_recording(
                 on_progress(seconds)
             readings.see(cycle.at, cycle.readings if cycle.episode is not None else {})
     except FileNotFoundError:
-        raise ScoreError(f"{path}: no such file; expected a recording, NAME{SUFFIX}") from None
+        raise AuthoringError(f"{path}: no such file; expected a recording, NAME{SUFFIX}") from None
     except (OSError, MalformedRecording, SourceError) as error:
-        raise ScoreError(f"{path} can't be scored: {error}") from error
+        raise AuthoringError(f"{path} can't be scored: {error}") from error
     if replay.ended is not None and not isinstance(replay.ended, TruncatedRecording):
-        raise ScoreError(f"{path} can't be scored: {replay.ended}")
+        raise AuthoringError(f"{path} can't be scored: {replay.ended}")
     header = replay.header
     game = manifest.game(header.env_id)
     return judge(game, header.env_id, header.fps, seconds, labels, rescraper.episodes, readings)
@@ -109,7 +106,7 @@ def _write(path: Path, result: Result, manifest: Manifest) -> None:
     try:
         write_report(path, result, manifest)
     except OSError as error:
-        raise ScoreError(
+        raise AuthoringError(
             f"{error.filename or path}: the report can't be written: {error.strerror or error}; --no-write scores "
             "without one"
         ) from error

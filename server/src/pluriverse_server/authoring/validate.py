@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from pathlib import Path, PurePosixPath
+from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
-from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.game import GameTables, ResetTable
+from pluriverse_server.manifest.page import PageTable
 from pluriverse_server.manifest.runtime import (
     FILE_NAME,
     MAX_GAMES,
@@ -22,19 +25,29 @@ from pluriverse_server.manifest.runtime import (
     GameFile,
     Manifest,
     ManifestError,
+    fill_address,
+    fill_command,
+)
+from pluriverse_server.manifest.sources import (
+    AnySource,
+    ChangeSource,
+    NumberSource,
+    ProcessSource,
+    ScreenSource,
+    TemplateSource,
+    TextSource,
 )
 from pluriverse_server.manifest.table import Table
-from pluriverse_server.programs.catalogue import load_catalogue
+from pluriverse_server.programs.catalogue import load_catalogue, python_command
 
-from .validate_checks import Checks, warnings_of
-from .validate_problems import Document, Problem, problems_of
+from .problems import Document, KeyPath, Problem, problems_of
 
 T = TypeVar("T", bound=Table)
 
 
 @dataclass
 class Validation:
-    """What was found. ``manifest`` and ``catalogue`` are there once the files could be read as a whole."""
+    """What was found. ``manifest`` and ``catalogue`` are only set if the files could be read."""
 
     mistakes: list[Problem] = field(default_factory=list[Problem])
     warnings: list[Problem] = field(default_factory=list[Problem])
@@ -43,9 +56,9 @@ class Validation:
 
 
 def validate(directory: Path, *, draft: bool = False) -> Validation:
-    """Check the runtime in ``directory``. Runs its catalogue's script, if it has one, and nothing else of it.
+    """Check the runtime in ``directory``. Runs nothing of it but its catalogue's script, if it has one.
 
-    Of a ``draft`` it is no mistake that the pictures which are still to be cut or learnt aren't there.
+    In a ``draft``, missing pictures are only warned of.
     """
     found = Validation()
     read = _read(directory / FILE_NAME, Manifest, found.mistakes)
@@ -91,7 +104,7 @@ def _read_games(
 
 
 def _read(path: Path, model: type[T], mistakes: list[Problem]) -> tuple[Document, T] | None:
-    """A file and what it says; None if it can't be read, with the reasons added to ``mistakes``."""
+    """Return a file and its model; None, with the reasons in ``mistakes``, if it can't be read."""
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             mistakes.append(Problem(path, 1, "", f"over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand"))
@@ -104,7 +117,7 @@ def _read(path: Path, model: type[T], mistakes: list[Problem]) -> tuple[Document
     except OSError as error:
         mistakes.append(Problem(path, 1, "", f"can't be read: {error.strerror}"))
     except (ValueError, RecursionError) as error:
-        # Beside its own errors, tomllib lets out those of numbers too long and of nesting too deep.
+        # tomllib raises more than its own errors: for too long numbers and too deep nesting.
         line = re.search(r"at line (\d+)", str(error))
         mistakes.append(Problem(path, int(line[1]) if line else 1, "", f"not TOML: {error}"))
     else:
@@ -114,3 +127,162 @@ def _read(path: Path, model: type[T], mistakes: list[Problem]) -> tuple[Document
         except ValidationError as error:
             mistakes += problems_of(document, model, error)
     return None
+
+
+# Catalogues may have thousands of environments, with the same mistake of a script in all of them.
+MAX_ENVIRONMENTS_TOLD: Final = 3
+
+# Values for placeholders.
+_SEED: Final = 0
+_FPS: Final = 60.0
+_HOME: Final = "/home"
+
+
+class Checks:
+    """Checks what the models can't: files, programs, places on the screen, and placeholders, of one file."""
+
+    def __init__(self, directory: Path, manifest: Manifest, document: Document) -> None:
+        self._directory = directory
+        self._screen = manifest.runtime.screen
+        self._page = manifest.page
+        self._document = document
+
+    def all_of(self, game: GameTables, envs: Sequence[EnvTable]) -> list[Problem]:
+        """Return the mistakes of ``game``, which ``envs`` play."""
+        mistakes = [*self._placeholders(game, envs), *self._places(game)]
+        if game.program is not None:
+            mistakes += self._program(game, envs)
+            mistakes += self._folder(("program", "home"), game.program.home)
+        if self._page is not None:
+            mistakes += self._page_files(self._page)
+        mistakes += self._steps(game.reset)
+        for name, source in game.sources.items():
+            mistakes += self._source(name, source)
+        return mistakes
+
+    def _placeholders(self, game: GameTables, envs: Sequence[EnvTable]) -> Iterator[Problem]:
+        told = 0
+        for entry in envs:
+            try:
+                if game.program is not None:
+                    fill_command(game.program.command, entry, seed=_SEED, fps=_FPS, home=_HOME)
+                if self._page is not None:
+                    fill_address(self._page, entry, seed=_SEED, fps=_FPS)
+            except ManifestError as error:
+                told += 1
+                if told <= MAX_ENVIRONMENTS_TOLD:
+                    yield self._document.problem_of_a_table((), f"{error}; add the key, or leave the placeholder out")
+
+    def _program(self, game: GameTables, envs: Sequence[EnvTable]) -> Iterator[Problem]:
+        assert game.program is not None
+        path = game.program.env.get("PATH", os.environ.get("PATH", os.defpath))
+        looked_for: set[str] = set()
+        for entry in envs:
+            try:
+                command = fill_command(game.program.command, entry, seed=_SEED, fps=_FPS, home=_HOME)
+            except ManifestError:
+                continue
+            name = python_command(command)[0]
+            if name in looked_for:
+                continue
+            looked_for.add(name)
+            # A name with a slash is relative to the runtime's folder, where the program is started.
+            place = str(self._directory / name) if "/" in name else name
+            if shutil.which(place, path=path) is None:
+                where = place if "/" in name else f"on PATH: {name}; PATH is {path}"
+                message = f"there is no program {where}; install what has it, or write where it is"
+                yield self._document.problem(("program", "command"), message)
+
+    def _places(self, game: GameTables) -> Iterator[Problem]:
+        regions: list[tuple[KeyPath, list[int]]] = [
+            (("sources", name, "region"), source.region)
+            for name, source in game.sources.items()
+            if isinstance(source, ScreenSource)
+        ]
+        if game.episode.picture is not None:
+            regions.append((("episode", "picture"), game.episode.picture))
+        regions += [
+            (("reset", list_name, index, "click"), [*step.click, 1, 1])
+            for list_name, steps in (("start", game.reset.start), ("steps", game.reset.steps))
+            for index, step in enumerate(steps)
+            if step.click is not None
+        ]
+        width, height = self._screen.width, self._screen.height
+        for path, (x, y, wide, high) in regions:
+            if x + wide > width or y + high > height:
+                reach = f"it reaches to ({x + wide}, {y + high})"
+                message = f"not on the screen of {width}x{height} pixels: {reach}; move it, or enlarge runtime.screen"
+                yield self._document.problem(path, message)
+
+    def _steps(self, reset: ResetTable) -> Iterator[Problem]:
+        for list_name, steps in (("start", reset.start), ("steps", reset.steps)):
+            for index, step in enumerate(steps):
+                yield from self._file(("reset", list_name, index, "restore"), step.restore)
+                place = PurePosixPath(step.to or "")
+                if place.is_absolute() or ".." in place.parts:
+                    message = f"expected a place below HOME, got {step.to!r}; write it as .config/game/save.dat"
+                    yield self._document.problem(("reset", list_name, index, "to"), message)
+
+    def _source(self, name: str, source: AnySource) -> Iterator[Problem]:
+        if isinstance(source, TemplateSource):
+            key, named = "image", source.image
+        elif isinstance(source, (NumberSource, TextSource)):
+            key, named = "glyphs", source.glyphs
+        else:
+            return
+        path = ("sources", name, key)
+        missing = list(self._file(path, named))
+        yield from missing
+        if not missing:
+            yield from self._reader(path, name, source)
+
+    def _reader(self, path: KeyPath, name: str, source: ScreenSource) -> Iterator[Problem]:
+        """Check the files of a source by making its reader."""
+        from pluriverse_server.sources.reading import SourceError
+        from pluriverse_server.sources.screen import make_reader
+
+        try:
+            make_reader(name, source, self._directory)
+        except SourceError as error:
+            yield self._document.problem(path, str(error))
+
+    def _page_files(self, page: PageTable) -> Iterator[Problem]:
+        yield from self._folder(("page", "files"), page.files)
+        yield from self._file(("page", "script"), page.script)
+        start = (page.start or "").partition("?")[0].partition("#")[0]
+        if page.files is not None and start and "{" not in start:
+            yield from self._file(("page", "start"), f"{page.files}/{start}")
+
+    def _file(self, path: KeyPath, name: str | None) -> Iterator[Problem]:
+        if name is not None and not (self._directory / name).is_file():
+            yield self._document.problem(path, f"there is no file {self._directory / name}")
+
+    def _folder(self, path: KeyPath, name: str | None) -> Iterator[Problem]:
+        if name is not None and not (self._directory / name).is_dir():
+            yield self._document.problem(path, f"there is no folder {self._directory / name}")
+
+
+def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[Problem]:
+    """Return what works but is likely to give wrong rewards. ``limited``: episodes have a time limit."""
+    if not game.scraped:
+        return []
+    found: list[tuple[KeyPath, str]] = []
+    counted = {reward.source for reward in game.rewards if reward.give in ("change", "end")}
+    for name, source in game.sources.items():
+        if name in counted and not _is_bounded(source):
+            found.append(
+                (("sources", name), "its changes are reward, and nothing bounds a misreading: add min, max or max_jump")
+            )
+        if isinstance(source, ScreenSource) and not isinstance(source, ChangeSource) and source.agree == 1:
+            place = ("sources", name, "agree")
+            found.append((place, "a half-drawn frame counts at once; agree = 2 waits for one more that says the same"))
+    if not game.episode.done:
+        ends = "episodes end with their time limit alone" if limited else "episodes never end"
+        found.append((("episode", "done"), f"missing: {ends}; add done = a condition of the sources, as 'lives == 0'"))
+    return [document.problem(path, message, warning=True) for path, message in found]
+
+
+def _is_bounded(source: AnySource) -> bool:
+    shares = isinstance(source, ScreenSource) and not isinstance(source, (NumberSource, TextSource))
+    exit_code = isinstance(source, ProcessSource) and source.read == "exit"
+    return shares or exit_code or any(bound is not None for bound in (source.min, source.max, source.max_jump))

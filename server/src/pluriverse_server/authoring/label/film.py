@@ -1,4 +1,4 @@
-"""A recording's pictures in any order, and what was read and said of them: what the page that labels it shows."""
+"""A recording's pictures in any order, with the readings and reports, for the page that labels it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 from PIL import Image
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
@@ -20,25 +21,25 @@ from pluriverse_server.authoring.rescrape import SCREEN_LAG_S
 from pluriverse_server.recording.file import open_recording
 from pluriverse_server.recording.keep import blit
 
-# A picture is made of a whole one and at most so many updates, each some tenths of a millisecond.
+# How many updates may have to be applied to a whole picture, each some tenths of a millisecond.
 WHOLE_EVERY: Final = 100
 
-# Pictures are looked at once or twice: small enough for loopback, and made in milliseconds.
+# Pictures are viewed once or twice: speed matters more than size.
 PNG_LEVEL: Final = 1
 
 
 class Film:
     """A recording that was read once. ``times`` are its pictures', in seconds since it began.
 
-    The updates go, compressed again, into a file that nobody else sees: recordings are read from their beginning only.
+    Recordings can only be read from their beginning, so the updates are kept, compressed, in a temporary file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read it, as far as it can be.
+        """Read it, as far as it isn't damaged.
 
         Raises:
-            OSError: there is no such file, or no room for the other.
-            MalformedRecording: it is no recording.
+            OSError: there is no such file, or no room for the temporary one.
+            MalformedRecording: it isn't a recording.
         """
         self.header: Header
         self.header, records = open_recording(path)
@@ -50,7 +51,7 @@ class Film:
         self._updates: list[tuple[int, int]] = []
         self._wholes: list[tuple[int, int]] = []
         self._compressor = zstandard.ZstdCompressor(level=1)
-        self._picture = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+        self._picture = self._blank()
         try:
             for record in records:
                 self.seconds = record.at
@@ -63,18 +64,14 @@ class Film:
         self._spool.flush()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the temporary file."""
         self._spool.close()
 
     def png(self, index: int) -> bytes:
-        """Picture ``index`` as PNG.
-
-        Raises:
-            IndexError: there is none.
-        """
+        """Return picture ``index`` as PNG; raise IndexError if there is none."""
         if not 0 <= index < len(self.times):
             raise IndexError(index)
-        frame = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+        frame = self._blank()
         whole = index // WHOLE_EVERY
         for place in (self._wholes[whole], *self._updates[whole * WHOLE_EVERY : index + 1]):
             blit(frame, self._read(place))
@@ -84,9 +81,9 @@ class Film:
         return png.getvalue()
 
     def moved(self, region: Sequence[int]) -> list[float]:
-        """When what is in a region (x, y, width, height) changed, in seconds since the recording began."""
+        """Return when a region (x, y, width, height) changed, in seconds since the recording began."""
         x, y, width, height = region
-        frame = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+        frame = self._blank()
         part = frame[y : y + height, x : x + width]
         before = part.copy()
         times: list[float] = []
@@ -98,12 +95,15 @@ class Film:
         return times
 
     def shown_at(self, at: float) -> float:
-        """The time of the picture that what was read or told at ``at`` is of: the last that was there by then.
+        """Return the time of the last picture before ``at``, which a reading or report of that time is about.
 
-        A reading settles some frames after its picture, and where the screen stands still the next is seconds later.
+        A reading settles some frames after its picture, and the next picture may come seconds later.
         """
         index = bisect_right(self.times, at + SCREEN_LAG_S) - 1
         return self.times[max(index, 0)] if self.times else at
+
+    def _blank(self) -> NDArray[np.uint8]:
+        return np.zeros((self.header.height, self.header.width, 4), np.uint8)
 
     def _add(self, update: Update) -> None:
         if len(self.times) % WHOLE_EVERY == 0:
@@ -121,12 +121,12 @@ class Film:
 
     def _read(self, place: tuple[int, int]) -> bytes:
         start, size = place
-        # Without a place of its own in the file, since pictures are made in several threads.
+        # pread, since pictures are made in several threads.
         return zstandard.ZstdDecompressor().decompress(os.pread(self._spool.fileno(), size, start))
 
 
 def changes(film: Film) -> dict[str, list[tuple[float, Any, Any, str]]]:
-    """Of each source, by name, the changes read: the picture's time, what counts, what was read, the state."""
+    """Return each source's changes by name: the picture's time, the value, the raw value, and the state."""
     found: dict[str, list[tuple[float, Any, Any, str]]] = {}
     for said in film.said:
         if said.said.get("report") != "readings":
@@ -142,7 +142,7 @@ def changes(film: Film) -> dict[str, list[tuple[float, Any, Any, str]]]:
 
 
 def events(film: Film) -> list[dict[str, Any]]:
-    """What was said of episodes and rewards, each with ``at``, the seconds of the picture that was there by then."""
+    """Return the events and reports of episodes and rewards; ``at`` is the time of the picture that was visible."""
     wanted = ("begin", "end", "ready", "reward", "done")
     return [
         {**said.said, "at": film.shown_at(_seconds(film.header, said)), "what": what}
@@ -152,7 +152,7 @@ def events(film: Film) -> list[dict[str, Any]]:
 
 
 def _seconds(header: Header, said: Said) -> float:
-    """When it was so, where that was said; else when it was recorded."""
+    """Return the time that it gives, else that of its recording."""
     at = said.said.get("at")
     if isinstance(at, int | float):
         return min(max(0.0, at - header.began), said.at)

@@ -1,4 +1,4 @@
-"""The page that labels a recording, on this machine alone, behind an address that nobody can guess.
+"""Serves the page that labels a recording, on this machine only, at an address that can't be guessed.
 
 ======================  ==============================================================
 ``/TOKEN/``             the page
@@ -14,29 +14,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from aiohttp import web
+from pluriverse_protocol.recordings import MalformedRecording
 from pydantic import ValidationError
 
-from pluriverse_server.authoring.labels import MAX_LABELS_BYTES, Labels, labels_path, read_labels, write_labels
-from pluriverse_server.manifest.runtime import describe
+from pluriverse_server.authoring import AuthoringError
+from pluriverse_server.authoring.labels import MAX_LABELS_BYTES, Labels, game_of, labels_path, read_labels, write_labels
+from pluriverse_server.console.serve import stopped_by_signals
+from pluriverse_server.manifest.game import OWN_SOURCES, GameTables
+from pluriverse_server.manifest.runtime import ManifestError, describe
+from pluriverse_server.manifest.sources import AnySource, MemorySource, ScreenSource, TemplateSource, TextSource
 from pluriverse_server.viewer.routes import STATIC as VIEWER_STATIC
 
 from .film import Film, changes, events
 
+STOPPED: Final = "Ctrl-C ends it; every label is saved already."
+
 STATIC: Final = Path(__file__).parent / "static"
 HOST: Final = "127.0.0.1"
 
-# 128 bits: what another page or another user of this machine would have to guess.
+# 128 bits, against other pages and other users of this machine.
 TOKEN_BYTES: Final = 16
 
 CONTENT_SECURITY_POLICY: Final = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-# The state of a change that nothing has read.
+# The state of a change that no source has read.
 CHANGED: Final = "changed"
 
 # As JSON and the page call them.
@@ -45,15 +52,15 @@ Kind = Literal["number", "string", "boolean"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a source's table says: its ``region``, if it is on the screen, and its values' ``kind``, if it has one."""
+    """A source's ``region``, if it is on the screen, and the ``kind`` of its values, if it is known."""
 
     region: list[int] | None = None
     kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Earned:
-    """Each change of ``source``, times ``scale``, is reward; ``begins`` is what it counts from if nothing is there."""
+class RewardSource:
+    """Each change of ``source``, times ``scale``, is reward; ``begins`` is its first value if nothing is read."""
 
     source: str
     scale: float
@@ -64,14 +71,14 @@ class LabelServer:
     """Serves one recording's page, and keeps its labels beside it."""
 
     def __init__(
-        self, path: Path, film: Film, known: Mapping[str, Known], earned: Sequence[Earned] | None = None
+        self, path: Path, film: Film, known: Mapping[str, Known], earned: Sequence[RewardSource] | None = None
     ) -> None:
-        """``film`` is the recording at ``path``; ``known`` are its sources, by name.
+        """``film`` is the recording at ``path``; ``known`` are its sources by name.
 
-        With ``earned`` the page can work out the rewards from what the sources truly were; None: it can't.
+        With ``earned`` the page can compute the rewards from the labels of sources.
 
         Raises:
-            LabelsError: there are labels, and they can't be used.
+            AuthoringError: there are labels, but they can't be used.
         """
         self._film = film
         self._path = path
@@ -83,11 +90,7 @@ class LabelServer:
 
     @contextlib.asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncGenerator[str]:
-        """Serve while the context lasts, which gets the page's address; ``port`` 0: a free one.
-
-        Raises:
-            OSError: the port is taken.
-        """
+        """Serve within the context, which yields the page's address; raise OSError if the port is taken (0: any)."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         runner = web.AppRunner(self._app(token), shutdown_timeout=1.0)
         await runner.setup()
@@ -125,7 +128,7 @@ class LabelServer:
         regions = {name: known.region for name, known in self._known.items() if known.region is not None}
         for name, region in regions.items():
             if name not in read:
-                # Nothing could read it yet: whoever labels goes from change to change of the picture there.
+                # Nothing has read it yet: offer the changes of the picture instead.
                 times = await asyncio.to_thread(film.moved, region)
                 read[name] = [(at, None, None, CHANGED) for at in times]
         sources = {
@@ -175,3 +178,63 @@ async def _add_headers(request: web.Request, response: web.StreamResponse) -> No
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers.setdefault("Cache-Control", "no-store")
+
+
+async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> None:
+    """Serve the page at ``port`` (0: any free one) until a signal; ``say`` prints its address.
+
+    Raises:
+        AuthoringError: the recording or its labels can't be read, or the port is taken.
+    """
+    enough = asyncio.Event()
+    film: Film | None = None
+    async with stopped_by_signals(enough.set):
+        try:
+            film = await asyncio.to_thread(Film, path)
+            try:
+                known, earned = what_is_read(game_of(path, film.header))
+            except ManifestError as error:
+                say(f"{error}\nso the page knows of the sources only what was read of them")
+                known, earned = {}, None
+            server = LabelServer(path, film, known, earned)
+            async with server.serving(port) as address:
+                say(f"{path}\n  label     {address}\n{STOPPED}")
+                await enough.wait()
+        except MalformedRecording as error:
+            raise AuthoringError(str(error)) from error
+        except OSError as error:
+            raise AuthoringError(f"{error.filename or path}: {error.strerror}") from error
+        finally:
+            if film is not None:
+                film.close()
+
+
+def what_is_read(game: GameTables) -> tuple[dict[str, Known], list[RewardSource] | None]:
+    """Return the sources, and those whose changes are reward, or None if there are rewards of other kinds.
+
+    Reward for time doesn't count: it isn't scored, since it follows from the labels of its source.
+    """
+    known = {
+        name: Known(source.region if isinstance(source, ScreenSource) else None, _kind(source))
+        for name, source in game.sources.items()
+    }
+    rewards = [reward for reward in game.rewards if reward.give != "second"]
+    plain = all(
+        reward.give == "change" and reward.when is None and reward.source not in OWN_SOURCES for reward in rewards
+    )
+    if not game.rewards or not plain:
+        return known, None
+    return known, [RewardSource(reward.source, reward.scale, reward.begins) for reward in rewards]
+
+
+def _kind(source: AnySource) -> Kind | None:
+    match source:
+        case TextSource():
+            return "string"
+        case TemplateSource():
+            return "boolean"
+        case ScreenSource() | MemorySource():
+            return "number"
+        case _:
+            # Lines, files and widgets may have values of any kind.
+            return None

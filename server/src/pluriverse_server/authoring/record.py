@@ -1,4 +1,4 @@
-"""Runs a remote and records it: until somebody ends it, so many seconds have passed, or the recording fails."""
+"""Runs a remote and records it until it is stopped, the time is over, or the recording fails."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from pluriverse_server.sources.screen.grab import require_on_screen
 
 from .random_agent import RandomAgent
 
-# As often as a person reads numbers that change.
+# How often a person can read changing numbers.
 PROGRESS_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What to record. ``output`` None: the next free name in the runtime's ``recordings``; ``seconds`` None: no end."""
+class RecordingOptions:
+    """``output`` None: the next free name in the runtime's ``recordings``; ``seconds`` None: no limit."""
 
     output: Path | None = None
     seconds: float | None = None
@@ -45,7 +45,7 @@ class Plan:
 
 
 class _RecorderSubscriber:
-    """Hands what goes through the service to the recorder."""
+    """Passes the service's reports and outputs to the recorder."""
 
     def __init__(self, recorder: Recorder, spaces: Spaces | None) -> None:
         self._recorder = recorder
@@ -62,36 +62,36 @@ class _RecorderSubscriber:
 
 
 class RecordedRemote:
-    """A remote that is recorded from its start on. ``run`` is its whole life."""
+    """A remote that is recorded from its start; call ``run``."""
 
-    def __init__(self, settings: Settings, plan: Plan) -> None:
+    def __init__(self, settings: Settings, options: RecordingOptions) -> None:
         self._settings = settings
-        self._plan = plan
+        self._options = options
         self._remote = Remote(settings)
         self._enough = asyncio.Event()
         self._recording: asyncio.Task[Recorded] | None = None
 
     def stop(self) -> None:
-        """End the recording, and then the remote; may be called from a signal handler."""
+        """Stop the recording, and then the remote; may be called from a signal handler."""
         self._enough.set()
         if self._recording is None:
             self._remote.stop()
 
     async def run(self) -> Recorded | None:
-        """Serve and record until ``stop``, or until ``seconds`` have passed; None: it was stopped before it began.
+        """Serve and record until ``stop``, or for ``seconds``; return None if it was stopped before it began.
 
         Raises:
             ManifestError: the runtime can't be used.
-            StartError: a program, a port, the screen or a recorder for it can't be had.
+            StartError: a program, a port, the screen or the recorder can't be started.
             OSError: the file can't be written.
-            RecordingFailed: the recording has ended early.
-            GaveUp: something kept dying.
+            RecordingFailed: the recording ended early.
+            GaveUp: something kept crashing.
         """
         async with stopped_by_signals(self.stop):
             try:
                 await self._remote.run(self._begin)
             finally:
-                # Where it is the remote that has ended, the recording still has to be.
+                # If the remote has ended by itself, the recording must end too.
                 self._enough.set()
                 if self._recording is not None:
                     await asyncio.gather(self._recording, return_exceptions=True)
@@ -107,32 +107,32 @@ class RecordedRemote:
         self._recording.add_done_callback(lambda _: self._remote.stop())
 
     async def _record(self, manifest: Manifest) -> Recorded:
-        service, plan = self._remote.service, self._plan
+        service, options = self._remote.service, self._options
         described, episode_id = _described(service)
         choices = described.spaces.discrete if described.spaces is not None else ()
-        if plan.random_agent and not choices:
+        if options.random_agent and not choices:
             raise ManifestError(
                 f"a random agent needs spaces.discrete, and {described.env_id} has none; add it, or play"
             )
-        header = _header(manifest, described, _regions(manifest, described.env_id) if plan.keep == "regions" else ())
-        path = plan.output or _free_name(self._settings.runtime / "recordings")
+        header = _header(manifest, described, _regions(manifest, described.env_id) if options.keep == "regions" else ())
+        path = options.output or _free_name(self._settings.runtime / "recordings")
         path.parent.mkdir(parents=True, exist_ok=True)
-        recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=plan.keep)
-        listeners: list[Subscriber] = [_RecorderSubscriber(recorder, described.spaces)]
+        recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=options.keep)
+        subscribers: list[Subscriber] = [_RecorderSubscriber(recorder, described.spaces)]
         helpers = [asyncio.create_task(self._show_progress(recorder), name="progress")]
-        if plan.random_agent:
+        if options.random_agent:
             agent = RandomAgent(service.act, choices)
-            listeners.append(agent)
+            subscribers.append(agent)
             helpers.append(asyncio.create_task(agent.play(), name="random agent"))
-        service.subscribers += listeners
+        service.subscribers += subscribers
         ended = asyncio.create_task(self._enough.wait(), name="end of the recording")
         try:
             # The first episode is recorded from its beginning.
             service.reset(messages.Reset(described.env_id), leaving=episode_id)
-            await asyncio.wait({ended, recorder.failed}, timeout=plan.seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ended, recorder.failed}, timeout=options.seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for listener in listeners:
-                service.subscribers.remove(listener)
+            for subscriber in subscribers:
+                service.subscribers.remove(subscriber)
             for helper in (ended, *helpers):
                 helper.cancel()
             await asyncio.wait([ended, *helpers])
@@ -142,7 +142,7 @@ class RecordedRemote:
     async def _show_progress(self, recorder: Recorder) -> None:
         if not sys.stderr.isatty():
             return
-        until = f" of {self._plan.seconds:g}" if self._plan.seconds is not None else ""
+        until = f" of {self._options.seconds:g}" if self._options.seconds is not None else ""
         try:
             while True:
                 line = (
@@ -155,7 +155,7 @@ class RecordedRemote:
 
 
 def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:
-    """Where the sources of an environment read the screen."""
+    """Return the regions of the screen that an environment's sources read."""
     screen = manifest.runtime.screen
     found: list[Box] = []
     for name, source in manifest.game(env_id).sources.items():

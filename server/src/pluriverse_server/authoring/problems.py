@@ -1,9 +1,10 @@
-"""Mistakes in a runtime's files, each with its file, line and remedy; those that the models find among them."""
+"""Mistakes in a runtime's files, each with its file, line and remedy. Pure."""
 
 from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +17,22 @@ from pydantic_core import ErrorDetails
 
 from pluriverse_server.manifest.sources import KINDS
 
-from .validate_lines import Path as KeyPath
-from .validate_lines import line_of, lines_of
+# As pydantic's locations: keys, and indices of arrays.
+KeyPath = tuple[str | int, ...]
 
-# A value is quoted so far; more of it is in the file.
+_QUOTED: Final = r"""(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
+_NAME: Final = rf"(?:[A-Za-z0-9_-]+|{_QUOTED})"
+_KEY: Final = re.compile(rf"\s*{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*")
+_OPENING: Final = re.compile(r"\[{1,2}")
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_SEPARATOR: Final = re.compile(rf"{_BLANK.pattern},?{_BLANK.pattern}")
+_LONG_STRINGS: Final = r"""\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}"""
+_SCALAR: Final = re.compile(rf"{_LONG_STRINGS}|{_QUOTED}|[^,\]}}#\n]+", re.DOTALL)
+
+# How much of a value is quoted.
 _QUOTED_CHARS: Final = 80
 
-# How a value of the right type is written, by what pydantic calls its absence.
+# How a value of the right type is written, by pydantic's type of error.
 _WRITTEN: Final = {
     "string_type": 'write it in quotes: "…"',
     "int_type": "write a whole number, without quotes",
@@ -37,7 +47,7 @@ _WRITTEN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake, or one ``warning``: what works but is likely to give wrong rewards."""
+    """A mistake, or a ``warning`` of what works but is likely to give wrong rewards."""
 
     file: Path
     line: int
@@ -59,23 +69,19 @@ class Document:
         self._rows = text.split("\n")
         self._lines = lines_of(text)
 
-    def has(self, *path: str | int) -> bool:
-        """Whether the file says anything about a key."""
-        return path in self._lines
-
     def problem(self, path: KeyPath, message: str, *, warning: bool = False) -> Problem:
-        """A problem of the key at ``path``."""
+        """Make a problem of the key at ``path``."""
         return Problem(self.file, line_of(self._lines, path), dotted(path), message, warning)
 
     def problem_of_a_table(self, path: KeyPath, message: str) -> Problem:
-        """One that is told of a table but names the key it is about: ``episode.done names the source 'x', …``."""
+        """Make a problem of the key that the message about a table names: ``episode.done names the source 'x', …``."""
         for named in re.findall(r"[a-z_]+(?:\.[a-z_]+)*", message):
             place = (*path, *named.split("."))
             if place in self._lines:
                 lines = self._lines_below(place)
                 line = next(iter(self._with_quoted(message, lines)), lines[0])
                 return Problem(self.file, line, dotted(place), message.removeprefix(dotted(place)).lstrip())
-        # What is there twice was right the first time.
+        # Of something that is there twice, the first is right.
         twice = self._with_quoted(message, self._lines_below(path))[-1:]
         return Problem(self.file, twice[0], dotted(path), message) if twice else self.problem(path, message)
 
@@ -83,7 +89,7 @@ class Document:
         return sorted({line for path, line in self._lines.items() if path[: len(place)] == place})
 
     def _with_quoted(self, message: str, lines: Sequence[int]) -> list[int]:
-        """Those of the lines that have what the message quotes."""
+        """Return those of the lines that contain what the message quotes."""
         quoted = re.search(r"'([^']+)'", message)
         if quoted is None:
             return []
@@ -92,7 +98,7 @@ class Document:
 
 
 def dotted(path: KeyPath) -> str:
-    """A path as it is written: ``reset.steps[0].until``."""
+    """Return a path as it is written: ``reset.steps[0].until``."""
     key = ""
     for part in path:
         key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
@@ -100,13 +106,13 @@ def dotted(path: KeyPath) -> str:
 
 
 def problems_of(document: Document, model: type[BaseModel], error: ValidationError) -> list[Problem]:
-    """What a model found wrong with a document."""
+    """Return the problems that a model found in a document."""
     found: list[Problem] = []
     for details in error.errors(include_url=False):
         location = tuple(part for part in details["loc"] if part != "[key]")
         path = location
         if len(location) > 2 and location[0] == "sources" and location[2] in KINDS:
-            # Which class a source was taken for is no key of the file.
+            # The class of a source isn't a key of the file.
             path = (*location[:2], *location[3:])
         if details["type"] == "value_error" and _is_table(details["input"]):
             found.append(document.problem_of_a_table(path, _reason(details)))
@@ -116,7 +122,7 @@ def problems_of(document: Document, model: type[BaseModel], error: ValidationErr
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is spelled most like ``name``, if any is."""
+    """Return the known name that is most similar to ``name``, if any is."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
 
 
@@ -161,7 +167,7 @@ def _is_table(value: Any) -> bool:
 
 
 def known_keys(model: type[BaseModel], path: KeyPath) -> list[str]:
-    """The keys that the table at ``path`` may have; where it is one of several classes, its tag is in the path."""
+    """Return the possible keys of the table at ``path``; if it is one of several classes, its tag is in the path."""
     kinds: list[Any] = [model]
     for part in path:
         kinds = [inner for kind in kinds for inner in _inner(kind, part)]
@@ -170,7 +176,7 @@ def known_keys(model: type[BaseModel], path: KeyPath) -> list[str]:
 
 
 def _models(kind: Any) -> list[type[BaseModel]]:
-    """The models that a value of this type may be."""
+    """Return the models that a value of this type may have."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return [kind]
     if get_origin(kind) in (Annotated, Union, types.UnionType):
@@ -179,7 +185,7 @@ def _models(kind: Any) -> list[type[BaseModel]]:
 
 
 def _inner(kind: Any, part: str | int) -> list[Any]:
-    """The types of what is at ``part`` in a value of this type."""
+    """Return the types of what is at ``part`` in a value of this type."""
     origin = get_origin(kind)
     if origin in (Annotated, Union, types.UnionType):
         tagged = [inner for inner in _alternatives(kind) if part in _tags(inner)]
@@ -199,3 +205,109 @@ def _alternatives(kind: Any) -> Sequence[Any]:
 def _tags(kind: Any) -> list[str]:
     marks = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
     return [mark.tag for mark in marks if isinstance(mark, Tag)]
+
+
+def lines_of(text: str) -> Mapping[KeyPath, int]:
+    """Return the line, from 1, of each table, key and array element of a text that ``tomllib`` has parsed."""
+    scanner = _Scanner(text)
+    scanner.scan()
+    return scanner.lines
+
+
+def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int:
+    """Return the line of a key, or else of its table; the first, if the document has none of them."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path, 1)
+
+
+class _Scanner:
+    """Finds the lines of keys, which the standard library's parser doesn't tell."""
+
+    def __init__(self, text: str) -> None:
+        self.lines: dict[KeyPath, int] = {}
+        self._text = text
+        self._at = 0
+        self._counted_to = 0
+        self._line = 1
+        # The index of the last table of each array of tables.
+        self._tables: dict[KeyPath, int] = {}
+
+    def scan(self) -> None:
+        table: KeyPath = ()
+        self._take(_BLANK)
+        while self._at < len(self._text):
+            if self._text.startswith("[", self._at):
+                table = self._header()
+            else:
+                self._pair(table)
+            self._take(_BLANK)
+
+    def _header(self) -> KeyPath:
+        line = self._line_here()
+        several = len(self._take(_OPENING)) == 2
+        parts: list[str | int] = []
+        names = self._key()
+        for depth, name in enumerate(names):
+            parts.append(name)
+            path = tuple(parts)
+            self.lines.setdefault(path, line)
+            if several and depth == len(names) - 1:
+                self._tables[path] = self._tables.get(path, -1) + 1
+            if path in self._tables:
+                # A table below an array of tables belongs to the array's last.
+                parts.append(self._tables[path])
+                self.lines.setdefault(tuple(parts), line)
+        self._at = self._text.index("]", self._at) + (2 if several else 1)
+        return tuple(parts)
+
+    def _pair(self, table: KeyPath) -> None:
+        line = self._line_here()
+        path = table
+        for name in self._key():
+            path = (*path, name)
+            self.lines.setdefault(path, line)
+        self._at = self._text.index("=", self._at) + 1
+        self._take(_BLANK)
+        self._value(path)
+
+    def _value(self, path: KeyPath) -> None:
+        if self._text.startswith("{", self._at):
+            self._at += 1
+            while not self._ends("}"):
+                self._pair(path)
+        elif self._text.startswith("[", self._at):
+            self._at += 1
+            index = 0
+            while not self._ends("]"):
+                self.lines.setdefault((*path, index), self._line_here())
+                self._value((*path, index))
+                index += 1
+        else:
+            self._take(_SCALAR)
+
+    def _ends(self, bracket: str) -> bool:
+        """Skip blanks, a comma, and the closing bracket; return whether it was there."""
+        self._take(_SEPARATOR)
+        closes = self._text.startswith(bracket, self._at)
+        self._at += closes
+        return closes
+
+    def _key(self) -> list[str]:
+        found: object = tomllib.loads(f"{self._take(_KEY)} = 0")
+        names: list[str] = []
+        while isinstance(found, dict):
+            ((name, found),) = cast("dict[str, object]", found).items()
+            names.append(name)
+        return names
+
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self._text, self._at)
+        assert found is not None
+        self._at = found.end()
+        return found[0]
+
+    def _line_here(self) -> int:
+        self._line += self._text.count("\n", self._counted_to, self._at)
+        self._counted_to = self._at
+        return self._line

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.authoring.validate_lines import Path, line_of, lines_of
+from pluriverse_server.authoring.problems import KeyPath, line_of, lines_of
 
 DOCUMENT = '''\
 # a comment with [brackets] and key = value
@@ -62,7 +62,7 @@ id = "a"
         (("envs", 0, "id"), 27),
     ],
 )
-def test_each_key_has_its_line(path: Path, line: int) -> None:
+def test_each_key_has_its_line(path: KeyPath, line: int) -> None:
     tomllib.loads(DOCUMENT)
     assert lines_of(DOCUMENT)[path] == line
 
@@ -77,7 +77,7 @@ def test_each_key_has_its_line(path: Path, line: int) -> None:
         ((), 1),
     ],
 )
-def test_a_key_that_is_missing_has_the_line_of_where_it_would_be(path: Path, line: int) -> None:
+def test_a_key_that_is_missing_has_the_line_of_where_it_would_be(path: KeyPath, line: int) -> None:
     assert line_of(lines_of(DOCUMENT), path) == line
 
 
@@ -109,7 +109,7 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-def paths_of(value: Any) -> set[Path]:
+def paths_of(value: Any) -> set[KeyPath]:
     """All paths in a parsed document."""
     if isinstance(value, dict):
         items: list[tuple[Any, Any]] = list(value.items())  # pyright: ignore[reportUnknownArgumentType]

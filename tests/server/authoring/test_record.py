@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.authoring import commands
-from pluriverse_server.authoring.commands_record import Plan, RecordedRemote
+from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
 from pluriverse_server.cli import app
 from pluriverse_server.manifest.runtime import FILE_NAME, ManifestError
 from pluriverse_server.settings import Settings
@@ -38,13 +38,13 @@ SCRAPED_ON_SCREEN = SCRAPED + "region = [220, 10, 100, 10]\n"
 SCRAPED_OFF_SCREEN = SCRAPED + "region = [221, 10, 100, 10]\n"
 
 
-def recorded_remote(directory: Path, manifest: str, plan: Plan) -> RecordedRemote:
+def recorded_remote(directory: Path, manifest: str, options: RecordingOptions) -> RecordedRemote:
     (directory / FILE_NAME).write_text(manifest)
-    return RecordedRemote(Settings(directory, vnc_port=free_port(), rewarder_port=free_port()), plan)
+    return RecordedRemote(Settings(directory, vnc_port=free_port(), rewarder_port=free_port()), options)
 
 
 async def test_one_that_is_stopped_while_it_starts_records_nothing(tmp_path: Path) -> None:
-    remote = recorded_remote(tmp_path, REPORTING, Plan())
+    remote = recorded_remote(tmp_path, REPORTING, RecordingOptions())
     remote.stop()
     assert await remote.run() is None
     assert not (tmp_path / "recordings").exists()
@@ -54,7 +54,7 @@ async def test_a_number_of_which_something_unfinished_is_there_is_not_taken(tmp_
     left = tmp_path / "recordings" / "1.plrec.partial"
     left.parent.mkdir()
     left.write_bytes(b"what is left")
-    recorded = await recorded_remote(tmp_path, SCRAPED_ON_SCREEN, Plan(seconds=0.1, keep="regions")).run()
+    recorded = await recorded_remote(tmp_path, SCRAPED_ON_SCREEN, RecordingOptions(seconds=0.1, keep="regions")).run()
     assert recorded is not None
     assert recorded.path.name == "2.plrec"
     assert left.read_bytes() == b"what is left"
@@ -62,13 +62,13 @@ async def test_a_number_of_which_something_unfinished_is_there_is_not_taken(tmp_
 
 async def test_regions_of_an_environment_that_reads_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"no source of still\.Still-v0 reads the screen, .*; use --keep all"):
-        await recorded_remote(tmp_path, REPORTING, Plan(seconds=1, keep="regions")).run()
+        await recorded_remote(tmp_path, REPORTING, RecordingOptions(seconds=1, keep="regions")).run()
     assert not (tmp_path / "recordings").exists()
 
 
 async def test_a_region_off_the_screen_is_refused_with_its_source(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"bar: region \[221, 10, 100, 10\] isn't on the screen of 320x200 pixels"):
-        await recorded_remote(tmp_path, SCRAPED_OFF_SCREEN, Plan(seconds=1, keep="regions")).run()
+        await recorded_remote(tmp_path, SCRAPED_OFF_SCREEN, RecordingOptions(seconds=1, keep="regions")).run()
 
 
 @pytest.mark.parametrize("name", ["a.plrec", "a.plrec.partial"])

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from pluriverse_protocol.recordings import Header, MalformedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.authoring import commands_learn
-from pluriverse_server.authoring.commands_learn import crops_of, learn_source
+from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.labels import Steps, labels_path
-from pluriverse_server.authoring.learn import LearnError
+from pluriverse_server.authoring.learn import crops_of, learn_source
 from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.recording.file import RecordingFile
 from pluriverse_server.recording.replay import Replay
@@ -100,7 +99,7 @@ def test_another_games_recordings_teach_nothing(games: Path) -> None:
     assert learn_source(games, "score").crops == len(NUMBERS)
     assert learn_source(games, "score", FIRST).crops == len(NUMBERS)
     (games / "recordings" / "1.plrec").unlink()
-    with pytest.raises(LearnError, match=f"no recording of {FIRST} in .*recordings says what score was; make one"):
+    with pytest.raises(AuthoringError, match=f"no recording of {FIRST} in .*recordings says what score was; make one"):
         learn_source(games, "score")
 
 
@@ -111,19 +110,19 @@ def test_an_environment_that_is_not_there_is_refused(toy: Path) -> None:
 
 
 def test_a_source_that_reads_no_characters_is_refused(toy: Path) -> None:
-    with pytest.raises(LearnError, match="exit reads no number or text; those that do are: score"):
+    with pytest.raises(AuthoringError, match="exit reads no number or text; those that do are: score"):
         learn_source(toy, "exit")
 
 
 def test_a_label_that_may_be_wrong_is_named_by_its_recording_and_its_time(toy: Path) -> None:
     record(toy, "1.plrec", NUMBERS * 2)
     record(toy, "2.plrec", ["0"] * 61 + ["3717"], said=["0"] * 61 + ["3777"])
-    with pytest.raises(LearnError, match=r"^2\.plrec at 1:01\.000 is labelled '3777', but reads '3717'"):
+    with pytest.raises(AuthoringError, match=r"^2\.plrec at 1:01\.000 is labelled '3777', but reads '3717'"):
         learn_source(toy, "score")
 
 
 def test_of_too_many_crops_an_even_sample_is_taken(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands_learn, "MAX_CROPS", 10)
+    monkeypatch.setattr("pluriverse_server.authoring.learn.MAX_CROPS", 10)
     # What is learnt is in the first and the last.
     record(toy, "1.plrec", ["1234"] * 20)
     record(toy, "2.plrec", ["567890"] * 20)
@@ -162,5 +161,5 @@ def test_a_damaged_recording_is_named(toy: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(MalformedRecording):
         crops(path)
-    with pytest.raises(LearnError, match=r"recordings/1\.plrec: .* is damaged"):
+    with pytest.raises(AuthoringError, match=r"recordings/1\.plrec: .* is damaged"):
         learn_source(toy, "score")

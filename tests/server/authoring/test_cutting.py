@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from pluriverse_server.authoring.pieces import MAX_VARIANTS, averaged, cut
+from pluriverse_server.authoring.cutting import MAX_VARIANTS, averaged, cut
 
 GAPPED = np.array([[0, 1, 1, 0, 1, 0, 0, 1, 0]], np.float32)
 
