@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.browser import MAX_FOLDER_CHARS, Browser
+from pluriverse_server.sources.page.guard import Windows
 from pluriverse_server.sources.page.page import Page
-from pluriverse_server.sources.page.windows import Windows
 from support.leftovers import Leftovers
 from support.pages import outline, short_folder
 from support.waiting import eventually

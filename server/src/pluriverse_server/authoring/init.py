@@ -14,7 +14,7 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 # The placeholder for the name in the templates.
-_PLACEHOLDER: Final = "@NAME@"
+_PLACEHOLDER: Final = b"@NAME@"
 
 
 def init(name: str, directory: Path) -> list[Path]:
@@ -30,21 +30,15 @@ def init(name: str, directory: Path) -> list[Path]:
     try:
         if directory.exists() and any(directory.iterdir()):
             raise AuthoringError(f"{directory} is not empty; name another folder with --directory")
-        return [_write(template, name, directory) for template in sorted(TEMPLATES.rglob("*")) if _is_one(template)]
+        # Installers may have compiled the templates.
+        templates = [path for path in TEMPLATES.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        return [_write(template, name, directory) for template in sorted(templates)]
     except OSError as error:
         raise AuthoringError(f"{error.filename or directory} can't be written: {error.strerror}") from error
-
-
-def _is_one(template: Path) -> bool:
-    # Installers may have compiled the templates.
-    return template.is_file() and "__pycache__" not in template.parts
 
 
 def _write(template: Path, name: str, directory: Path) -> Path:
     target = directory / template.relative_to(TEMPLATES)
     target.parent.mkdir(parents=True, exist_ok=True)
-    if template.suffix == ".png":
-        target.write_bytes(template.read_bytes())
-    else:
-        target.write_text(template.read_text(encoding="utf-8").replace(_PLACEHOLDER, name), encoding="utf-8")
+    target.write_bytes(template.read_bytes().replace(_PLACEHOLDER, name.encode()))
     return target

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.sources.page.windows import Windows
+from pluriverse_server.sources.page.guard import Windows
 
 from .browser import Browser
 from .program import Lost

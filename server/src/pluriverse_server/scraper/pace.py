@@ -33,22 +33,18 @@ class Pace:
         period = 1 / self.fps
         if (wait := self._last + period / 2 - loop.time()) > 0:
             await asyncio.sleep(wait)
-        due = max(self._grid_after(self._last, period), self._last + period / 2)
+        next_frame = self._begun + (self._frame(self._last) + 1) * period
+        due = max(next_frame, self._last + period / 2)
         if not self._drawn.is_set() and (wait := due - loop.time()) > 0:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._drawn.wait()
         self._last = loop.time()
-        self._count(self._frame(self._last) + 1)
-
-    def _grid_after(self, at: float, period: float) -> float:
-        return self._begun + (self._frame(at) + 1) * period
+        frames = self._frame(self._last) + 1
+        if frames > self.frames:
+            self.late_frames += frames - self.frames - 1
+            self.frames = frames
 
     def _frame(self, at: float) -> int:
         # The loop's timers may be early by the clock's resolution.
         return int((at - self._begun) * self.fps + EARLY_FRAMES)
-
-    def _count(self, frames: int) -> None:
-        if frames > self.frames:
-            self.late_frames += frames - self.frames - 1
-            self.frames = frames

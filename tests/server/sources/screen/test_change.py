@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pluriverse_server.sources.screen.change import ChangeReader
+from pluriverse_server.sources.screen.colour import ChangeReader
 
 
 def test_the_first_frame_has_nothing_to_differ_from() -> None:

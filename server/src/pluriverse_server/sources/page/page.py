@@ -11,9 +11,8 @@ from pluriverse_server.manifest.page import Permission
 from pluriverse_server.process import StartError
 
 from .devtools import EventHandler, Parameters
-from .guard import Guard
+from .guard import Guard, Windows
 from .watcher import Watcher
-from .windows import Windows
 
 log = logging.getLogger(__name__)
 

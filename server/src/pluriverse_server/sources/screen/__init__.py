@@ -7,8 +7,7 @@ from pathlib import Path
 from pluriverse_server.manifest import sources as tables
 from pluriverse_server.sources.reading import ScreenReader, SourceError
 
-from .change import ChangeReader
-from .colour import BarReader, ColourReader
+from .colour import BarReader, ChangeReader, ColourReader
 from .glyphs import load_glyphs
 from .grab import Grabber, ScreenLost
 from .number import NumberReader, TextReader

@@ -1,4 +1,4 @@
-"""How much of a region has a colour, and how full a bar of that colour is. Pure."""
+"""How much of a region has a colour or has changed, and how full a bar is."""
 
 from __future__ import annotations
 
@@ -54,3 +54,21 @@ class BarReader:
         against = empty_before + filled_after
         end = int(against.argmin())
         return end / len(filled), max(0.0, 1.0 - 2.0 * float(against[end]) / len(filled))
+
+
+class ChangeReader:
+    """Reads the share of a region's pixels that differ from the previous frame, which it keeps."""
+
+    def __init__(self, tolerance: int) -> None:
+        """``tolerance``: by how much each channel may differ."""
+        self._tolerance = tolerance
+        self._before: Pixels | None = None
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """Return the share, 0 to 1, and 1.0; None for the first frame, and for one of another size."""
+        before, self._before = self._before, pixels.copy()
+        if before is None or before.shape != pixels.shape:
+            return None, 1.0
+        colours, earlier = pixels[..., :3], before[..., :3]
+        apart = np.maximum(colours, earlier) - np.minimum(colours, earlier)
+        return float((apart > self._tolerance).any(axis=2).mean()), 1.0

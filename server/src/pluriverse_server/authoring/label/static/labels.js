@@ -1,9 +1,8 @@
-// What is true of a recording, and how it is changed: the document of NAME.labels.json, with its past for undo.
+// The labels of a recording: the document of NAME.labels.json, with undo.
 
 export const EPISODES = "episodes";
 export const REWARDS = "rewards";
 
-// Nobody goes back further by hand.
 const MAX_UNDO = 500;
 
 export class Labels {
@@ -37,7 +36,7 @@ export class Labels {
     return track === REWARDS ? this.#document.rewards : (this.#document.sources[track] ?? []);
   }
 
-  /** What holds at a time: a source's last value until then, an episode that runs; undefined where nothing is said. */
+  /** The label at a time: a source's last value, the state of an episode, or undefined. */
   at(track, time) {
     if (track !== EPISODES) {
       const until = this.list(track).filter(([at]) => (track === REWARDS ? at === time : at <= time));
@@ -47,15 +46,12 @@ export class Labels {
     return episode && (episode.end === time ? `ended, ${episode.done ?? "otherwise"}` : "running");
   }
 
-  /** From `time` on, a source is `value`; or a reward of `value` is seen at `time`. */
+  /** From `time` on, a source is `value`; or a reward of `value` is visible at `time`. */
   set(track, time, value) {
-    this.#change((next) => {
-      const list = track === REWARDS ? next.rewards : (next.sources[track] ??= []);
-      put(list, time, value);
-    });
+    this.setAll(track, [[time, value]]);
   }
 
-  /** Several at once: [[time, value], …]. */
+  /** Set several: [[time, value], …]. */
   setAll(track, values) {
     this.#change((next) => {
       const list = track === REWARDS ? next.rewards : (next.sources[track] ??= []);
@@ -63,8 +59,8 @@ export class Labels {
     });
   }
 
-  /** The rewards, anew, from the labels of sources: `earned` is [{source, scale, begins}], each change is reward. */
-  work(earned) {
+  /** Compute the rewards from the labels of sources: `earned` is [{source, scale, begins}], each change is reward. */
+  computeRewards(earned) {
     this.#change((next) => {
       next.rewards = next.episodes.flatMap((episode) => {
         return earned.flatMap((table) => changesWithin(next.sources[table.source] ?? [], episode, table));
@@ -90,7 +86,7 @@ export class Labels {
       const before = next.episodes.filter(({ begin }) => begin < time).at(-1);
       const episode = { begin: time, end: null, done: null, reason: "" };
       if (before && (before.end === null || before.end > time)) {
-        // The one that ran is parted; the end that it had is the new one's.
+        // Split the running episode: its end becomes the new one's.
         Object.assign(episode, { end: before.end, done: before.done, reason: before.reason });
         Object.assign(before, { end: time, done: null, reason: "" });
       }
@@ -100,7 +96,7 @@ export class Labels {
     });
   }
 
-  /** The episode that began last before `time` ended then. Again at the same time: as truncated, and then not at all. */
+  /** End the last episode before `time`: terminated; again at the same time: truncated, and then not at all. */
   end(time, done = null, reason = "") {
     this.#change((next) => {
       const episode = next.episodes.filter(({ begin }) => begin <= time).at(-1);
@@ -123,7 +119,7 @@ export class Labels {
   }
 }
 
-/** The changes of a source within an episode as [[time, amount], …], from `begins`, or what it was at the beginning. */
+/** The changes of a source within an episode as [[time, amount], …], from `begins`, or its value at the beginning. */
 function changesWithin(steps, { begin, end }, { scale, begins }) {
   let last = begins ?? steps.filter(([at]) => at <= begin).at(-1)?.[1] ?? undefined;
   const changes = [];
@@ -142,7 +138,7 @@ function put(list, time, value) {
   list.sort(byTime);
 }
 
-/** Just the last may have no end; any other that nobody has seen end ended with the next one's beginning. */
+/** Only the last episode may have no end; others end with the next one's beginning. */
 function leaveNoneOpen(episodes) {
   for (let i = 0; i + 1 < episodes.length; i++) episodes[i].end ??= episodes[i + 1].begin;
 }

@@ -1,10 +1,10 @@
-// The page: shows a recording frame by frame, what was read of it, and lets a person say what is true.
+// Shows a recording frame by frame with its readings, and takes the labels.
 
 import { EPISODES, Labels, REWARDS } from "./labels.js";
 import { Timeline } from "./timeline.js";
 
 const LEAP = 10;
-// Pictures near the one that is shown are fetched before they are asked for.
+// How many of the next pictures are fetched in advance.
 const AHEAD = 4;
 
 const $ = (id) => document.getElementById(id);
@@ -22,9 +22,9 @@ const proposals = Object.fromEntries(tracks.map((track) => [track, proposed(trac
 let track = tracks[1];
 let frame = 0;
 
-// ── what was read ──────────────────────────────────────────────────────────────────────────────────────────────────
+// ── readings ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The changes that a track's readings had: [[time, value, doubtful, event], …]. */
+/** The changes of a track's readings: [[time, value, doubtful, event], …]. */
 function proposed(name) {
   if (name === EPISODES) {
     return recording.events.flatMap((event) => {
@@ -34,7 +34,7 @@ function proposed(name) {
     });
   }
   if (name === REWARDS) {
-    // What was told of one picture is one reward.
+    // The rewards of one picture are added up.
     const sums = new Map();
     for (const { what, at, reward } of recording.events) {
       if (["reward", "done"].includes(what) && reward) sums.set(at, (sums.get(at) ?? 0) + reward);
@@ -51,20 +51,20 @@ function proposed(name) {
   return changes;
 }
 
-/** What was read last until a time. */
+/** The last reading until a time. */
 function readAt(name, time) {
   if (name === REWARDS) return proposals[name].find(([at]) => frameAt(at) === frame)?.[1];
   const until = proposals[name].filter(([at]) => at <= time);
   return until.at(-1)?.[1];
 }
 
-/** The same in words, with what wasn't believed. */
+/** The same in words, with readings that weren't accepted. */
 function readText(name, time) {
   const [, value, doubtful, { raw, state } = {}] = proposals[name].filter(([at]) => at <= time).at(-1) ?? [];
   return doubtful ? `${shown(value)} (${state}: ${shown(raw)})` : shown(readAt(name, time));
 }
 
-/** The last frame until a time; the first, where there is none. */
+/** The last frame until a time, or else the first. */
 function frameAt(time) {
   return Math.max(0, recording.frames.findLastIndex((at) => at <= time));
 }
@@ -80,7 +80,7 @@ function picture(index) {
     const image = new Image();
     image.src = `frames/${index}.png`;
     pictures.set(index, image);
-    // The oldest goes: there are as many as are near.
+    // Forget the oldest.
     if (pictures.size > 8 * AHEAD) pictures.delete(pictures.keys().next().value);
   }
   return pictures.get(index);
@@ -176,9 +176,9 @@ $("tracks").append(
   }),
 );
 
-// ── what a person says ─────────────────────────────────────────────────────────────────────────────────────────────
+// ── input ─────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The kinds of values that a track may have: that of its table, else those that were read, else any. */
+/** The kinds of values that a track may have: that of its table, else of its readings, else any. */
 function kindsOf(name) {
   const kind = name === REWARDS ? "number" : recording.sources[name].kind;
   const read = proposals[name].map(([, value]) => value).filter((value) => value != null);
@@ -186,7 +186,7 @@ function kindsOf(name) {
   return kinds.length ? kinds : ["number", "boolean", "string"];
 }
 
-/** What was written, as a value of a kind that the track has. Throws a text that says what was expected. */
+/** The written text as a value of one of the track's kinds. Throws a text that says what was expected. */
 function parse(text) {
   const kinds = kindsOf(track);
   const word = text.trim();
@@ -214,7 +214,7 @@ function leaveEntry() {
   $("value").blur();
 }
 
-/** Take what was read at this frame: a value, or an episode's end with its reason. */
+/** Accept the reading at this frame: a value, or an episode's end with its reason. */
 function accept() {
   if (track !== EPISODES) {
     const value = readAt(track, now());
@@ -229,14 +229,14 @@ function accept() {
 
 function acceptAll() {
   if (track === EPISODES) return;
-  if (track === REWARDS && recording.earned) return labels.work(recording.earned);
-  // The same value again, where none was between, is no change.
+  if (track === REWARDS && recording.earned) return labels.computeRewards(recording.earned);
+  // The same value twice in a row is no change.
   const all = proposals[track];
   const changed = all.filter(([, value], i) => value != null && (track === REWARDS || value !== all[i - 1]?.[1]));
   labels.setAll(track, changed.map(([at, value]) => [at, value]));
 }
 
-/** To the proposed change that follows, or with -1 went before, wherever one is. */
+/** Go to the next proposed change, or with -1 to the previous one. */
 function leap(direction) {
   const frames = [...new Set(proposals[track].map(([at]) => frameAt(at)))];
   const found = direction > 0 ? frames.find((index) => index > frame) : frames.filter((index) => index < frame).at(-1);
@@ -272,7 +272,7 @@ window.addEventListener("keydown", (event) => {
     if (event.key === "Escape") leaveEntry();
     return;
   }
-  // A button that has the focus is pressed with Enter.
+  // Enter and space press the focused button.
   if (event.target instanceof HTMLButtonElement && (event.key === "Enter" || event.key === " ")) return;
   if (/^[0-9.−-]$/.test(event.key) && track !== EPISODES) {
     $("value").focus();

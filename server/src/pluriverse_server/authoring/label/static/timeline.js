@@ -1,4 +1,4 @@
-// The recording as lines, one a track: what was read above, what is true below, and where one is.
+// The recording as lines, one for each track: readings above, labels below, and the present position.
 
 const ROW = 26;
 const TOP = 6;
@@ -9,7 +9,7 @@ export class Timeline {
   #canvas;
   #seconds;
 
-  /** `onSeek` is called with the time that was clicked, and with the track there, if one was. */
+  /** `onSeek` gets the clicked time, and the track there, if any. */
   constructor(canvas, seconds, onSeek) {
     this.#canvas = canvas;
     this.#seconds = Math.max(seconds, 0.001);
