@@ -24,7 +24,7 @@ class Mark(Generic[W]):
 
     at: float
     what: W
-    told_at: float
+    reported_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Matched(Generic[W]):
     @property
     def delays(self) -> tuple[float, float]:
         """Seconds from visible to reported: the median and the largest; 0 without pairs."""
-        delays = [scraped.told_at - true.at for true, scraped in self.pairs]
+        delays = [scraped.reported_at - true.at for true, scraped in self.pairs]
         return (median(delays), max(delays)) if delays else (0.0, 0.0)
 
 
@@ -90,8 +90,8 @@ def match_rewards(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -
         amounts = [mark.what for mark in group]
         if not ones or not others or min(amounts) < 0 < max(amounts) or not _same_amount(_sum(ones), _sum(others)):
             continue
-        told_at = max(mark.told_at for mark in others)
-        pairs += [(one, Mark(one.at, one.what, told_at)) for one in ones]
+        reported_at = max(mark.reported_at for mark in others)
+        pairs += [(one, Mark(one.at, one.what, reported_at)) for one in ones]
         missed = [mark for mark in missed if mark not in ones]
         false = [mark for mark in false if mark not in others]
     return Matched(sorted(pairs, key=lambda pair: pair[0].at), missed, false)
@@ -102,7 +102,7 @@ def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
     merged: list[Mark[float]] = []
     for at, group in groupby(sorted(marks, key=_time), key=_time):
         parts = list(group)
-        merged.append(Mark(at, _sum(parts), max(part.told_at for part in parts)))
+        merged.append(Mark(at, _sum(parts), max(part.reported_at for part in parts)))
     return [mark for mark in merged if mark.what]
 
 

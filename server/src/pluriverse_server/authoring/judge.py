@@ -181,7 +181,7 @@ def _scraped_ends(scraped: Sequence[Scraped]) -> list[Mark[End]]:
     ends: list[Mark[End]] = []
     for done in (one.done for one in scraped if one.done is not None):
         kind = "terminated" if done.what.terminated else "truncated"
-        ends.append(Mark(done.at, (kind, done.what.reason), done.told_at))
+        ends.append(Mark(done.at, (kind, done.what.reason), done.reported_at))
     return ends
 
 

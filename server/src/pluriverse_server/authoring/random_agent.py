@@ -32,10 +32,10 @@ class RandomAgent:
         self._turned = asyncio.Event()
 
     def on_report(self, report: reports.Report) -> None:
-        """What a program says is nothing to it."""
+        """Ignore reports."""
 
     def on_output(self, output: Output) -> None:
-        """Take in whether an episode runs."""
+        """Note whether an episode runs."""
         match output:
             case Send(messages.Describe(env_state=state)):
                 self._plays = state == "running"

@@ -130,7 +130,7 @@ def _read(path: Path, model: type[T], mistakes: list[Problem]) -> tuple[Document
 
 
 # Catalogues may have thousands of environments, with the same mistake of a script in all of them.
-MAX_ENVIRONMENTS_TOLD: Final = 3
+MAX_ENVIRONMENTS_LISTED: Final = 3
 
 # Values for placeholders.
 _SEED: Final = 0
@@ -161,7 +161,7 @@ class Checks:
         return mistakes
 
     def _placeholders(self, game: GameTables, envs: Sequence[EnvTable]) -> Iterator[Problem]:
-        told = 0
+        listed = 0
         for entry in envs:
             try:
                 if game.program is not None:
@@ -169,8 +169,8 @@ class Checks:
                 if self._page is not None:
                     fill_address(self._page, entry, seed=_SEED, fps=_FPS)
             except ManifestError as error:
-                told += 1
-                if told <= MAX_ENVIRONMENTS_TOLD:
+                listed += 1
+                if listed <= MAX_ENVIRONMENTS_LISTED:
                     yield self._document.problem_of_a_table((), f"{error}; add the key, or leave the placeholder out")
 
     def _program(self, game: GameTables, envs: Sequence[EnvTable]) -> Iterator[Problem]:

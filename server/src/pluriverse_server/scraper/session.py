@@ -76,7 +76,7 @@ class Session:
             self._daemon.send(*first)
             await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
         except LocalProtocolError as error:
-            self._cut(play, f"what was read can't be told: {error}")
+            self._cut(play, f"the readings can't be sent: {error}")
         if play.child.has_lost_keeper:
             raise Broken("the program has killed the process that keeps it")
 
