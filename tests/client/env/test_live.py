@@ -158,7 +158,7 @@ def test_killed_remote_is_replaced_and_the_other_plays_on(player: Player) -> Non
 
 def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "SILENCE_S", 1.0)
-    monkeypatch.setattr("pluriverse.remotes.local.HEAL_S", 0.5)
+    monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 0.5)
     monkeypatch.setattr("pluriverse.remotes.health.ANSWER_S", 0.2)
     os.kill(daemon_of(player.env, 0).pid, signal.SIGSTOP)
     seen_other = 0

@@ -56,7 +56,7 @@ def test_remotes_are_started_kept_and_replaced(remotes: LocalRemotes, monkeypatc
     assert why_not_ready(third) is None
     # So is one that is frozen.
     monkeypatch.setattr(health, "ANSWER_S", 0.2)
-    monkeypatch.setattr("pluriverse.remotes.local.HEAL_S", 0.5)
+    monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 0.5)
     frozen = next(daemon for daemon in daemons() if str(second.rewarder_port) in daemon.cmdline())
     os.kill(frozen.pid, signal.SIGSTOP)
     monkeypatch.setattr("pluriverse.remotes.local.STOP_S", 1.0)

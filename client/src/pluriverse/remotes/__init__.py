@@ -1,4 +1,4 @@
-"""Starting, finding and replacing remotes: containers, local processes, or somebody else's."""
+"""Starting, finding and replacing remotes: containers, local processes, or those that run elsewhere."""
 
 from .address import Address, parse_addresses
 from .manager import Attached, Progress, RemoteManager

@@ -1,4 +1,4 @@
-"""Where a remote is, and how such places are written: ``vnc://host:5900+15900,host2:5901+15901?password=…``. Pure."""
+"""The addresses of remotes, and their URLs: ``vnc://host:5900+15900,host2:5901+15901?password=…``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One remote's two ports, and the password of both (None: none is asked for)."""
+    """One remote's two ports, and the password of both; None where there is none."""
 
     host: str
     vnc_port: int = VNC_PORT
@@ -34,16 +34,16 @@ class Address:
 
     @property
     def viewer_url(self) -> str:
-        """Where people watch, without the password."""
+        """The page of its browser viewer, without the password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.rewarder_port}/viewer/"
 
 
 def parse_addresses(url: str, default_password: str | None = None) -> list[Address]:
-    """The remotes that ``url`` names. A place may carry a password of its own: ``vnc://secret@host:5900+15900``.
+    """Return the remotes that ``url`` names, each with its own password where it has one (``vnc://secret@host``).
 
     Raises:
-        ConfigurationError: it can't be read; says what was expected.
+        ConfigurationError: it isn't such a URL; says what was expected.
     """
     try:
         parts = urlsplit(url)
@@ -69,5 +69,5 @@ def _parse_place(place: str, password: str | None) -> Address:
 
 
 def _hidden(url: str) -> str:
-    """The address as it may stand in a message: without passwords."""
+    """Return the URL for messages, without passwords."""
     return repr(re.sub(r"[^/,@]*@", "", url.partition("?")[0]))

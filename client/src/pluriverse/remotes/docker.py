@@ -1,13 +1,12 @@
-"""Remotes as containers of the image ``pluriverse/<runtime>``, labelled with the process that owns them.
+"""Remotes as containers of the image ``pluriverse/<runtime>``.
 
-What a crashed process left behind is removed when the next one starts: labels say who owned it.
+A label names the process that owns a container, so that those of a crashed process are removed when the next starts.
 """
 
 from __future__ import annotations
 
 import contextlib
 import secrets
-import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -20,9 +19,8 @@ from docker.models.containers import Container
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 
 from .address import REWARDER_PORT, VNC_PORT, Address
-from .health import HEAL_S, wait_until_ready
 from .local import generate_password
-from .manager import Progress, start_side_by_side
+from .manager import StartedRemotes
 from .owner import is_dead, this_process
 from .runtimes import IMAGE_PREFIX
 
@@ -30,13 +28,13 @@ HOST: Final = "127.0.0.1"
 LABEL: Final = "pluriverse.remote"
 OWNER: Final = "pluriverse.owner"
 
-# An engine that answers does so at once; one that hangs must not hang everything that looks whether it is there.
+# An engine that works answers at once; one that hangs must not hang a mere check for it.
 LOOK_S: Final = 5.0
 
 # Creating a container on a busy machine takes seconds.
 CALL_S: Final = 60.0
 
-# As docker-compose.yml has it: a remote needs some 150 MB and a dozen processes, a browser several times that.
+# As in docker-compose.yml: a remote needs some 150 MB and a dozen processes, a browser several times that.
 LIMITS: Final[dict[str, Any]] = {
     "read_only": True,
     "tmpfs": {"/tmp": ""},  # noqa: S108 - in the container
@@ -46,18 +44,51 @@ LIMITS: Final[dict[str, Any]] = {
     "pids_limit": 256,
 }
 
-# Any free ones of this machine; the SDK's types have no None here, its documentation does.
+# None is any free port; the SDK's documentation has it, its types haven't.
 _PORTS: Final[Any] = {f"{VNC_PORT}/tcp": (HOST, None), f"{REWARDER_PORT}/tcp": (HOST, None)}
 
-# What the SDK lets out, beside its own, when the engine goes away in the middle of a call.
+NOT_STARTED: Final = "a container could not be started"
+
+# The SDK's own errors, and those that it lets through when the engine goes away in the middle of a call.
 _ERRORS: Final = (docker.errors.DockerException, requests.exceptions.RequestException)
 
 
-class DockerRemotes:
+class Contained:
+    """A container with a remote."""
+
+    def __init__(self, container: Container, password: str) -> None:
+        self.container = container
+        self._password = password
+
+    @property
+    def address(self) -> Address:
+        """Where it is, once it has begun."""
+        return Address(HOST, self._published(VNC_PORT), self._published(REWARDER_PORT), self._password)
+
+    def require_running(self) -> None:
+        """Raise RemoteUnavailable, with its last output, unless it runs."""
+        with _explained("a container is gone"):
+            self.container.reload()
+            if self.container.status != "running":
+                output = self.container.logs(tail=20).decode(errors="replace").strip()
+                raise RemoteUnavailable(f"the container is {self.container.status}; its last output:\n{output}")
+
+    def stop(self) -> None:
+        """Remove it."""
+        _remove(self.container)
+
+    def _published(self, port: int) -> int:
+        bindings = self.container.ports.get(f"{port}/tcp")
+        if not bindings:
+            raise RemoteUnavailable(f"the container has ended, or its port {port} is not published")
+        return int(bindings[0]["HostPort"])
+
+
+class DockerRemotes(StartedRemotes[Contained]):
     """``n`` containers of one runtime."""
 
     def __init__(self, n: int, runtime: str, env_id: str, *, start_timeout_s: float) -> None:
-        """Nothing is started yet, but what dead processes left behind is removed.
+        """Start nothing yet, but remove what dead processes left behind.
 
         Raises:
             ConfigurationError: no engine answers, or it hasn't the image.
@@ -65,77 +96,15 @@ class DockerRemotes:
         reason = why_unavailable(runtime)
         if reason is not None:
             raise ConfigurationError(f"a container can't be started: {reason}")
-        self._n = n
+        super().__init__(n, f"a container of {IMAGE_PREFIX}{runtime}", start_timeout_s=start_timeout_s)
         self._runtime = runtime
         self._env_id = env_id
-        self._start_timeout_s = start_timeout_s
         self._client = docker.from_env(timeout=int(CALL_S))
-        self._containers: list[Container | None] = [None] * n
-        self._addresses: list[Address | None] = [None] * n
-        self._lock = threading.Lock()
-        self._closed = False
         sweep(self._client)
 
-    @property
-    def n(self) -> int:
-        """How many remotes there are."""
-        return self._n
-
-    def start(self, progress: Progress) -> Sequence[Address]:
-        """Start all side by side, and wait until each is ready.
-
-        Raises:
-            RemoteUnavailable: one could not be started; those that were are gone again.
-        """
-        return start_side_by_side(
-            self, self._start_one, f"starting a container of {IMAGE_PREFIX}{self._runtime}", progress
-        )
-
-    def replace(self, index: int) -> Address:
-        """The same address if the container runs and is ready again soon, else that of another one.
-
-        Raises:
-            RemoteUnavailable: it could not be started.
-        """
-        container, address = self._containers[index], self._addresses[index]
-        if container is not None and address is not None:
-            try:
-                wait_until_ready(address, HEAL_S, lambda: self._require_running(container))
-            except RemoteUnavailable:
-                pass  # dead, frozen, or beyond its own healing
-            else:
-                return address
-        return self._start_one(index)
-
-    def close(self) -> None:
-        """Remove all, side by side."""
-        with self._lock:
-            already, self._closed = self._closed, True
-            containers = [container for container in self._containers if container is not None]
-            self._containers = [None] * self._n
-        _remove_all(containers)
-        if not already:
-            self._client.close()
-
-    def _start_one(self, index: int) -> Address:
-        with self._lock:
-            before, self._containers[index] = self._containers[index], None
-        if before is not None:
-            _remove(before)
+    def _make(self, index: int) -> Contained:
         password = generate_password()
-        with _explained("a container could not be started"):
-            container = self._create(index, password)
-            container.reload()
-            address = Address(HOST, _published(container, VNC_PORT), _published(container, REWARDER_PORT), password)
-        wait_until_ready(address, self._start_timeout_s, lambda: self._require_running(container))
-        self._addresses[index] = address
-        return address
-
-    def _create(self, index: int, password: str) -> Container:
-        # Under the lock, so that close() misses none.
-        with self._lock:
-            if self._closed:
-                raise RemoteUnavailable("the environment is being closed")
+        with _explained(NOT_STARTED):
             container = self._client.containers.create(
                 IMAGE_PREFIX + self._runtime,
                 name=f"pluriverse-{self._runtime}-{secrets.token_hex(4)}",
@@ -144,22 +113,30 @@ class DockerRemotes:
                 labels={LABEL: self._runtime, OWNER: this_process(), "pluriverse.index": str(index)},
                 **LIMITS,
             )
-            self._containers[index] = container
-        container.start()
-        return container
+        return Contained(container, password)
 
-    def _require_running(self, container: Container) -> None:
-        if self._closed:
-            raise RemoteUnavailable("the environment is being closed")
-        with _explained("a container is gone"):
-            container.reload()
-            if container.status != "running":
-                said = container.logs(tail=20).decode(errors="replace").strip()
-                raise RemoteUnavailable(f"the container is {container.status}; it said last:\n{said}")
+    def _begin(self, remote: Contained) -> None:
+        with _explained(NOT_STARTED):
+            remote.container.start()
+            remote.container.reload()
+
+    def _stop_all(self, remotes: Sequence[Contained]) -> None:
+        if not remotes:
+            return
+        with ThreadPoolExecutor(len(remotes)) as pool:
+            try:
+                list(pool.map(Contained.stop, remotes))
+            except RuntimeError:
+                # When Python exits no thread can be started any more: then one by one.
+                for remote in remotes:
+                    remote.stop()
+
+    def _release(self) -> None:
+        self._client.close()
 
 
 def why_unavailable(runtime: str) -> str | None:
-    """None if an engine answers and has the runtime's image; else why not, and what mends it."""
+    """Return None if an engine answers and has the runtime's image, else why not and what mends it."""
     image = IMAGE_PREFIX + runtime
     try:
         client = docker.from_env(timeout=int(LOOK_S))
@@ -177,36 +154,17 @@ def why_unavailable(runtime: str) -> str | None:
 
 
 def sweep(client: docker.DockerClient) -> None:
-    """Remove the containers of processes of this machine that are dead."""
+    """Remove the containers of dead processes of this machine."""
     with contextlib.suppress(*_ERRORS):
         for container in client.containers.list(all=True, filters={"label": OWNER}, ignore_removed=True):
             if is_dead(container.labels.get(OWNER, "")):
                 _remove(container)
 
 
-def _remove_all(containers: Sequence[Container]) -> None:
-    if not containers:
-        return
-    with ThreadPoolExecutor(len(containers)) as pool:
-        try:
-            list(pool.map(_remove, containers))
-        except RuntimeError:
-            # When Python exits no thread can be started any more: then one by one.
-            for container in containers:
-                _remove(container)
-
-
 def _remove(container: Container) -> None:
-    # It may be gone already, or the engine; there is no more that could be done about it.
+    # It may be gone already, or the engine: then nothing more can be done.
     with contextlib.suppress(*_ERRORS):
         container.remove(force=True, v=True)
-
-
-def _published(container: Container, port: int) -> int:
-    bindings = container.ports.get(f"{port}/tcp")
-    if not bindings:
-        raise RemoteUnavailable(f"the container has ended, or its port {port} is not published")
-    return int(bindings[0]["HostPort"])
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Whether a remote is ready: an environment runs in it, and both of its ports answer."""
+"""Waiting until a remote is ready: it runs an environment, and both of its ports answer."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .address import Address
 # A remote that answers at all answers within milliseconds.
 ANSWER_S: Final = 2.0
 
-# How often a remote that isn't ready yet is asked again: unnoticeable to people, nothing to a remote.
+# Between two questions: nobody notices the delay, nor a remote the work.
 ASK_AGAIN_S: Final = 0.05
 
 # A remote brings a dead program or screen back within a second or two; one that hasn't by now is replaced.
 HEAL_S: Final = 5.0
 
-# What a remote says about itself is a hundred bytes.
+# The answer has a hundred bytes.
 MAX_ANSWER_BYTES: Final = 64 * 1024
 
 
 def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], None]) -> None:
-    """Return once the remote is ready. ``check`` is called in between; it raises when there is nothing to wait for.
+    """Return once the remote is ready. ``check`` is called in between, to raise when waiting is in vain.
 
     Raises:
         RemoteUnavailable: it wasn't ready within ``timeout_s`` seconds; says what it answered last.
@@ -41,7 +41,7 @@ def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], Non
 
 
 def why_not_ready(address: Address) -> str | None:
-    """None if the remote is ready; else why not, in words."""
+    """Return None if the remote is ready, else why not."""
     connection = http.client.HTTPConnection(address.host, address.rewarder_port, timeout=ANSWER_S)
     try:
         connection.request("GET", "/readyz")

@@ -13,7 +13,6 @@ import string
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,8 +30,7 @@ from pluriverse_protocol.child_process import (
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 
 from .address import Address
-from .health import HEAL_S, wait_until_ready
-from .manager import Progress, start_side_by_side
+from .manager import StartedRemotes
 from .owner import is_dead, this_process
 from .runtimes import runtime_folder
 
@@ -42,7 +40,7 @@ HOST: Final = "127.0.0.1"
 # A free port may be taken by another program before the remote binds it; a remote then ends at once.
 ATTEMPTS: Final = 3
 
-# A remote says goodbye, stops its program and its screen within two seconds; then it is killed.
+# A remote stops its program and its screen within two seconds; one that doesn't is killed.
 STOP_S: Final = 5.0
 
 # VNC authentication looks at eight characters.
@@ -51,7 +49,7 @@ PASSWORD_CHARS: Final = 8
 FOLDER_PREFIX: Final = "pluriverse-local-"
 OWNER_FILE: Final = "owner"
 
-# The end of what a remote said, enough for its error message and some lines of a traceback.
+# Enough for a remote's error message and some lines of a traceback.
 OUTPUT_TAIL_BYTES: Final = 2000
 
 
@@ -64,26 +62,27 @@ class LocalRemote:
     folder: Path
     output: IO[bytes]
 
-    @property
-    def alive(self) -> bool:
-        """Whether its daemon runs."""
-        return self.process.poll() is None
+    def require_running(self) -> None:
+        """Raise RemoteUnavailable, with its last output, unless it runs."""
+        if self.process.poll() is not None:
+            how = describe_exit(self.process.returncode)
+            raise RemoteUnavailable(f"the remote ended before it was ready, {how}:\n{self.output_tail()}")
 
     def output_tail(self) -> str:
-        """The end of what it said."""
+        """Return the end of its output."""
         size = self.output.seek(0, os.SEEK_END)
         self.output.seek(max(0, size - OUTPUT_TAIL_BYTES))
         return self.output.read().decode(errors="replace").strip()
 
     def ask_to_stop(self) -> None:
-        """Tell it to end, which takes it a moment."""
+        """Send it SIGTERM."""
         if self.process.poll() is None:
             # A stopped process takes no SIGTERM before it goes on.
             for signum in (signal.SIGTERM, signal.SIGCONT):
                 self._signal(signum)
 
     def stop(self) -> None:
-        """End it, and what it started."""
+        """Stop it and its children, and remove its temporary files."""
         if self.process.poll() is None:
             self.ask_to_stop()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -98,11 +97,11 @@ class LocalRemote:
             os.killpg(self.process.pid, signum)
 
 
-class LocalRemotes:
+class LocalRemotes(StartedRemotes[LocalRemote]):
     """``n`` remotes of one runtime on this machine."""
 
     def __init__(self, n: int, runtime: str, env_id: str, *, start_timeout_s: float) -> None:
-        """Nothing is started yet.
+        """Start nothing yet.
 
         Raises:
             ConfigurationError: the daemon isn't installed, or the runtime's folder isn't found.
@@ -110,83 +109,36 @@ class LocalRemotes:
         reason = why_unavailable(runtime)
         if reason is not None:
             raise ConfigurationError(f"a local remote can't be started: {reason}")
-        self._n = n
+        super().__init__(n, "a local process", start_timeout_s=start_timeout_s)
         self._folder = runtime_folder(runtime)
         self._env_id = env_id
-        self._start_timeout_s = start_timeout_s
-        self._remotes: list[LocalRemote | None] = [None] * n
-        self._lock = threading.Lock()
-        self._closed = False
         sweep()
         # The kernel kills a child when the *thread* that forked it ends, so one thread forks them all, and stays.
         self._forker = ThreadPoolExecutor(1, thread_name_prefix="pluriverse: local remotes")
 
-    @property
-    def n(self) -> int:
-        """How many remotes there are."""
-        return self._n
-
-    def start(self, progress: Progress) -> Sequence[Address]:
-        """Start all side by side, and wait until each is ready.
-
-        Raises:
-            RemoteUnavailable: one could not be started; those that were are gone again.
-        """
-        return start_side_by_side(self, self._start_one, "starting a local process", progress)
-
-    def replace(self, index: int) -> Address:
-        """The same address if the daemon lives, else that of another one.
-
-        Raises:
-            RemoteUnavailable: it could not be started.
-        """
-        remote = self._remotes[index]
-        if remote is not None and remote.alive:
+    def _start_one(self, index: int) -> Address:
+        for attempt in range(ATTEMPTS):
+            remote = self._launch(index)
             try:
-                wait_until_ready(remote.address, HEAL_S, lambda: self._require_alive(remote))
+                return self._wait_for(remote, self._start_timeout_s)
             except RemoteUnavailable:
-                pass  # frozen, or beyond its own healing
-            else:
-                return remote.address
-        return self._start_one(index)
+                if attempt == ATTEMPTS - 1 or "can't be had" not in remote.output_tail():
+                    raise
+        raise AssertionError
 
-    def close(self) -> None:
-        """End all, side by side; without threads, which can't be started any more when Python exits."""
-        with self._lock:
-            self._closed = True
-            remotes = [remote for remote in self._remotes if remote is not None]
-            self._remotes = [None] * self._n
+    def _make(self, index: int) -> LocalRemote:
+        del index
+        return self._forker.submit(self._fork).result()
+
+    def _stop_all(self, remotes: Sequence[LocalRemote]) -> None:
+        # Without threads, which can't be started any more when Python exits.
         for remote in remotes:
             remote.ask_to_stop()
         for remote in remotes:
             remote.stop()
+
+    def _release(self) -> None:
         self._forker.shutdown()
-
-    def _start_one(self, index: int) -> Address:
-        for attempt in range(ATTEMPTS):
-            remote = self._spawn(index)
-            try:
-                wait_until_ready(
-                    remote.address, self._start_timeout_s, lambda remote=remote: self._require_alive(remote)
-                )
-            except RemoteUnavailable:
-                if attempt == ATTEMPTS - 1 or "can't be had" not in remote.output_tail():
-                    raise
-            else:
-                return remote.address
-        raise AssertionError
-
-    def _spawn(self, index: int) -> LocalRemote:
-        """Start the remote of ``index`` in the place of the one before, which is ended."""
-        with self._lock:
-            before, self._remotes[index] = self._remotes[index], None
-        if before is not None:
-            before.stop()
-        with self._lock:
-            if self._closed:
-                raise RemoteUnavailable("the environment is being closed")
-            remote = self._remotes[index] = self._forker.submit(self._fork).result()
-            return remote
 
     def _fork(self) -> LocalRemote:
         vnc_port, rewarder_port = free_ports(2)
@@ -214,16 +166,9 @@ class LocalRemotes:
             raise RemoteUnavailable(f"a local remote could not be started: {error}") from error
         return LocalRemote(address, process, folder, output)
 
-    def _require_alive(self, remote: LocalRemote) -> None:
-        if self._closed:
-            raise RemoteUnavailable("the environment is being closed")
-        if not remote.alive:
-            how = describe_exit(remote.process.returncode)
-            raise RemoteUnavailable(f"the remote ended before it was ready, {how}:\n{remote.output_tail()}")
-
 
 def why_unavailable(runtime: str) -> str | None:
-    """None if remotes of ``runtime`` can be started here; else why not, and what mends it."""
+    """Return None if remotes of ``runtime`` can be started here, else why not and what mends it."""
     if importlib.util.find_spec(SERVER) is None:
         return "the daemon isn't installed; install it with: pip install pluriverse-server"
     if shutil.which(SETPRIV) is None:
@@ -244,7 +189,7 @@ def sweep() -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """TCP ports of 127.0.0.1 that nobody listens on at the moment, all different."""
+    """Return different TCP ports of 127.0.0.1 on which nothing listens at the moment."""
     with contextlib.ExitStack() as stack:
         probes = [stack.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
@@ -253,5 +198,5 @@ def free_ports(count: int) -> list[int]:
 
 
 def generate_password() -> str:
-    """A new random password of letters and digits."""
+    """Return a new random password of letters and digits."""
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_CHARS))

@@ -1,14 +1,19 @@
-"""What starts, finds and replaces remotes, as the environment sees it."""
+"""Starting, replacing and removing remotes: the interface for environments, and what its implementations share."""
 
 from __future__ import annotations
 
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
+
+from pluriverse.errors import RemoteUnavailable
 
 from .address import Address
+from .health import HEAL_S, wait_until_ready
 
-# Called with an index and what is going on with its remote, in a few words.
+# Called with an index and a few words on what its remote is doing.
 Progress = Callable[[int, str], None]
 
 
@@ -21,15 +26,15 @@ class RemoteManager(Protocol):
         ...
 
     def start(self, progress: Progress) -> Sequence[Address]:
-        """Start all, and wait until each is ready to be connected to.
+        """Start all, side by side, and wait until each is ready to be connected to.
 
         Raises:
-            RemoteUnavailable: one could not be started; those that were are gone again.
+            RemoteUnavailable: one could not be started; the others were removed again.
         """
         ...
 
     def replace(self, index: int) -> Address:
-        """Where to find the remote of ``index`` after its connections broke; another one is started if it is dead.
+        """Return the remote's address after its connections broke: the same if it is ready again soon, else a new one.
 
         Raises:
             RemoteUnavailable: it could not be started.
@@ -41,27 +46,122 @@ class RemoteManager(Protocol):
         ...
 
 
-def start_side_by_side(
-    manager: RemoteManager, start_one: Callable[[int], Address], what: str, progress: Progress
-) -> list[Address]:
-    """Start all of a manager's remotes at once, which is ``what`` in words; closes it if one can't be."""
+class StartedRemote(Protocol):
+    """One remote of a ``StartedRemotes``."""
 
-    def start(index: int) -> Address:
-        progress(index, what)
-        address = start_one(index)
-        progress(index, f"ready at {address}")
+    @property
+    def address(self) -> Address:
+        """Its address, once it has begun."""
+        ...
+
+    def require_running(self) -> None:
+        """Raise RemoteUnavailable, with its last output, unless it runs."""
+        ...
+
+    def stop(self) -> None:
+        """Stop and remove it."""
+        ...
+
+
+R = TypeVar("R", bound=StartedRemote)
+
+
+class StartedRemotes(ABC, Generic[R]):
+    """A ``RemoteManager`` that starts its remotes itself; a subclass says how, and calls it ``what`` in words."""
+
+    def __init__(self, n: int, what: str, *, start_timeout_s: float) -> None:
+        self._n = n
+        self._what = what
+        self._start_timeout_s = start_timeout_s
+        self._remotes: list[R | None] = [None] * n
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @property
+    def n(self) -> int:
+        """How many remotes there are."""
+        return self._n
+
+    def start(self, progress: Progress) -> Sequence[Address]:
+        """See ``RemoteManager.start``."""
+
+        def start(index: int) -> Address:
+            progress(index, f"starting {self._what}")
+            address = self._start_one(index)
+            progress(index, f"ready at {address}")
+            return address
+
+        try:
+            with ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start") as pool:
+                return list(pool.map(start, range(self._n)))
+        except BaseException:
+            self.close()
+            raise
+
+    def replace(self, index: int) -> Address:
+        """See ``RemoteManager.replace``."""
+        remote = self._remotes[index]
+        if remote is not None:
+            try:
+                return self._wait_for(remote, HEAL_S)
+            except RemoteUnavailable:
+                pass  # dead, frozen, or beyond its own healing
+        return self._start_one(index)
+
+    def close(self) -> None:
+        """See ``RemoteManager.close``."""
+        with self._lock:
+            first, self._closed = not self._closed, True
+            remotes = [remote for remote in self._remotes if remote is not None]
+            self._remotes = [None] * self._n
+        self._stop_all(remotes)
+        if first:
+            self._release()
+
+    @abstractmethod
+    def _make(self, index: int) -> R:
+        """Make a remote; called by one thread at a time.
+
+        Raises:
+            RemoteUnavailable: it could not be started.
+        """
+
+    def _begin(self, remote: R) -> None:
+        """Do the part of starting a remote that others may do at the same time."""
+
+    @abstractmethod
+    def _stop_all(self, remotes: Sequence[R]) -> None:
+        """Stop remotes, side by side."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Free everything else; called once."""
+
+    def _start_one(self, index: int) -> Address:
+        return self._wait_for(self._launch(index), self._start_timeout_s)
+
+    def _launch(self, index: int) -> R:
+        """Start the remote of ``index`` in the place of the one before."""
+        with self._lock:
+            before, self._remotes[index] = self._remotes[index], None
+        if before is not None:
+            before.stop()
+        with self._lock:  # so that close() misses none
+            if self._closed:
+                raise RemoteUnavailable("the environment is being closed")
+            remote = self._remotes[index] = self._make(index)
+        self._begin(remote)
+        return remote
+
+    def _wait_for(self, remote: R, timeout_s: float) -> Address:
+        def check() -> None:
+            if self._closed:
+                raise RemoteUnavailable("the environment is being closed")
+            remote.require_running()
+
+        address = remote.address
+        wait_until_ready(address, timeout_s, check)
         return address
-
-    try:
-        with ThreadPoolExecutor(manager.n, thread_name_prefix="pluriverse: start") as pool:
-            return list(pool.map(start, range(manager.n)))
-    except BaseException:
-        manager.close()
-        raise
-
-
-def no_progress(index: int, what: str) -> None:
-    """Progress for nobody."""
 
 
 class Attached:
@@ -76,14 +176,18 @@ class Attached:
         return len(self._addresses)
 
     def start(self, progress: Progress) -> Sequence[Address]:
-        """Their addresses."""
+        """Return their addresses."""
         for index, address in enumerate(self._addresses):
             progress(index, f"attached to {address}")
         return self._addresses
 
     def replace(self, index: int) -> Address:
-        """The same address: whoever runs it brings it back."""
+        """Return the same address: whoever runs the remote brings it back."""
         return self._addresses[index]
 
     def close(self) -> None:
-        """Nothing is ours."""
+        """Leave them as they are."""
+
+
+def no_progress(index: int, what: str) -> None:
+    """Show no progress."""

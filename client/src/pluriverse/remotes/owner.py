@@ -1,4 +1,4 @@
-"""Who started a remote, in a form that a later process can tell whether that one still lives."""
+"""Names of processes from which a later process can tell whether they still live."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from pathlib import Path
 
 
 def owner_of(pid: int) -> str | None:
-    """A process of this machine as ``host:boot:pid:start``: ids are used again, with a start time they aren't.
-
-    None if there is no such process.
-    """
+    """Return a process of this machine as ``host:boot:pid:start``, as a pid alone is used again; None if it is dead."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -23,12 +20,12 @@ def owner_of(pid: int) -> str | None:
 
 
 def this_process() -> str:
-    """The owner that this process is."""
+    """Return the name of this process."""
     return owner_of(os.getpid()) or f"{socket.gethostname()}::{os.getpid()}:"
 
 
 def is_dead(owner: str) -> bool:
-    """Whether ``owner`` was a process of this machine and is no more. Of other machines nothing is known."""
+    """Return whether ``owner`` was a process of this machine and has ended; False for other machines' processes."""
     host, _, rest = owner.partition(":")
     pid = rest.split(":")[1] if rest.count(":") == 2 else ""
     if host != socket.gethostname() or not pid.isdecimal():

@@ -15,7 +15,7 @@ from .local import LocalRemotes
 from .manager import Attached, RemoteManager
 from .runtimes import runtime_of
 
-# Each remote is some 100 MB and a share of a core; more than this is a typing error, or a fleet for other engines.
+# Each remote is some 100 MB and a share of a core; more than this is a typing error, or a fleet.
 MAX_REMOTES: Final = 1024
 
 # From nothing to a running environment takes a second; on a machine that starts dozens at once, some more.
@@ -27,7 +27,7 @@ _COUNTED: Final = re.compile(r"(?:(docker|local):)?(\d+)")
 
 
 def parse(remotes: int | str, env_id: str | None, *, start_timeout_s: float = START_S) -> RemoteManager:
-    """The manager of the remotes that ``remotes`` asks for, none of them started yet.
+    """Return the manager of the remotes that ``remotes`` asks for, with nothing started yet.
 
     ``4`` starts four of the environment's runtime: in Docker when an engine answers and has the image, else as local
     processes. ``"docker:4"`` and ``"local:4"`` insist. ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes
@@ -46,21 +46,14 @@ def parse(remotes: int | str, env_id: str | None, *, start_timeout_s: float = ST
         )
     if env_id is None:
         raise ConfigurationError("remotes can only be started for an environment; name one, or attach with vnc://…")
-    return _started(match[1], int(match[2]), env_id, start_timeout_s)
-
-
-def _started(engine: str | None, n: int, env_id: str, start_timeout_s: float) -> RemoteManager:
     runtime = runtime_of(env_id)
-    if engine == "docker":
-        return DockerRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
-    if engine == "local":
-        return LocalRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
-    no_docker = docker.why_unavailable(runtime)
-    if no_docker is None:
-        return DockerRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
-    no_local = local.why_unavailable(runtime)
-    if no_local is None:
-        return LocalRemotes(n, runtime, env_id, start_timeout_s=start_timeout_s)
-    raise ConfigurationError(
-        f"{env_id} can be run neither in Docker nor locally.\n  Docker: {no_docker}\n  local: {no_local}"
-    )
+    kind = {"docker": DockerRemotes, "local": LocalRemotes, None: None}[match[1]]
+    if kind is None:
+        no_docker = docker.why_unavailable(runtime)
+        no_local = local.why_unavailable(runtime) if no_docker is not None else None
+        if no_docker is not None and no_local is not None:
+            raise ConfigurationError(
+                f"{env_id} can be run neither in Docker nor locally.\n  Docker: {no_docker}\n  local: {no_local}"
+            )
+        kind = DockerRemotes if no_docker is None else LocalRemotes
+    return kind(int(match[2]), runtime, env_id, start_timeout_s=start_timeout_s)

@@ -1,4 +1,4 @@
-"""Shows on a terminal how far the start of remotes is."""
+"""The progress bar of starting remotes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import manager
 
 @contextlib.contextmanager
 def progress_bar(n: int) -> Generator[manager.Progress]:
-    """What to tell how the start of ``n`` remotes goes; shown if standard error is a terminal."""
+    """Show the start of ``n`` remotes if standard error is a terminal; yield the function that reports progress."""
     if not sys.stderr.isatty():
         yield manager.no_progress
         return
@@ -29,9 +29,9 @@ def progress_bar(n: int) -> Generator[manager.Progress]:
         task = bar.add_task("starting remotes", total=n)
         ready: set[int] = set()
 
-        def tell(index: int, what: str) -> None:
+        def report(index: int, what: str) -> None:
             if what.startswith(("ready", "attached")):
                 ready.add(index)
             bar.update(task, completed=len(ready), description=f"remote {index}: {what}")
 
-        yield tell
+        yield report

@@ -13,12 +13,12 @@ VARIABLE: Final = "PLURIVERSE_RUNTIMES"
 MANIFEST: Final = "runtime.toml"
 IMAGE_PREFIX: Final = "pluriverse/"
 
-# Environments whose ids, which agents of Universe know, begin otherwise than with their runtime's name.
+# Families of ids that agents of Universe know, and that don't begin with their runtime's name.
 FAMILIES: Final = {"wob": "world-of-bits"}
 
 
 def runtime_of(env_id: str) -> str:
-    """The runtime of an environment: what stands before the first dot of its id, or what that stands for.
+    """Return the runtime of an environment: what stands before the first dot of its id, or the family's runtime.
 
     Raises:
         ConfigurationError: the id has no such part.
@@ -32,10 +32,10 @@ def runtime_of(env_id: str) -> str:
 
 
 def runtime_folder(runtime: str) -> Path:
-    """The folder with the runtime's ``runtime.toml``.
+    """Return the folder with the runtime's ``runtime.toml``.
 
     Raises:
-        ConfigurationError: it isn't there; says where was looked.
+        ConfigurationError: there is none; says where it was looked for.
     """
     places = list(runtimes_folders())
     for place in places:
@@ -49,12 +49,12 @@ def runtime_folder(runtime: str) -> Path:
 
 
 def local_runtimes() -> list[str]:
-    """The ids of the runtimes on this machine."""
+    """Return the ids of the runtimes on this machine."""
     return sorted({manifest.parent.name for place in runtimes_folders() for manifest in place.glob(f"*/{MANIFEST}")})
 
 
 def runtimes_folders() -> Iterator[Path]:
-    """Where runtimes may be: $PLURIVERSE_RUNTIMES, else the checkouts that this package and this folder are in."""
+    """Yield $PLURIVERSE_RUNTIMES, else ``runtimes`` of the checkouts that hold this package and the working folder."""
     if os.environ.get(VARIABLE):
         yield from (Path(place).expanduser().resolve() for place in os.environ[VARIABLE].split(os.pathsep) if place)
         return
