@@ -20,6 +20,7 @@ import interfaces
 import latency
 import live
 import many
+import messages
 import pacing
 import pages
 import ping
@@ -51,6 +52,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     footprint.MEASUREMENT,
     pacing.MEASUREMENT,
     decode.MEASUREMENT,
+    messages.MEASUREMENT,
     many.MEASUREMENT,
     live.MEASUREMENT,
     interfaces.MEASUREMENT,
