@@ -1,4 +1,4 @@
-"""The documentation's tables and diagram, made from the code that they describe."""
+"""The documentation's tables and diagram, generated from the code that they describe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .reports import REPORTS, REQUESTS
 
 
 def sections() -> dict[str, str]:
-    """Each generated part of docs/protocol.md, by the name in its markers."""
+    """Return the generated parts of docs/protocol.md by the names in their markers."""
     return {
         "headers": _fields("header", Headers),
         "server-messages": _messages("method", SERVER_METHODS),
@@ -31,7 +31,7 @@ def sections() -> dict[str, str]:
 
 
 def fill(document: str) -> str:
-    """``document`` with what stands between each pair of markers made anew.
+    """Return ``document`` with the text between each pair of markers replaced.
 
     Raises:
         ValueError: a marker of a section is missing.

@@ -1,6 +1,6 @@
-"""What an agent can do in an environment, and what it is told beside the pixels.
+"""The actions that an environment takes, and its observations beside the pixels.
 
-A remote that knows says so in ``v0.env.describe``, for agents whose actions are numbers or vectors instead of events.
+A remote sends them in ``v0.env.describe``, for agents whose actions are numbers or vectors instead of events.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .limits import MAX_CHOICES
 
 @dataclass(frozen=True)
 class Choice:
-    """One action of a discrete set: its name, for people, and the X keysyms of its keys; none is a choice too."""
+    """One action of a discrete set: its name, for people, and the X keysyms of its keys, possibly none."""
 
     name: ChoiceName
     keys: KeysOfChoice
@@ -40,12 +40,12 @@ Choices = Annotated[
 
 @dataclass(frozen=True)
 class Spaces:
-    """How one can act and what one is told. The defaults say: by nothing, and nothing.
+    """Actions and observations. The defaults stand for none of either.
 
     ``discrete``: the keys of choice i are held while i is chosen, and all other keys of all choices are up. With
     ``tap`` they are pressed and released once for each action, as turn-based environments want it.
 
-    ``keys``: the X keysyms of every key that means something; empty stands for those of the choices. ``keyboard`` has
+    ``keys``: the X keysyms of every key that has a meaning; empty stands for those of the choices. ``keyboard`` has
     them in either case.
 
     ``pointer``: whether it matters where the pointer is and which buttons are held. ``text``: whether text observations
@@ -76,11 +76,11 @@ class Spaces:
 
     @property
     def keyboard(self) -> tuple[int, ...]:
-        """The X keysyms of every key that means something, each once."""
+        """The X keysyms of every key that has a meaning, each once."""
         return self.keys or tuple(dict.fromkeys(key for choice in self.discrete for key in choice.keys))
 
     def as_json(self) -> dict[str, Any]:
-        """The object that stands for it in a message.
+        """Return the JSON object that stands for it in a message.
 
         Raises:
             ValueError: it is over a limit, or a value isn't of its type; says which.
@@ -89,12 +89,10 @@ class Spaces:
 
 
 def parse(json: object) -> Spaces:
-    """The spaces that an object of a message stands for; keys that it doesn't know are passed over.
-
-    Spaces come back as they are, so that it doesn't matter whether a message was decoded or is about to be sent.
+    """Return the spaces that a JSON object stands for; unknown keys are ignored, ``Spaces`` are returned unchanged.
 
     Raises:
-        ValueError: it stands for none; names the key, and says what was expected.
+        ValueError: a value doesn't fit; names the key, and says what was expected.
     """
     if isinstance(json, Spaces):
         return json

@@ -1,4 +1,4 @@
-"""The episode machine as data: its states, what can happen, and what follows. Whoever runs it keeps to this table."""
+"""The episode machine as data: states, events, and the steps that follow. ``pluriverse_server.episode`` runs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class State(Enum):
-    """Where the environment is; the value is ``env_state`` on the wire."""
+    """The state of the environment; the value is ``env_state`` on the wire."""
 
     IDLE = None
     RESETTING = "resetting"
@@ -27,7 +27,7 @@ class Event(Enum):
 
 
 class Step(Enum):
-    """What is done about it, in order."""
+    """What follows an event."""
 
     SEND_REWARD = "send the reward"
     END = "send the last reward, done, with the old episode's id"

@@ -19,7 +19,7 @@ class ProtocolError(Exception):
 
 
 class LocalProtocolError(ProtocolError):
-    """This side asked for a message that the protocol doesn't allow; nothing was sent."""
+    """This side tried to send a message that the protocol doesn't allow; nothing was sent."""
 
 
 class RemoteProtocolError(ProtocolError):
@@ -38,11 +38,11 @@ class MalformedEnvelope(RemoteProtocolError):
 
 
 class UnknownMethod(RemoteProtocolError):
-    """The envelope is well formed, its method is none that this side takes."""
+    """The envelope is well formed, but this side takes no such method."""
 
 
 class BadBody(RemoteProtocolError):
-    """The method is known, its body or its headers don't fit."""
+    """The method is known, but its body or its headers don't fit."""
 
 
 class MalformedReport(RemoteProtocolError):

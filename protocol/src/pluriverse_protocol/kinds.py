@@ -14,29 +14,14 @@ from dataclasses import dataclass
 from math import isfinite, prod
 from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
-from . import events
-from .limits import (
-    MAX_CHOICE_NAME_CHARS,
-    MAX_COORDINATE,
-    MAX_ENV_ID_CHARS,
-    MAX_EPISODE_ID,
-    MAX_EVENTS_PER_ACTION,
-    MAX_FPS,
-    MAX_KEYS,
-    MAX_KEYS_OF_CHOICE,
-    MAX_KEYSYM,
-    MAX_MESSAGE_ID_CHARS,
-    MAX_OBSERVATION_DIMENSIONS,
-    MAX_OBSERVATION_NUMBERS,
-    MAX_SEED,
-)
+from . import events, limits
 
 _M = TypeVar("_M")
 
 # What a 64-bit integer of another language holds, either way.
 _MAX_INTEGER: Final = 2**63 - 1
 
-_MAX_EPISODE_ID_CHARS: Final = len(str(MAX_EPISODE_ID))
+_MAX_EPISODE_ID_CHARS: Final = len(str(limits.MAX_EPISODE_ID))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +101,13 @@ def _read_number(value: Any) -> float:
 
 def _read_fps(value: Any) -> float:
     fps = _read_number(value)
-    expect(0 < fps <= MAX_FPS)
+    expect(0 < fps <= limits.MAX_FPS)
     return fps
 
 
 def _read_message_id(value: Any) -> int | str:
     if isinstance(value, str):
-        fits = len(value) <= MAX_MESSAGE_ID_CHARS
+        fits = len(value) <= limits.MAX_MESSAGE_ID_CHARS
     else:
         fits = isinstance(value, int) and not isinstance(value, bool) and -_MAX_INTEGER <= value <= _MAX_INTEGER
     if not fits:
@@ -133,20 +118,20 @@ def _read_message_id(value: Any) -> int | str:
 def _read_episode_id(value: Any) -> int:
     if isinstance(value, str) and len(value) <= _MAX_EPISODE_ID_CHARS and value.isdigit() and value.isascii():
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_EPISODE_ID:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limits.MAX_EPISODE_ID:
         return value
     raise ValueError
 
 
 def _read_box(value: Any) -> tuple[int, ...]:
-    box = items(value, integer(0, MAX_COORDINATE))
+    box = items(value, integer(0, limits.MAX_COORDINATE))
     expect(len(box) == 4 and box[2] > 0 and box[3] > 0)
     return box
 
 
 def _read_shape(value: Any) -> tuple[int, ...]:
-    sizes = items(value, integer(1, MAX_OBSERVATION_NUMBERS))
-    expect(0 < len(sizes) <= MAX_OBSERVATION_DIMENSIONS and prod(sizes) <= MAX_OBSERVATION_NUMBERS)
+    sizes = items(value, integer(1, limits.MAX_OBSERVATION_NUMBERS))
+    expect(0 < len(sizes) <= limits.MAX_OBSERVATION_DIMENSIONS and prod(sizes) <= limits.MAX_OBSERVATION_NUMBERS)
     return sizes
 
 
@@ -170,18 +155,20 @@ def _keysyms(limit: int) -> Kind:
     return Kind(name, functools.partial(_read_keysyms, limit=limit), list)
 
 
-_read_keysym: Final = integer(1, MAX_KEYSYM)
+_read_keysym: Final = integer(1, limits.MAX_KEYSYM)
 
 Number = Annotated[float, Kind("number", _read_number)]
-Fps = Annotated[float, Kind(f"number over 0, at most {MAX_FPS:g}", _read_fps)]
+Fps = Annotated[float, Kind(f"number over 0, at most {limits.MAX_FPS:g}", _read_fps)]
 Flag = Annotated[bool, Kind("boolean", _instance(bool))]
 String = Annotated[str, Kind("string", _instance(str))]
-EnvId = Annotated[str, Kind(f"string of 1 to {MAX_ENV_ID_CHARS} characters", _string(1, MAX_ENV_ID_CHARS))]
+EnvId = Annotated[
+    str, Kind(f"string of 1 to {limits.MAX_ENV_ID_CHARS} characters", _string(1, limits.MAX_ENV_ID_CHARS))
+]
 EnvState = Annotated[Literal["resetting", "running"], Kind('"resetting" or "running"', _read_env_state)]
-Seed = Annotated[int, Kind("integer of 0 to 2⁶³-1", integer(0, MAX_SEED))]
+Seed = Annotated[int, Kind("integer of 0 to 2⁶³-1", integer(0, limits.MAX_SEED))]
 Count = Annotated[int, Kind("integer of 0 or more", integer(0, _MAX_INTEGER))]
 MessageIdentifier = Annotated[
-    int | str, Kind(f"integer, or string of at most {MAX_MESSAGE_ID_CHARS}", _read_message_id)
+    int | str, Kind(f"integer, or string of at most {limits.MAX_MESSAGE_ID_CHARS}", _read_message_id)
 ]
 EpisodeId = Annotated[int, Kind("decimal integer in a string", _read_episode_id, str)]
 Object = Annotated[dict[str, Any], Kind("object", _instance(dict))]
@@ -189,22 +176,23 @@ Names = Annotated[tuple[str, ...], Kind("list of strings", lambda value: items(v
 Events = Annotated[
     tuple[events.Event, ...],
     Kind(
-        f"list of at most {MAX_EVENTS_PER_ACTION} events",
-        lambda value: items(value, _read_event, limit=MAX_EVENTS_PER_ACTION, what="events"),
+        f"list of at most {limits.MAX_EVENTS_PER_ACTION} events",
+        lambda value: items(value, _read_event, limit=limits.MAX_EVENTS_PER_ACTION, what="events"),
         lambda action: [events.to_wire(event) for event in action],
     ),
 ]
 Box = Annotated[tuple[int, int, int, int], Kind("list of x, y, width and height in pixels", _read_box, list)]
 ChoiceName = Annotated[
-    str, Kind(f"string of 1 to {MAX_CHOICE_NAME_CHARS} characters", _string(1, MAX_CHOICE_NAME_CHARS))
+    str, Kind(f"string of 1 to {limits.MAX_CHOICE_NAME_CHARS} characters", _string(1, limits.MAX_CHOICE_NAME_CHARS))
 ]
-Keys = Annotated[tuple[int, ...], _keysyms(MAX_KEYS)]
+Keys = Annotated[tuple[int, ...], _keysyms(limits.MAX_KEYS)]
 Key = Annotated[int, Kind("keysym", _read_keysym)]
-KeysOfChoice = Annotated[tuple[int, ...], _keysyms(MAX_KEYS_OF_CHOICE)]
+KeysOfChoice = Annotated[tuple[int, ...], _keysyms(limits.MAX_KEYS_OF_CHOICE)]
 Shape = Annotated[
     tuple[int, ...],
     Kind(
-        f"list of 1 to {MAX_OBSERVATION_DIMENSIONS} sizes, of at most {MAX_OBSERVATION_NUMBERS} numbers in all",
+        f"list of 1 to {limits.MAX_OBSERVATION_DIMENSIONS} sizes, "
+        f"of at most {limits.MAX_OBSERVATION_NUMBERS} numbers in all",
         _read_shape,
         list,
     ),

@@ -27,7 +27,7 @@ from .kinds import (
 
 @dataclass(frozen=True)
 class Headers:
-    """What stands beside every body.
+    """The headers of every message.
 
     ``message_id`` is unique in its direction on its connection, ``sent_at`` the sender's UNIX seconds. Replies name
     their request in ``parent_message_id`` and how long it took in ``parent_runtime`` (seconds); a reply to a ping
@@ -49,8 +49,8 @@ class Headers:
 class Describe:
     """The environment and its state: the first message on every connection, and on every change of state.
 
-    ``picture`` is the part of the screen that the environment draws on; all of it where that isn't known.
-    ``spaces`` is how one can act and what one is told (``spaces.Spaces``), where the runtime says so.
+    ``picture`` is the part of the screen that the environment draws on; None stands for all of it.
+    ``spaces`` are its actions and observations (``env_spaces.Spaces``), where the runtime declares them.
     """
 
     env_id: EnvId
@@ -69,7 +69,7 @@ class Describe:
 
 @dataclass(frozen=True)
 class Reward:
-    """What was earned since the last one; with ``done``, the last of its episode."""
+    """The reward since the last one; with ``done``, the last of its episode."""
 
     reward: Number
     done: Flag
@@ -136,7 +136,7 @@ class Ping:
 
 @dataclass(frozen=True)
 class Action:
-    """What the agent does now: keys, pointer, joystick."""
+    """Input events of the agent: keys, pointer, joystick."""
 
     action: Events
     env_id: EnvId | None = None

@@ -1,4 +1,4 @@
-"""The metadata block: the few pixels that a program paints so that an agent can tell how old a picture is.
+"""The metadata block: a few pixels that a program paints so that an agent knows how old a picture is.
 
 It is two rows high and six pixels wide, RGB:
 
@@ -24,14 +24,14 @@ MAX_MILLISECONDS: Final = 2**48 - 1
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a metadata block says: two times of the remote's clock in UNIX milliseconds; ``probe`` 0 means none yet."""
+    """The contents of a metadata block: UNIX milliseconds of the remote's clock; ``probe`` 0 means none yet."""
 
     clock: int
     probe: int
 
 
 def encode(metadata: Metadata) -> tuple[bytes, bytes]:
-    """The block's two rows as RGB bytes, 18 each. Row 1 right of the anchor is black.
+    """Return the block's two rows as RGB bytes, 18 each. Row 1 right of the anchor is black.
 
     Raises:
         ValueError: a time is negative or does not fit 48 bits.
@@ -44,7 +44,7 @@ def encode(metadata: Metadata) -> tuple[bytes, bytes]:
 
 
 def decode(row0: bytes, row1: bytes) -> Metadata | None:
-    """What two rows of RGB bytes say, read from the anchor's first pixel; None where there is no anchor."""
+    """Return the contents of two rows of RGB bytes that begin with the anchor; None if they don't."""
     if len(row0) < WIDTH * 3 or row0[:6] != ANCHOR[0] or row1[:6] != ANCHOR[1]:
         return None
     return Metadata(clock=int.from_bytes(row0[6:12], "big"), probe=int.from_bytes(row0[12:18], "big"))

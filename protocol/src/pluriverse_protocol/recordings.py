@@ -31,7 +31,7 @@ from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
 from .rfb.raw_updates import max_bytes, rectangles
 from .strict_json import dump, parse_object
 
-# A reader takes no other.
+# Readers take no other.
 FORMAT: Final = 1
 
 # No screen of a remote is larger; it bounds what a reader has to keep at once, at 268 MB.
@@ -48,7 +48,7 @@ _RECORD: Final = struct.Struct(">cdI")
 _KEY: Final = struct.Struct(">IB")
 _POINTER: Final = struct.Struct(">HHB")
 
-# What was read is dropped from the buffer's beginning once there is so much of it.
+# What was read is dropped from the buffer's beginning once it is as long as this.
 _DROP_BYTES: Final = 1024 * 1024
 
 
@@ -62,7 +62,7 @@ class MalformedRecording(RemoteProtocolError):
 
 
 class TruncatedRecording(MalformedRecording):
-    """The recording ends within a record, as one does whose writer was killed."""
+    """The recording ends within a record, as it does when its writer is killed."""
 
 
 _BOX: Final[Kind] = cast("Any", Box).__metadata__[0]
@@ -80,9 +80,9 @@ Regions = Annotated[
 
 @dataclass(frozen=True)
 class Header:
-    """What was recorded: a runtime and its version, the environment at the beginning, the screen's size in pixels.
+    """The runtime and its version, the environment at the beginning, the screen's size in pixels.
 
-    ``began`` is UNIX seconds. With ``regions`` the picture is kept as it is only there, and the rest now and then.
+    ``began`` is UNIX seconds. With ``regions`` only these are exact, and the rest of the picture is seldom updated.
     """
 
     runtime: String
@@ -115,7 +115,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A key went down or up, or the pointer is elsewhere or has other buttons down, whoever did it."""
+    """A key went down or up, or the pointer's position or buttons changed."""
 
     at: float
     event: KeyEvent | PointerEvent
@@ -125,18 +125,18 @@ Record = Update | Said | Input
 
 
 class RecordingWriter:
-    """Turns records into the bytes of a recording, and takes none that a reader would refuse."""
+    """Turns records into the bytes of a recording; refuses those that a reader would refuse."""
 
     def __init__(self, header: Header) -> None:
         self.header = header
         self._last = 0.0
 
     def begin(self) -> bytes:
-        """The bytes that a recording begins with."""
+        """Return the bytes that a recording begins with."""
         return _frame(b"H", 0.0, _header_bytes(self.header))
 
     def write(self, record: Record) -> bytes:
-        """The bytes of a record.
+        """Return the bytes of a record.
 
         Raises:
             LocalProtocolError: it doesn't fit, or is earlier than the record before. Nothing has changed.
@@ -156,7 +156,7 @@ class RecordingWriter:
 class RecordingReader:
     """Turns bytes, as they come, into the records of a recording.
 
-    Whoever uses it calls ``receive``, then ``next_record`` until it is None, and ``end`` once there are no more bytes.
+    Call ``receive``, then ``next_record`` until it is None; and ``end`` once there are no more bytes.
     """
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class RecordingReader:
         self._broken: MalformedRecording | None = None
 
     def receive(self, data: bytes) -> None:
-        """Take in what follows."""
+        """Add bytes."""
         if self._start > _DROP_BYTES:
             del self._buffer[: self._start]
             self._dropped += self._start
@@ -177,10 +177,10 @@ class RecordingReader:
         self._buffer += data
 
     def next_record(self) -> Record | None:
-        """The next record; None if it isn't all here yet. ``header`` is known before the first.
+        """Return the next record; None if it is incomplete so far. ``header`` is set before the first.
 
         Raises:
-            MalformedRecording: it is damaged; so says every later call.
+            MalformedRecording: it is damaged; later calls raise it again.
         """
         while (framed := self._unframe()) is not None:
             kind, at, payload = framed
@@ -196,15 +196,15 @@ class RecordingReader:
         return None
 
     def damaged(self, message: str) -> MalformedRecording:
-        """The error to raise where what carries the bytes is damaged; later calls raise it too."""
+        """Return the error to raise where the compression is damaged; later calls raise it too."""
         self._broken = MalformedRecording(message, self._records, self._offset)
         return self._broken
 
     def end(self, *, cut: bool = False) -> None:
-        """Say that nothing follows, although there was more if what carried the bytes was ``cut``.
+        """Check that the recording is complete. ``cut``: the compressed file ended early.
 
         Raises:
-            TruncatedRecording: there was more; or there is the beginning of a record, or not even a whole header.
+            TruncatedRecording: it was cut, ends within a record, or has no whole header.
         """
         if self._broken is not None:
             raise self._broken
@@ -232,7 +232,7 @@ class RecordingReader:
         kind, at, length = _RECORD.unpack_from(self._buffer, self._start)
         limit = _limit(kind, self.header)
         if length > limit:
-            # A length that is wrong would have the reader wait for bytes that never come.
+            # With a wrong length the reader would wait for bytes that never come.
             raise self.damaged(f"a record {kind!r} of {length} bytes, expected at most {limit}")
         start = self._start + _RECORD.size
         if len(self._buffer) < start + length:

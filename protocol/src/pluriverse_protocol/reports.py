@@ -23,7 +23,7 @@ MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
 class Ready:
     """The episode's first frame is on the screen; it runs from now on, at ``fps`` frames a second if that is known.
 
-    ``joystick`` asks for the agent's joystick events; without it they are refused on the program's behalf.
+    ``joystick`` asks for the agent's joystick events; without it agents get an error for them.
     ``picture`` is the part of the screen that this episode draws on, where that isn't all of it.
     """
 
@@ -112,7 +112,7 @@ class Reset:
 
 @dataclass(frozen=True)
 class Stop:
-    """End in good order."""
+    """Exit."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One WebSocket connection to a remote's rewarder port, from its first message to its end.
 
-It lives on the background loop; ``pop``, ``reset`` and ``act`` are called from the thread that steps. It doesn't
-reconnect itself: whoever owns it makes another one, since the screen's connection has to begin anew with it.
+It runs on the background loop; ``pop``, ``reset`` and ``act`` are called from the thread that steps. It doesn't
+reconnect: its owner opens a new one together with the screen's connection.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ from .reward_buffer import Popped, RewardBuffer
 # A structured observation may fill a program's whole report; the envelope around it is small.
 MAX_MESSAGE_BYTES: Final = MAX_REPORT_BYTES + 64 * 1024
 
-# Clocks are compared this often; drift within a second is far below the network's jitter.
+# The interval of pings; clocks drift within it by far less than the network's jitter.
 PING_S: Final = 1.0
 
-# At first a few pings in a row, so that the clock's bounds are tight before the first frame is dated.
+# The first few pings follow quickly, so that the clock's bounds are tight before the first frame is dated.
 FIRST_PINGS: Final = 5
 FIRST_PING_S: Final = 0.02
 
-# A remote that runs says something each second and answers pings at once; one that is silent for this long is gone,
-# frozen, or behind a network that can't be played over.
+# A running remote sends something each second and answers pings at once; one that is silent for this long is gone,
+# frozen, or behind an unusable network.
 SILENCE_S: Final = 5.0
 
-# What a well-behaved server needs to answer a close is one round trip; after this the socket is cut.
+# A well-behaved server answers a close within one round trip; after this the socket is cut.
 CLOSE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Where a rewarder is, and how to be let in."""
+    """The address and the password of a rewarder."""
 
     host: str
     port: int
@@ -70,11 +70,11 @@ class Credentials:
 
     @property
     def url(self) -> str:
-        """The WebSocket's address."""
+        """The WebSocket's URL."""
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/"
 
     def headers(self) -> dict[str, str]:
-        """The upgrade request's headers: the password as username, as all agents of v0 send it."""
+        """Return the upgrade request's headers: the password as username, as all agents of v0 send it."""
         headers: dict[str, str] = {}
         if self.password is not None:
             headers["Authorization"] = "Basic " + base64.b64encode(f"{self.password}:".encode()).decode()
@@ -84,19 +84,19 @@ class Credentials:
 
 
 class RewarderConnection:
-    """A connection that is up. Made by ``open``; ``error`` is set once it has broken."""
+    """An open connection, made by ``open``; ``error`` is set once it has failed."""
 
     def __init__(self, socket: ClientConnection, name: str, on_change: Callable[[], None]) -> None:
         self.name = name
         self.error: RemoteFailed | None = None
         self.described: Describe | None = None
-        # How many pings have been answered, and how long the last of them took, in seconds; for people.
+        # The number of answered pings, and the last round trips in seconds; for people.
         self.pings = 0
         self.round_trips_s: deque[float] = deque(maxlen=WINDOW)
         self._socket = socket
         self._on_change = on_change
         self._loop = asyncio.get_running_loop()
-        # Guards the buffer and the clock, which both threads use.
+        # For the buffer and the clock, which both threads use.
         self._lock = threading.Lock()
         self._buffer = RewardBuffer()
         self._clock = ClockEstimator()
@@ -111,12 +111,12 @@ class RewarderConnection:
     async def open(
         cls, credentials: Credentials, *, on_change: Callable[[], None], timeout_s: float
     ) -> RewarderConnection:
-        """Connect, and wait until the remote has said what it runs.
+        """Connect, and wait until the remote has described its environment.
 
         ``on_change`` is called on the loop's thread whenever there is something new to pop, or an error.
 
         Raises:
-            RemoteUnavailable: it can't be reached, refuses, or says nothing within ``timeout_s`` seconds.
+            RemoteUnavailable: it can't be reached, refuses, or sends nothing within ``timeout_s`` seconds.
         """
         name = f"{credentials.host}:{credentials.port}"
         try:
@@ -159,13 +159,13 @@ class RewarderConnection:
     # ── from the thread that steps ──────────────────────────────────────────────────────────────────────────────────
 
     def reset(self, reset: Reset) -> None:
-        """Ask for a new episode: nothing comes out of ``pop`` until the remote has granted it."""
+        """Request a new episode; ``pop`` returns nothing until the remote has granted it."""
         with self._lock:
             self._buffer.mask()
         self._loop.call_soon_threadsafe(self._send_reset, reset)
 
     def act(self, events: Sequence[Event]) -> None:
-        """Send events over this connection, for environments that are played without a screen."""
+        """Send input events on this connection, for environments without a screen."""
         self._loop.call_soon_threadsafe(self._send, Action(tuple(events)))
 
     def pop(self) -> Popped:
@@ -174,19 +174,19 @@ class RewarderConnection:
             return self._buffer.pop()
 
     def peek(self) -> tuple[Popped, Popped]:
-        """Where the agent and the remote are, without taking anything; see ``RewardBuffer.peek``."""
+        """Return the agent's and the remote's episode without taking anything; see ``RewardBuffer.peek``."""
         with self._lock:
             return self._buffer.peek()
 
     def skew(self, now: float) -> Skew | None:
-        """Bounds of the clocks' difference at ``now`` (our UNIX seconds); None before the first ping's answer."""
+        """Return the bounds of the clocks' difference at ``now`` (our UNIX seconds); None before the first answer."""
         with self._lock:
             return self._clock.skew(now)
 
     # ── on the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _first_message(self) -> None:
-        """The first is always the environment's description, or why we aren't let in."""
+        """Receive until the environment's description, which comes first unless the remote refuses the connection."""
         while self.described is None:
             try:
                 self._take(await self._socket.recv(), time.time())
@@ -210,7 +210,7 @@ class RewarderConnection:
         try:
             envelope = decode_from_server(data)
         except UnknownMethod:
-            return  # a newer remote may have more to say
+            return  # a newer remote may have more methods
         except ProtocolError as error:
             self._fail(f"{self.name} broke the protocol: {error}")
             return
@@ -243,7 +243,7 @@ class RewarderConnection:
 
     def _note_reset(self, headers: Headers) -> None:
         if headers.parent_message_id != self._asked_reset or headers.episode_id is None:
-            return  # the answer to a reset that another has overtaken
+            return  # the answer to a reset that a later one has overtaken
         self._asked_reset = None
         with self._lock:
             self._buffer.unmask(headers.episode_id)
@@ -256,7 +256,7 @@ class RewarderConnection:
         sent = self._pinged.pop(headers.parent_message_id or 0, None)
         if sent is None:
             return
-        # Old remotes don't say when they received it, but how long they took.
+        # Old remotes send how long they took instead of when they received it.
         remote_received = headers.received_at
         if remote_received is None:
             remote_received = headers.sent_at - (headers.parent_runtime or 0.0)
@@ -288,7 +288,7 @@ class RewarderConnection:
         return message_id
 
     async def _write(self, text: str) -> None:
-        with contextlib.suppress(ConnectionClosed):  # whoever reads is told the same
+        with contextlib.suppress(ConnectionClosed):  # the receiving task gets the same
             await self._socket.send(text)
 
     def _fail(self, why: str) -> None:

@@ -1,4 +1,4 @@
-"""One thread with one asyncio loop, for everything of an environment that waits on sockets."""
+"""One thread with one asyncio loop for all sockets of an environment."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-# Tasks that are cancelled close a WebSocket each, which has a deadline of its own far below this.
+# Each cancelled task closes a WebSocket, with a deadline of its own far below this.
 CLOSE_TIMEOUT_S: Final = 30.0
 
 _T = TypeVar("_T")
 
 
 class BackgroundLoop:
-    """Runs from its making until ``close``, which ends every task and joins every thread."""
+    """A loop that runs until ``close``, which ends every task and joins every thread."""
 
     def __init__(self, name: str, *, workers: int) -> None:
-        """``workers``: how many blocking calls may run side by side."""
+        """Start the thread. ``workers`` is how many blocking calls may run at once."""
         self._loop = asyncio.new_event_loop()
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix=f"{name}: worker")
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -31,17 +31,17 @@ class BackgroundLoop:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     async def in_thread(self, function: Callable[[], _T]) -> _T:
-        """Wait for a blocking call; on the loop."""
+        """Run a blocking call in a worker thread, and wait for it; on the loop."""
         return await self._loop.run_in_executor(self._workers, function)
 
     def close(self) -> None:
-        """Cancel what runs, wait for it, and end the threads; may be called repeatedly."""
+        """Cancel all tasks, wait for them, and end the threads; may be called repeatedly."""
         if self._closed:
             return
         self._closed = True
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(CLOSE_TIMEOUT_S)
-        # Not the loop's own way, which starts a thread for it: none can be started any more when Python exits.
+        # Not loop.shutdown_default_executor, which starts a thread: that fails while Python exits.
         self._workers.shutdown(cancel_futures=True)
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""How infos of several moments become one: counts add up, everything else is replaced. Pure."""
+"""Merges infos of several moments into one: counts add up, everything else is replaced. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 COUNTS: Final = "stats."
 GAUGES: Final = "stats.gauges."
 
-# Agents know some dozens of keys; a server that makes up ever new ones costs no more memory than this.
+# Agents know some dozens of keys; a server that invents new ones costs no more memory than this.
 MAX_INFO_KEYS: Final = 1024
 
 
