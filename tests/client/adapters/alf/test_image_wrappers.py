@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pluriverse.adapters.alf import tensors
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
-from pluriverse.adapters.alf.image_wrappers import FrameGrayScale, FrameResize, FrameStack
+from pluriverse.adapters.alf.alf_wrappers import FrameGrayScale, FrameResize, FrameStack
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
 from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.errors import ConfigurationError, Misuse

@@ -7,8 +7,7 @@ from functools import partial
 import gymnasium
 import pytest
 from pluriverse.adapters.alf import suite_gym
-from pluriverse.adapters.alf.alf_wrappers import RewardClipping, TimeLimit
-from pluriverse.adapters.alf.image_wrappers import FrameStack
+from pluriverse.adapters.alf.alf_wrappers import FrameStack, RewardClipping, TimeLimit
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
 from pluriverse.adapters.alf.texts import decode
 from pluriverse.testing.alf import check_environment

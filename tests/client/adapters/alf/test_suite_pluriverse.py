@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.alf import create_environment, load, tensors
-from pluriverse.adapters.alf.alf_wrappers import NonEpisodicAgent
-from pluriverse.adapters.alf.image_wrappers import FrameStack
-from pluriverse.adapters.alf.remote_batch import action_spec
-from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment
+from pluriverse.adapters.alf.alf_wrappers import FrameStack, NonEpisodicAgent
+from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, action_spec
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
 from pluriverse.adapters.alf.texts import decode
 from pluriverse.errors import ActionError, Closed, ConfigurationError

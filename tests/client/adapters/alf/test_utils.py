@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from pluriverse.adapters.alf import suite_gym, tensors
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
-from pluriverse.adapters.alf.alf_wrappers import NonEpisodicAgent, TensorWrapper
+from pluriverse.adapters.alf.alf_wrappers import FrameStack, NonEpisodicAgent, TensorWrapper
 from pluriverse.adapters.alf.data_structures import restart
-from pluriverse.adapters.alf.image_wrappers import FrameStack
 from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
 from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.adapters.alf.utils import create_environment

@@ -20,7 +20,10 @@ from .alf_gym_wrapper import AlfGymWrapper, tensor_spec_from_gym_space
 from .alf_wrappers import (
     AlfEnvironmentBaseWrapper,
     ContinuousActionClip,
+    FrameGrayScale,
+    FrameResize,
     FrameSkip,
+    FrameStack,
     NonEpisodicAgent,
     NormalizedAction,
     RewardClipping,
@@ -28,7 +31,6 @@ from .alf_wrappers import (
     TimeLimit,
 )
 from .data_structures import StepType, TimeStep, restart, termination, time_step_spec, transition, truncation
-from .image_wrappers import FrameGrayScale, FrameResize, FrameStack
 from .parallel_environment import ParallelAlfEnvironment
 from .process_environment import ProcessEnvironment, WorkerFailed
 from .tensor_specs import BoundedTensorSpec, TensorSpec

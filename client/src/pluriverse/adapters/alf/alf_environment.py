@@ -6,7 +6,7 @@ import abc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pluriverse.errors import Closed, ConfigurationError, Misuse
 
@@ -15,36 +15,77 @@ from .nest import Nest
 from .tensor_specs import TensorSpec
 
 
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What an environment says of itself, which doesn't change."""
+
+    observation_spec: Nest
+    action_spec: Nest
+    reward_spec: TensorSpec = SCALAR_REWARD
+    env_info_spec: Nest = field(default_factory=dict[str, Nest])
+    num_tasks: int = 1
+    task_names: list[str] = field(default_factory=list[str])
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    batched: bool = False
+    batch_size: int = 1
+    is_tensor_based: bool = False
+
+    @classmethod
+    def of(cls, env: AlfEnvironment) -> Description:
+        """Return the description of an environment."""
+        return cls(
+            env.observation_spec(),
+            env.action_spec(),
+            env.reward_spec(),
+            env.env_info_spec(),
+            env.num_tasks,
+            env.task_names,
+            env.metadata,
+            env.batched,
+            env.batch_size,
+            env.is_tensor_based,
+        )
+
+    @property
+    def time_step_spec(self) -> TimeStep:
+        """The specs of steps, with ``env_info``."""
+        return time_step_spec(self.observation_spec, self.action_spec, self.reward_spec, self.env_info_spec)
+
+
+_SINGLE: Final = Description((), ())
+
+
 class AlfEnvironment(abc.ABC):
     """One environment that takes and returns NumPy arrays, or a ``batched`` one, which takes and returns tensors.
 
     ``reset`` begins an episode. ``step`` acts; before the first ``reset``, and after a LAST step, it begins an episode
-    instead and ignores its action. Authors write ``_reset``, ``_step`` and the specs; or derive from
-    ``DescribedEnvironment``, which answers for the specs.
+    instead and ignores its action. Authors write ``_reset``, ``_step`` and the specs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, description: Description = _SINGLE) -> None:
+        """``description``: its properties; ``DescribedEnvironment`` has its specs from there too."""
+        self._description = description
         self._current_time_step: TimeStep | None = None
 
     @property
     def num_tasks(self) -> int:
         """Number of tasks."""
-        return 1
+        return self._description.num_tasks
 
     @property
     def task_names(self) -> list[str]:
         """Name of each task."""
-        return [str(task) for task in range(self.num_tasks)]
+        return self._description.task_names or [str(task) for task in range(self.num_tasks)]
 
     @property
     def is_tensor_based(self) -> bool:
         """Whether it takes and returns tensors instead of arrays."""
-        return False
+        return self._description.is_tensor_based
 
     @property
     def batched(self) -> bool:
         """Whether actions and steps have a batch dimension in front; specs never have it."""
-        return False
+        return self._description.batched
 
     @property
     def batch_size(self) -> int:
@@ -53,14 +94,14 @@ class AlfEnvironment(abc.ABC):
         Raises:
             Misuse: it is batched, and its class doesn't override this.
         """
-        if self.batched:
+        if self.batched and not self._description.batched:
             raise Misuse(f"{type(self).__name__} is batched; its author must override batch_size too")
-        return 1
+        return self._description.batch_size
 
     @property
     def metadata(self) -> dict[str, Any]:
         """Gymnasium's metadata, such as ``render_modes``."""
-        return {}
+        return self._description.metadata
 
     @abc.abstractmethod
     def env_info_spec(self) -> Nest:
@@ -76,7 +117,7 @@ class AlfEnvironment(abc.ABC):
 
     def reward_spec(self) -> TensorSpec:
         """Return the spec of rewards: one float32, unless overridden."""
-        return SCALAR_REWARD
+        return self._description.reward_spec
 
     def time_step_spec(self) -> TimeStep:
         """Return the specs of steps. As in ALF, ``env_info`` is left out; see ``env_info_spec``."""
@@ -139,85 +180,13 @@ class AlfEnvironment(abc.ABC):
         """Act; after a LAST step, begin an episode instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """All that an environment says of itself, which doesn't change; the properties of ``AlfEnvironment`` explain it."""
-
-    observation_spec: Nest
-    action_spec: Nest
-    reward_spec: TensorSpec = SCALAR_REWARD
-    env_info_spec: Nest = field(default_factory=dict[str, Nest])
-    num_tasks: int = 1
-    task_names: list[str] = field(default_factory=lambda: ["0"])
-    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
-    batched: bool = False
-    batch_size: int = 1
-    is_tensor_based: bool = False
-
-    @property
-    def time_step_spec(self) -> TimeStep:
-        """The specs of steps, with ``env_info``."""
-        return time_step_spec(self.observation_spec, self.action_spec, self.reward_spec, self.env_info_spec)
-
-    @classmethod
-    def of(cls, env: AlfEnvironment) -> Description:
-        """Return the description of an environment."""
-        return cls(
-            env.observation_spec(),
-            env.action_spec(),
-            env.reward_spec(),
-            env.env_info_spec(),
-            env.num_tasks,
-            env.task_names,
-            env.metadata,
-            env.batched,
-            env.batch_size,
-            env.is_tensor_based,
-        )
-
-
 class Described:
-    """Mixin: specs and properties are those of a description."""
-
-    def __init__(self, description: Description | None = None) -> None:
-        super().__init__()
-        self._description = description
+    """Mixin: specs are those of a description."""
 
     @property
     def description(self) -> Description:
-        """All that the environment says of itself."""
-        assert self._description is not None
-        return self._description
-
-    @property
-    def num_tasks(self) -> int:
-        """Number of tasks."""
-        return self.description.num_tasks
-
-    @property
-    def task_names(self) -> list[str]:
-        """Name of each task."""
-        return self.description.task_names
-
-    @property
-    def is_tensor_based(self) -> bool:
-        """Whether it takes and returns tensors."""
-        return self.description.is_tensor_based
-
-    @property
-    def batched(self) -> bool:
-        """Whether actions and steps have a batch dimension."""
-        return self.description.batched
-
-    @property
-    def batch_size(self) -> int:
-        """Number of environments in the batch."""
-        return self.description.batch_size
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Gymnasium's metadata."""
-        return self.description.metadata
+        """What the environment says of itself."""
+        raise NotImplementedError
 
     def env_info_spec(self) -> Nest:
         """Return the specs of ``TimeStep.env_info``."""
@@ -235,11 +204,20 @@ class Described:
         """Return the spec of rewards."""
         return self.description.reward_spec
 
+    def time_step_spec(self) -> TimeStep:
+        """Return the specs of steps. As in ALF, ``env_info`` is left out; see ``env_info_spec``."""
+        return time_step_spec(self.observation_spec(), self.action_spec(), self.reward_spec())
+
 
 class DescribedEnvironment(Described, AlfEnvironment):
     """An environment whose specs and properties are those of a description."""
 
     _closed = False
+
+    @property
+    def description(self) -> Description:
+        """What the environment says of itself."""
+        return self._description
 
     def _require_open(self) -> None:
         if self._closed:

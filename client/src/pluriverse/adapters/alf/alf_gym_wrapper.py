@@ -137,11 +137,7 @@ class AlfGymWrapper(DescribedEnvironment):
         self._seed = seed
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """Return what the environment renders in the mode that it was made with.
-
-        Raises:
-            ConfigurationError: it was made with another.
-        """
+        """Return what the environment renders; raise ``ConfigurationError`` if it was made with another mode."""
         if mode != self._gym_env.render_mode:
             raise ConfigurationError(
                 f"this environment was made with render_mode={self._gym_env.render_mode!r}, and can't render {mode!r}; "
@@ -238,11 +234,7 @@ def _fit(info: Info, like: Mapping[str, Nest]) -> dict[str, Nest]:
 
 
 def import_gymnasium() -> Any:
-    """Return Gymnasium, which is loaded when it is needed.
-
-    Raises:
-        ConfigurationError: it isn't installed.
-    """
+    """Load Gymnasium and return it; raise ``ConfigurationError`` if it isn't installed."""
     try:
         return importlib.import_module("gymnasium")
     except ImportError as error:

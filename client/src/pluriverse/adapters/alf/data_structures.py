@@ -111,8 +111,7 @@ def transition(
 ) -> TimeStep:
     """Return a step after which the episode goes on; batched if ``reward`` has one dimension more than its spec.
 
-    Raises:
-        Misuse: the discount isn't above 0 and at most 1.
+    Raise ``Misuse`` unless the discount is above 0 and at most 1.
     """
     return _make(StepType.MID, observation, prev_action, reward, reward_spec, discount, env_id, env_info)
 
@@ -140,8 +139,7 @@ def truncation(
 ) -> TimeStep:
     """Return the last step of an episode that was cut off by a limit or a lost environment.
 
-    Raises:
-        Misuse: the discount isn't above 0 and at most 1; 0 would be an outcome.
+    Raise ``Misuse`` unless the discount is above 0 and at most 1; 0 would be an outcome.
     """
     if not (tensors.as_array(discount) > 0).all():
         raise Misuse(f"the discount of a truncated episode is {discount!r:.80}; expected above 0, or a termination")
@@ -179,11 +177,7 @@ def _make(
 
 
 def check(time_step: TimeStep) -> TimeStep:
-    """Return the same step, or the same batch, if each step type and its discount go together.
-
-    Raises:
-        Misuse: they don't; says the rule.
-    """
+    """Return the same step or batch; raise ``Misuse`` unless each step type and its discount go together."""
     step_type, discount = tensors.as_array(time_step.step_type), tensors.as_array(time_step.discount)
     if step_type.shape != discount.shape:
         raise Misuse(f"there are step types of shape {step_type.shape} and discounts of {discount.shape}")
@@ -200,11 +194,7 @@ def check(time_step: TimeStep) -> TimeStep:
 
 
 def check_discount(discount: float) -> float:
-    """Return an environment's own discount if it is one.
-
-    Raises:
-        ConfigurationError: it isn't above 0 and at most 1.
-    """
+    """Return the same discount; raise ``ConfigurationError`` unless it is above 0 and at most 1."""
     if not 0 < discount <= 1:
         raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
     return discount

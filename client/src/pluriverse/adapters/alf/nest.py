@@ -44,8 +44,7 @@ def map_structure(function: Callable[..., Any], nest: Nest, /, *others: Nest) ->
 def map_structure(function: Callable[..., Any], nest: Nest, /, *others: Nest) -> Nest:
     """Return a nest of the same structure, with ``function`` of the corresponding leaves of all given nests.
 
-    Raises:
-        Misuse: their structures differ.
+    Raise ``Misuse`` if their structures differ.
     """
     if not others and not is_nested(nest):
         return function(nest)
@@ -55,8 +54,7 @@ def map_structure(function: Callable[..., Any], nest: Nest, /, *others: Nest) ->
 def map_up_to(function: Callable[[Any, Any], Any], nest: Nest, other: Nest) -> Nest:
     """Map two nests, where anything may stand in ``other`` for a leaf of ``nest``, such as a list of numbers.
 
-    Raises:
-        Misuse: ``other`` hasn't the structure of ``nest``; lists and tuples are the same here.
+    Raise ``Misuse`` if ``other`` hasn't the structure of ``nest``; lists and tuples are the same here.
     """
     if not is_nested(nest):
         return function(nest, other)
@@ -78,11 +76,7 @@ def _rebuild(nest: Nest, function: Callable[..., Any], *leaves: list[Any]) -> Ne
 
 
 def stack(nests: Sequence[NestT]) -> NestT:
-    """Return one nest of arrays with a batch dimension in front, of one or more nests of arrays or numbers.
-
-    Raises:
-        Misuse: their structures differ.
-    """
+    """Return one nest of arrays with a batch dimension in front; raise ``Misuse`` if structures differ."""
     return map_structure(lambda *leaves: np.stack(leaves), *nests)
 
 
@@ -94,10 +88,7 @@ def unstack(nest: NestT, n: int) -> list[NestT]:
 def map_field(function: Callable[[Any], Any], nest: Nest, field: str | None) -> Nest:
     """Return the nest with one part replaced by ``function`` of it.
 
-    ``field`` is the path of the part, such as ``"sensors.camera"``; None: the whole nest.
-
-    Raises:
-        Misuse: there is no such part.
+    ``field`` is its path, such as ``"sensors.camera"``; None: the whole nest. Raise ``Misuse`` if there is none.
     """
     if not field:
         return function(nest)

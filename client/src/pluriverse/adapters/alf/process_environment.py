@@ -1,25 +1,38 @@
-"""``ProcessEnvironment``: one environment in a process of its own."""
+"""``ProcessEnvironment``: one environment in a process of its own, whose methods are called over a socket.
+
+The first message is the environment's constructor, its index and its seed, and is answered with a ``Description``.
+The others are ``(name, arguments)`` of a method, answered in order. The process ends when it is asked to ``close``,
+when its parent hangs up or dies, and when the environment raises what isn't the caller's fault.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
 import os
+import pickle
+import random
+import select
+import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
+import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, Final, Literal, overload
 
-from pluriverse.errors import Closed, ConfigurationError, PluriverseError
+import numpy as np
+
+from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, PluriverseError, ResetNeeded
 
 from .alf_environment import AlfEnvironment, Described, Description
-from .data_structures import TimeStep, time_step_spec
+from .data_structures import TimeStep
 from .nest import Nest
-from .worker import CLOSE, CRASHED, GRACE_S, REFUSED, Answer
 
 # What takes longer than starting a container on a slow machine doesn't come back.
 ANSWER_S: Final = 300.0
@@ -28,7 +41,15 @@ ANSWER_S: Final = 300.0
 EXIT_S: Final = 1.0
 
 # A fresh interpreter, which gets no thread, lock or memory of this process. It finds modules where this one does.
-_PROGRAM: Final = f"import sys; fd, *sys.path = sys.argv[1:]; from {__package__}.worker import main; main(int(fd))"
+_PROGRAM: Final = f"import sys; fd, *sys.path = sys.argv[1:]; from {__name__} import serve; serve(int(fd))"
+
+# How long an environment may take to close after its parent is gone.
+GRACE_S: Final = 5.0
+
+# NumPy's old generator takes 32 bits.
+_NUMPY_SEEDS: Final = 2**32
+
+CLOSE: Final = "close"
 
 
 class WorkerFailed(PluriverseError):
@@ -36,36 +57,33 @@ class WorkerFailed(PluriverseError):
 
 
 class Promise:
-    """An answer to come; call it to wait for it."""
+    """An answer to come; call it to wait for it.
+
+    It raises ``WorkerFailed`` if none comes, and what the environment raised to refuse the call, such as ``Misuse``.
+    """
 
     def __init__(self, process: ProcessEnvironment) -> None:
         self._process: ProcessEnvironment | None = process
-        self.answer: Answer | None = None
+        self.answer: tuple[Literal["returned", "raised"], Any] | None = None
 
     def __call__(self) -> Any:
-        """Return the answer.
-
-        Raises:
-            WorkerFailed: there is none.
-            Misuse, ActionError, …: the environment refused the call.
-        """
+        """Return the answer."""
         while self.answer is None:
             assert self._process is not None
             self._process.receive()
         # Without this circle of references a process that is dropped ends at once.
         self._process = None
-        kind, value = self.answer
-        if kind == REFUSED:
+        outcome, value = self.answer
+        if outcome == "raised":
             raise value
-        if kind == CRASHED:
-            raise WorkerFailed(value)
         return value
 
 
 class ProcessEnvironment(Described):
     """One environment in a process, which ends with this one. Answers can be waited for later.
 
-    It isn't an ``AlfEnvironment`` itself; ``ParallelAlfEnvironment`` makes one of several.
+    It isn't an ``AlfEnvironment`` itself; ``ParallelAlfEnvironment`` makes one of several. Whatever waits for the
+    process raises ``WorkerFailed`` if it died or its environment raised.
     """
 
     def __init__(
@@ -96,26 +114,13 @@ class ProcessEnvironment(Described):
 
     @property
     def description(self) -> Description:
-        """What the environment says of itself; waits until it is made.
-
-        Raises:
-            WorkerFailed: it could not be made.
-        """
+        """What the environment says of itself; waits until it is made."""
         if self._made is None:
             raise Closed("this process was not started; call start() first")
         return self._made()
 
-    def time_step_spec(self) -> TimeStep:
-        """Return the specs of steps, without ``env_info``."""
-        return time_step_spec(self.observation_spec(), self.action_spec(), self.reward_spec())
-
     def start(self, wait_to_start: bool = True) -> None:
-        """Start the process.
-
-        Raises:
-            ConfigurationError: the constructor can't be sent to another process.
-            WorkerFailed: the environment could not be made.
-        """
+        """Start the process; raise ``ConfigurationError`` if the constructor can't be sent to it."""
         if self._process is not None:
             raise Closed("this process was started before; make another ProcessEnvironment")
         first_message = self._pickled()
@@ -128,16 +133,12 @@ class ProcessEnvironment(Described):
             )
         self._connection = Connection(ours.detach())
         self._finalizer = weakref.finalize(self, _end, os.getpid(), self._process, self._connection, GRACE_S)
-        self._made = self._ask(lambda connection: connection.send_bytes(first_message))
+        self._made = self._ask(first_message)
         if wait_to_start:
             self.wait_start()
 
     def wait_start(self) -> None:
-        """Wait until the environment is made.
-
-        Raises:
-            WorkerFailed: it could not be.
-        """
+        """Wait until the environment is made."""
         _ = self.description
 
     @overload
@@ -145,11 +146,7 @@ class ProcessEnvironment(Described):
     @overload
     def step(self, action: Nest, blocking: bool) -> Any: ...
     def step(self, action: Nest, blocking: bool = True) -> Any:
-        """Act. Return a ``TimeStep``, or the ``Promise`` of one.
-
-        Raises:
-            WorkerFailed: none came.
-        """
+        """Act; return a ``TimeStep``, or the ``Promise`` of one."""
         promise = self.call("step", action)
         return promise() if blocking else promise
 
@@ -158,25 +155,17 @@ class ProcessEnvironment(Described):
     @overload
     def reset(self, blocking: bool) -> Any: ...
     def reset(self, blocking: bool = True) -> Any:
-        """Begin an episode. Return a ``TimeStep``, or the ``Promise`` of one.
-
-        Raises:
-            WorkerFailed: none came.
-        """
+        """Begin an episode; return a ``TimeStep``, or the ``Promise`` of one."""
         promise = self.call("reset")
         return promise() if blocking else promise
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """Return the environment's picture.
-
-        Raises:
-            WorkerFailed: it has none.
-        """
+        """Return the environment's picture."""
         return self.call("render", mode)()
 
     def call(self, name: str, *arguments: object) -> Promise:
         """Call a method of the environment; return the promise of its result."""
-        return self._ask(lambda connection: connection.send((name, arguments)))
+        return self._ask((name, arguments))
 
     def receive(self) -> None:
         """Receive one answer; if the process has died, all that are waited for fail."""
@@ -208,18 +197,18 @@ class ProcessEnvironment(Described):
             _end(os.getpid(), self._process, self._connection, grace_s)
             self._connection = None
 
-    def _ask(self, send: Callable[[Connection], None]) -> Promise:
+    def _ask(self, message: object) -> Promise:
         promise = Promise(self)
         self._waiting.append(promise)
         # If it has died, the promise says so.
         with contextlib.suppress(ConnectionError):
             if self._connection is not None:
-                send(self._connection)
+                self._connection.send(message)
         return promise
 
     def _fail(self, reason: str) -> None:
         while self._waiting:
-            self._waiting.popleft().answer = (CRASHED, reason)
+            self._waiting.popleft().answer = ("raised", WorkerFailed(reason))
 
     def _pickled(self) -> bytes:
         try:
@@ -254,3 +243,50 @@ def _end(parent: int, process: subprocess.Popen[bytes], connection: Connection, 
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def serve(descriptor: int) -> None:
+    """Run one environment in this process, at a socket."""
+    # The environment's own programs must not keep the socket open when this one ends.
+    os.set_inheritable(descriptor, False)
+    # Ctrl-C is for the parent, which then hangs up.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(descriptor,), daemon=True).start()
+    with Connection(descriptor) as connection:
+        try:
+            _serve(connection)
+        except (EOFError, ConnectionError):
+            return
+        except BaseException as error:
+            with contextlib.suppress(ConnectionError):
+                connection.send(("raised", WorkerFailed("".join(traceback.format_exception(error)))))
+            raise SystemExit(1) from error
+
+
+def _serve(connection: Connection) -> None:
+    constructor, env_id, seed = pickle.loads(connection.recv())  # noqa: S301 - the parent's own
+    if seed is not None:
+        # Some environments draw from these as they are made.
+        random.seed(seed)
+        np.random.seed(seed % _NUMPY_SEEDS)
+    env: AlfEnvironment = constructor(env_id=env_id)
+    with contextlib.closing(env):
+        if seed is not None:
+            env.seed(seed)
+        connection.send(("returned", Description.of(env)))
+        while (message := connection.recv())[0] != CLOSE:
+            name, arguments = message
+            try:
+                answer = ("returned", getattr(env, name)(*arguments))
+            except (ActionError, Closed, ConfigurationError, Misuse, ResetNeeded) as error:
+                answer = ("raised", error)
+            connection.send(answer)
+
+
+def _end_with_parent(descriptor: int) -> None:
+    """End this process if the parent is gone, also when its environment is stuck in a step."""
+    hangup = select.poll()
+    hangup.register(descriptor, select.POLLRDHUP)
+    hangup.poll()
+    time.sleep(GRACE_S)
+    os._exit(1)

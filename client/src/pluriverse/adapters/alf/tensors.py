@@ -38,11 +38,7 @@ class Library:
 
 @functools.cache
 def chosen() -> Library:
-    """Return the library in use.
-
-    Raises:
-        ConfigurationError: ``PLURIVERSE_TENSORS`` names none, or one that isn't installed.
-    """
+    """Return the library in use; raise ``ConfigurationError`` if it is unknown or not installed."""
     name = os.environ.get(VARIABLE, "")
     if name not in ("", "torch", "numpy"):
         raise ConfigurationError(f"{VARIABLE} is {name!r}; expected torch or numpy")
@@ -75,11 +71,7 @@ def is_tensor(value: object) -> bool:
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return NumPy's name of a dtype of NumPy or torch.
-
-    Raises:
-        ConfigurationError: ``dtype`` is none.
-    """
+    """Return NumPy's name of a dtype of NumPy or torch; raise ``ConfigurationError`` if it is none."""
     try:
         return np.dtype(str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype).name
     except TypeError as error:

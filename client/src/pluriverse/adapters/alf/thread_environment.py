@@ -26,11 +26,7 @@ class ThreadEnvironment(DescribedEnvironment):
     """
 
     def __init__(self, env_constructor: Callable[[], AlfEnvironment]) -> None:
-        """Call ``env_constructor`` in the thread.
-
-        Raises:
-            ConfigurationError: it makes a batched environment.
-        """
+        """Call ``env_constructor`` in the thread; raise ``ConfigurationError`` if the environment is batched."""
         self._thread = ThreadPoolExecutor(1, "alf-environment")
         try:
             self._env = self._run(env_constructor)
