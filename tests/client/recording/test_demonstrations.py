@@ -9,12 +9,12 @@ import pytest
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.recording.demonstrations import Demonstration, demonstrations
-from pluriverse.recording.film import Film
+from pluriverse.recording.recorded_screen import RecordedScreen
 from support.recordings import HEADER, HEIGHT, WIDTH, begin, end, filled, played, ready, write
 
 
 def episodes(path: Path, fps: float | None = None, size: tuple[int, int] | None = None) -> list[Demonstration]:
-    return list(demonstrations(Film(path), fps=fps, options=PictureOptions(size=size), kind=None))
+    return list(demonstrations(RecordedScreen(path), fps=fps, options=PictureOptions(size=size), kind=None))
 
 
 def test_each_step_has_the_picture_before_it_what_was_done_and_what_that_earned(tmp_path: Path) -> None:

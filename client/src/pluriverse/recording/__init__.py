@@ -1,1 +1,1 @@
-"""Recordings of remotes (``pluriverse-server record``) as demonstrations: datasets and films."""
+"""Recordings of remotes (``pluriverse-server record``) as datasets and films."""

@@ -18,16 +18,16 @@ from .demonstrations import Demonstration
 
 MISSING = 'datasets need Minari: pip install "pluriverse[minari]"'
 
-# HDF5 takes the whole process with it where the disk is full, so that it is never let run into that. The pictures are
-# nearly all that it writes.
+# HDF5 crashes the whole process where the disk is full, so that room is made sure of before each write. The pictures
+# are nearly all of it.
 SPARE_BYTES: Final = 16 * 1024 * 1024
 
 
 def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
-    """Write the dataset ``dataset_id`` to Minari's folder; returns how many episodes it has.
+    """Write the dataset ``dataset_id`` to Minari's folder, and return how many episodes it has.
 
-    Observations are pixels, uint8 (height, width, channels); actions those of the environment's action space. Whatever
-    ends this early, there is no dataset then.
+    Observations are pixels, uint8 (height, width, channels); actions those of the environment's action space. No
+    dataset is left if this fails.
 
     Raises:
         ConfigurationError: Minari isn't installed, there is such a dataset, the id is none, there are no episodes, they
@@ -39,7 +39,7 @@ def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
     except ImportError as error:
         raise ConfigurationError(f"{MISSING} ({error})") from error
 
-    with _told(dataset_id):
+    with _configuration_errors(dataset_id):
         folder: Path = minari.storage.get_dataset_path(dataset_id)
         if folder.exists():
             raise ValueError("it is there already")
@@ -61,8 +61,8 @@ def _write(minari: Any, dataset_id: str, first: Demonstration, remaining: Iterat
 
     root: Path = minari.storage.get_dataset_path()
     actions = action_space(first.actions_of)
-    with _told(dataset_id), warnings.catch_warnings():
-        # That nobody says where its code and its author are found: datasets that people publish name theirs.
+    with _configuration_errors(dataset_id), warnings.catch_warnings():
+        # Warnings about a missing author and code link, which only published datasets need.
         warnings.simplefilter("ignore", UserWarning)
         _require_room(root, first)
         dataset = minari.create_dataset_from_buffers(
@@ -81,7 +81,7 @@ def _write(minari: Any, dataset_id: str, first: Demonstration, remaining: Iterat
                 f"{episode.env_id} has other pictures or actions than {first.env_id}; "
                 "export them into datasets of their own"
             )
-        with _told(dataset_id):
+        with _configuration_errors(dataset_id):
             _require_room(root, episode)
             dataset.storage.update_episodes([_buffer(minari, episode)])
         count += 1
@@ -89,7 +89,7 @@ def _write(minari: Any, dataset_id: str, first: Demonstration, remaining: Iterat
 
 
 @contextlib.contextmanager
-def _told(dataset_id: str) -> Generator[None]:
+def _configuration_errors(dataset_id: str) -> Generator[None]:
     try:
         yield
     except ValueError as error:

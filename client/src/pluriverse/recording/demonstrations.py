@@ -1,4 +1,4 @@
-"""The episodes of a recording, step by step: what was seen, what the person did, and what that earned."""
+"""The episodes of a recording, step by step: observations, the person's actions, and rewards."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pluriverse.adapters.actions import ActionMap, Kind
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.errors import ConfigurationError
 
-from .film import Film
-from .hands import Hands, Reading, reading
+from .inputs import Action, ActionReader, HeldInputs, action_reader
+from .recorded_screen import RecordedScreen
 
 # A dataset's episode is kept in memory until it is written: an hour of small pictures at 10 a second.
 MAX_BYTES: Final = 4 * 1024**3
@@ -25,14 +25,14 @@ MAX_BYTES: Final = 4 * 1024**3
 
 @dataclass(slots=True)
 class Demonstration:
-    """One episode. ``observations`` has a picture more than there are actions, uint8 (height, width, 3 or 1) each."""
+    """One episode. ``observations``, uint8 (height, width, 3 or 1) each, are one more than ``actions``."""
 
     env_id: str
     seed: int
     actions_of: ActionMap
     shape: tuple[int, ...]
     observations: list[NDArray[np.uint8]] = field(default_factory=list[NDArray[np.uint8]])
-    actions: list[Any] = field(default_factory=list[Any])
+    actions: list[Action] = field(default_factory=list[Action])
     rewards: list[float] = field(default_factory=list[float])
     terminated: bool = False
     truncated: bool = False
@@ -40,37 +40,37 @@ class Demonstration:
 
 
 def demonstrations(
-    film: Film, *, fps: float | None, options: PictureOptions, kind: Kind | None
+    recorded: RecordedScreen, *, fps: float | None, options: PictureOptions, kind: Kind | None
 ) -> Generator[Demonstration]:
-    """The episodes that ran in a recording, one after the other; the last may be cut short, and is truncated then.
+    """Yield the episodes that ran in a recording; the last may be cut short, and is truncated then.
 
     ``fps`` steps a second, None: the recording's own. ``kind`` None: discrete actions where there are some.
 
     Raises:
         ConfigurationError: there are no whole pictures or no such actions in it, or an episode is too long for memory.
     """
-    if film.header.regions:
+    if recorded.header.regions:
         raise ConfigurationError(
-            f"{film.path} has whole pictures only now and then, since it was recorded with --keep regions; "
+            f"{recorded.path} has whole pictures only now and then, since it was recorded with --keep regions; "
             "record a demonstration with --keep all"
         )
-    maker = _Maker(film, fps or film.header.fps, options, kind)
-    for record in film.records():
-        yield from maker.take(record)
-    yield from maker.end()
+    cutter = _EpisodeCutter(recorded, fps or recorded.header.fps, options, kind)
+    for record in recorded.records():
+        yield from cutter.take(record)
+    yield from cutter.end()
 
 
-class _Maker:
+class _EpisodeCutter:
     """Cuts the records into steps of equal length, from an episode's ready to its end."""
 
-    def __init__(self, film: Film, fps: float, options: PictureOptions, kind: Kind | None) -> None:
-        self._film = film
+    def __init__(self, recorded: RecordedScreen, fps: float, options: PictureOptions, kind: Kind | None) -> None:
+        self._recorded = recorded
         self._period = 1 / fps
         self._options = options
         self._kind: Kind | None = kind
         self._begun: dict[str, Any] = {}
         self._episode: Demonstration | None = None
-        self._hands = Hands()
+        self._inputs = HeldInputs()
         self._due = 0.0
         self._reward = 0.0
         self._bytes = 0
@@ -78,95 +78,86 @@ class _Maker:
     def take(self, record: Record) -> Generator[Demonstration]:
         if self._episode is not None:
             while record.at >= self._due:
-                self._step()
+                self._step(self._episode)
         match record:
             case Input(event=event):
-                self._hands.take(event)
+                self._inputs.take(event)
             case Said(at, said):
-                yield from self._hear(at, said)
+                yield from self._take_message(at, said)
             case _:
                 pass
 
     def end(self) -> Generator[Demonstration]:
-        """The recording is over, and the episode in it cut short."""
+        """Yield the episode that the end of the recording cuts short."""
         if self._episode is not None and self._episode.actions:
-            yield self._finish(terminated=False, truncated=True, reason="the recording ended")
+            yield self._finish(self._episode, terminated=False, reason="the recording ended")
 
-    def _hear(self, at: float, said: dict[str, Any]) -> Generator[Demonstration]:
-        what = said.get("event") or said.get("report")
-        if what == "begin":
-            self._begun = said
-        elif what == "ready":
-            self._start(at, said)
-        elif what in ("reward", "done") and self._episode is not None:
-            self._reward += _number(said.get("reward"))
-        if self._episode is None:
-            return
-        if what == "end":
-            yield self._finish(
-                terminated=said.get("terminated") is True,
-                truncated=said.get("terminated") is not True,
-                reason=str(said.get("reason", "")),
-            )
+    def _take_message(self, at: float, said: dict[str, Any]) -> Generator[Demonstration]:
+        match said.get("event") or said.get("report"):
+            case "begin":
+                self._begun = said
+            case "ready":
+                self._start(at, said)
+            case "reward" | "done":
+                self._reward += _number(said.get("reward"))
+            case "end" if self._episode is not None:
+                terminated, reason = said.get("terminated") is True, str(said.get("reason", ""))
+                yield self._finish(self._episode, terminated=terminated, reason=reason)
+            case _:
+                pass
 
     def _start(self, at: float, said: dict[str, Any]) -> None:
-        header = self._film.header
-        picture = said.get("picture")
-        box = _box(picture) or (0, 0, header.width, header.height)
-        pictures = Pictures(self._options, box)
+        header = self._recorded.header
+        box = _box(said.get("picture")) or (0, 0, header.width, header.height)
         spaces = _spaces(self._begun.get("spaces"))
         actions = ActionMap(spaces, box) if self._kind is None else ActionMap(spaces, box, self._kind)
-        self._pictures = pictures
-        self._reading: Reading = reading(actions)
+        self._pictures = Pictures(self._options, box)
+        self._reader: ActionReader = action_reader(actions)
         env_id = str(self._begun.get("env", header.env_id))
-        self._episode = Demonstration(env_id, int(_number(self._begun.get("seed"))), actions, pictures.shape)
+        seed = int(_number(self._begun.get("seed")))
+        self._episode = Demonstration(env_id, seed, actions, self._pictures.shape)
         self._due, self._reward, self._bytes = at + self._period, 0.0, 0
-        self._hands.step()
-        self._look()
+        self._inputs.step()
+        self._observe(self._episode)
 
-    def _step(self) -> None:
-        episode = self._episode
-        assert episode is not None
-        episode.actions.append(self._reading.action(self._hands))
+    def _step(self, episode: Demonstration) -> None:
+        episode.actions.append(self._reader.action(self._inputs))
         episode.rewards.append(self._reward)
         self._reward = 0.0
-        self._hands.step()
+        self._inputs.step()
         self._due += self._period
-        self._look()
+        self._observe(episode)
 
-    def _look(self) -> None:
-        assert self._episode is not None
-        picture = self._pictures.make(np.ascontiguousarray(self._film.screen[:, :, 2::-1])).copy()
+    def _observe(self, episode: Demonstration) -> None:
+        picture = self._pictures.make(self._recorded.rgb()).copy()
         self._bytes += picture.nbytes
         if self._bytes > MAX_BYTES:
             raise ConfigurationError(
                 f"an episode's pictures take over {MAX_BYTES / 2**30:g} GiB; "
                 "make them smaller with --size, or fewer with --fps"
             )
-        self._episode.observations.append(picture)
+        episode.observations.append(picture)
 
-    def _finish(self, *, terminated: bool, truncated: bool, reason: str) -> Demonstration:
-        episode = self._episode
-        assert episode is not None
+    def _finish(self, episode: Demonstration, *, terminated: bool, reason: str) -> Demonstration:
         # What came since the last step, and the picture at the end.
-        self._step()
-        episode.terminated, episode.truncated, episode.reason = terminated, truncated, reason
+        self._step(episode)
+        episode.terminated, episode.truncated, episode.reason = terminated, not terminated, reason
         self._episode = None
         return episode
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _box(value: Any) -> tuple[int, int, int, int] | None:
-    if not isinstance(value, list) or len(cast("list[Any]", value)) != 4:
+def _box(value: object) -> tuple[int, int, int, int] | None:
+    if not isinstance(value, list) or len(cast("list[object]", value)) != 4:
         return None
-    x, y, width, height = (int(_number(item)) for item in cast("list[Any]", value))
+    x, y, width, height = (int(_number(item)) for item in cast("list[object]", value))
     return x, y, width, height
 
 
-def _spaces(value: Any) -> Spaces | None:
+def _spaces(value: object) -> Spaces | None:
     try:
         return env_spaces.parse(value) if value is not None else None
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What ``pluriverse export`` does: recordings in, a dataset or films out, with a line for each."""
+"""``pluriverse export``: recordings to a dataset or to films, with a line of report for each."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Final, cast, get_args
 
+import numpy as np
+
 from pluriverse.adapters.actions import Kind
-from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.errors import ConfigurationError
+from pluriverse.wrappers.video import VideoWriter, open_video
 
 from .dataset import write_dataset
 from .demonstrations import Demonstration, demonstrations
-from .film import Film
-from .movie import write_movie
+from .recorded_screen import RecordedScreen
 
 # Lists of events have no space of a fixed size.
 KINDS: Final = tuple(kind for kind in get_args(Kind) if kind != "events")
 
 
 class Export:
-    """Some recordings, and how pictures and actions are to be. ``report`` is told what has been done, in words."""
+    """Some recordings, and how their pictures and actions are to be written."""
 
     def __init__(
         self,
@@ -31,7 +33,10 @@ class Export:
         kind: str | None,
         report: Callable[[str], None],
     ) -> None:
-        """``fps`` steps a second, ``size`` (height, width), ``kind`` of actions; None: as the recording has it.
+        """Check the options, and that all recordings can be read, before anything is written.
+
+        ``fps`` steps a second, ``size`` (height, width), ``kind`` of actions; None: as the recording has it. ``report``
+        is called with each line.
 
         Raises:
             ConfigurationError: there are no such actions, a size is out of range, or one of ``paths`` is no recording.
@@ -43,12 +48,11 @@ class Export:
         self._options = PictureOptions(size=size)
         self._kind: Kind | None = cast("Kind | None", kind)
         self._report = report
-        # Whatever can't be read is told before anything is written.
         for path in paths:
-            Film(path)
+            RecordedScreen(path)
 
     def to_minari(self, dataset_id: str) -> None:
-        """Make a dataset of all episodes.
+        """Write a dataset of all episodes.
 
         Raises:
             ConfigurationError: see ``dataset.write_dataset`` and ``demonstrations.demonstrations``.
@@ -57,12 +61,12 @@ class Export:
         self._report(f"{dataset_id}: {count} episodes; load them with minari.load_dataset({dataset_id!r})")
 
     def to_video(self, path: Path) -> None:
-        """Make a film of each recording; of several, each has its recording's name behind that of ``path``.
+        """Write a film of each recording: MP4 where ffmpeg is there, else animated PNG.
 
-        Where two recordings have the same name, it is their numbers.
+        Of several, each has its recording's name behind that of ``path``, or its number where two names are the same.
 
         Raises:
-            ConfigurationError: a recording can't be read.
+            ConfigurationError: a recording can't be read, or smaller pictures need OpenCV, which isn't installed.
             pluriverse.wrappers.video.VideoError: a film can't be written.
         """
         stem = path.with_suffix("") if path.suffix in (".mp4", ".png") else path
@@ -70,22 +74,55 @@ class Export:
         if len(set(names)) < len(names):
             names = [str(number) for number in range(1, len(names) + 1)]
         for recording, name in zip(self._paths, names, strict=True):
-            film = Film(recording)
+            recorded = RecordedScreen(recording)
             place = stem if len(names) == 1 else stem.with_name(f"{stem.name}-{name}")
-            written, pictures = write_movie(film, place, fps=self._fps, options=self._options)
+            written, pictures = _write_film(recorded, place, fps=self._fps, options=self._options)
             self._report(f"{written}: {pictures} pictures of {recording}")
-            self._report_damage(film)
+            self._report_damage(recorded)
 
     def _episodes(self) -> Generator[Demonstration]:
         for path in self._paths:
-            film = Film(path)
-            for episode in demonstrations(film, fps=self._fps, options=self._options, kind=self._kind):
+            recorded = RecordedScreen(path)
+            for episode in demonstrations(recorded, fps=self._fps, options=self._options, kind=self._kind):
                 outcome = episode.reason or ("terminated" if episode.terminated else "truncated")
                 steps, reward = len(episode.actions), sum(episode.rewards)
                 self._report(f"{path}: {episode.env_id}: {steps} steps, reward {reward:g}: {outcome}")
                 yield episode
-            self._report_damage(film)
+            self._report_damage(recorded)
 
-    def _report_damage(self, film: Film) -> None:
-        if film.damage is not None:
-            self._report(f"{film.path}: what follows can't be read: {film.damage}")
+    def _report_damage(self, recorded: RecordedScreen) -> None:
+        if recorded.damage is not None:
+            self._report(f"{recorded.path}: what follows can't be read: {recorded.damage}")
+
+
+def _write_film(
+    recorded: RecordedScreen, stem: Path, *, fps: float | None, options: PictureOptions
+) -> tuple[Path, int]:
+    """Write a film at ``stem``, with the suffix of its format; return its path and its number of pictures."""
+    header = recorded.header
+    fps = fps or header.fps
+    pictures = Pictures(options, (0, 0, header.width, header.height))
+    writer: VideoWriter | None = None
+    due, count = 0.0, 0
+
+    def write() -> None:
+        nonlocal writer, count
+        picture = pictures.make(recorded.rgb())
+        picture = np.broadcast_to(picture, (*picture.shape[:2], 3))
+        if writer is None:
+            writer = open_video(stem, picture, fps)
+        else:
+            writer.write(picture)
+        count += 1
+
+    try:
+        for record in recorded.records():
+            while record.at > due:
+                write()
+                due += 1 / fps
+        write()
+    finally:
+        if writer is not None:
+            writer.close()
+    assert writer is not None
+    return writer.path, count

@@ -1,9 +1,8 @@
-"""Whether the interfaces keep their promises on some environment: for authors of runtimes, and for our own tests.
+"""Conformance checks of the interfaces on any environment, for authors of runtimes and for our own tests.
 
-Each interface has a function ``check(env_id, remotes, **options)`` in a module of its name, here as
-``check_gymnasium``, ``check_dm_env``, ``check_envpool`` and ``check_alf``. It plays the environment for some steps, and
-raises ``NotConforming``, which says what was promised and what came. They need no test framework, and only what their
-interface needs.
+``check_gymnasium``, ``check_dm_env``, ``check_envpool`` and ``check_alf`` are ``check(env_id, remotes, **options)`` of
+the interface's module here. Each plays the environment for some steps, and raises ``NotConforming``, which says what
+was expected and what came. They need no test framework, and only what their interface needs.
 
 >>> from pluriverse.testing import check_gymnasium
 >>> check_gymnasium("gym-core.CartPole-v0", "local:1")
@@ -12,26 +11,29 @@ interface needs.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any, Final
 
 INTERFACES: Final = ("alf", "dm_env", "envpool", "gymnasium")
 
 
 class NotConforming(AssertionError):
-    """An interface did not do what it promises; says what was expected and what came."""
+    """An interface broke its contract; says what was expected and what came."""
 
 
 def require(kept: object, promise: str) -> None:
-    """Go on if a promise was kept.
-
-    Raises:
-        NotConforming: it wasn't.
-    """
+    """Raise ``NotConforming`` with the promise if it wasn't kept."""
     if not kept:
         raise NotConforming(promise)
+
+
+def require_error(error: type[Exception], what: str, call: Callable[..., object], *arguments: object) -> None:
+    """Raise ``NotConforming`` if a call doesn't raise ``error``; ``what`` says what is wrong with it."""
+    try:
+        call(*arguments)
+    except error:
+        return
+    raise NotConforming(f"{what} was accepted, expected {error.__name__}")
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

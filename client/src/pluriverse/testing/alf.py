@@ -1,4 +1,4 @@
-"""Whether an environment keeps the promises of ALF's interface."""
+"""Conformance of an environment to ALF's interface."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from pluriverse.adapters.alf import nest, tensors
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
 from pluriverse.adapters.alf.data_structures import TimeStep
 from pluriverse.adapters.alf.data_structures import check as check_discounts
+from pluriverse.adapters.alf.nest import Nest
 from pluriverse.adapters.alf.suite_pluriverse import load
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
+from pluriverse.adapters.alf.tensors import Tensor, as_array
 from pluriverse.errors import ActionError, Misuse
+from pluriverse.remotes import RemoteManager
 
-from . import NotConforming, require
+from . import NotConforming, require, require_error
 
 STEPS: Final = 30
 
 
-def check(env_id: str | None, remotes: Any = 1, **options: Any) -> None:
-    """Play some steps on remotes; the options are those of ``adapters.alf.load``.
+def check(env_id: str | None, remotes: int | str | RemoteManager = 1, **options: Any) -> None:
+    """Play some steps, and raise ``NotConforming`` if the interface's contract is broken.
 
-    Raises:
-        NotConforming: a promise was broken; says which.
+    ``options`` are those of ``adapters.alf.load``.
     """
     options.setdefault("max_episode_steps", STEPS // 3)
     with load(env_id, remotes, **options) as env:
@@ -34,34 +36,30 @@ def check(env_id: str | None, remotes: Any = 1, **options: Any) -> None:
 
 
 def check_environment(env: AlfEnvironment, steps: int = STEPS) -> None:
-    """Play ``steps`` steps of any environment of ALF's interface, single or batched; episodes must end within them.
-
-    Raises:
-        NotConforming: a promise was broken; says which.
-    """
+    """Play ``steps`` steps of any ``AlfEnvironment``, within which an episode of each must end; see ``check``."""
     outer_dims = (env.batch_size,) if env.batched else ()
     rng = np.random.default_rng(0)
     before = env.reset()
-    require(_array(before.is_first()).all(), "reset() begins an episode")
+    require(as_array(before.is_first()).all(), "reset() begins an episode")
     _check_time_step(env, before, None, outer_dims)
     ended = np.zeros(outer_dims, np.bool_)
     for _ in range(steps):
         action = _sample(env, rng, outer_dims)
         step = env.step(action)
         require(env.current_time_step() is step, "current_time_step() is the last step")
-        over, first = _array(before.is_last()), _array(step.is_first())
+        over, first = as_array(before.is_last()), as_array(step.is_first())
         require((first == over).all(), "FIRST steps follow LAST ones, and only those")
         _check_time_step(env, step, action, outer_dims)
-        ended |= _array(step.is_last())
+        ended |= as_array(step.is_last())
         before = step
     require(ended.all(), f"an episode of each ends within {steps} steps")
     _check_refusal(env, outer_dims)
     again = env.reset()
-    require(_array(again.is_first()).all(), "reset() begins an episode")
+    require(as_array(again.is_first()).all(), "reset() begins an episode")
     _check_time_step(env, again, None, outer_dims)
 
 
-def _check_time_step(env: AlfEnvironment, step: TimeStep, action: Any, outer_dims: tuple[int, ...]) -> None:
+def _check_time_step(env: AlfEnvironment, step: TimeStep, action: Nest, outer_dims: tuple[int, ...]) -> None:
     specs = env.time_step_spec()._replace(env_info=env.env_info_spec())
     require(specs.observation == env.observation_spec(), "time_step_spec() has the observation_spec()")
     require(specs.prev_action == env.action_spec(), "time_step_spec() has the action_spec()")
@@ -71,19 +69,19 @@ def _check_time_step(env: AlfEnvironment, step: TimeStep, action: Any, outer_dim
         check_discounts(step)
     except Misuse as error:
         raise NotConforming(str(error)) from error
-    first = _array(step.is_first())
-    require((_array(step.reward)[first] == 0).all(), "a FIRST step has no reward")
+    first = as_array(step.is_first())
+    require((as_array(step.reward)[first] == 0).all(), "a FIRST step has no reward")
     for position, leaf in enumerate(nest.flatten(step.prev_action)):
-        require(not _array(leaf)[first].any(), "prev_action of a FIRST step is zeros")
+        require(not as_array(leaf)[first].any(), "prev_action of a FIRST step is zeros")
         if action is not None:
-            given = _array(nest.flatten(action)[position])
-            require((_array(leaf)[~first] == given[~first]).all(), "prev_action is the action that was given")
+            given = as_array(nest.flatten(action)[position])
+            require((as_array(leaf)[~first] == given[~first]).all(), "prev_action is the action that was given")
     if outer_dims:
-        require((_array(step.env_id) == np.arange(*outer_dims)).all(), "env_id counts the batch")
+        require((as_array(step.env_id) == np.arange(*outer_dims)).all(), "env_id counts the batch")
 
 
-def _check_part(name: str, spec: Any, value: Any, outer_dims: tuple[int, ...], *, tensor: bool) -> None:
-    def check_leaf(part: TensorSpec, leaf: Any) -> None:
+def _check_part(name: str, spec: Nest, value: Nest, outer_dims: tuple[int, ...], *, tensor: bool) -> None:
+    def check_leaf(part: TensorSpec, leaf: Tensor) -> None:
         of_kind = tensors.is_tensor(leaf) if tensor else isinstance(leaf, np.ndarray | np.generic)
         require(of_kind, f"{name} is {type(leaf).__name__}, expected {'a tensor' if tensor else 'an array'}")
         # The zeros before an episode's first step may be no action.
@@ -97,27 +95,19 @@ def _check_part(name: str, spec: Any, value: Any, outer_dims: tuple[int, ...], *
 
 
 def _check_refusal(env: AlfEnvironment, outer_dims: tuple[int, ...]) -> None:
-    if _array(env.current_time_step().is_last()).any():
+    if as_array(env.current_time_step().is_last()).any():
         env.reset()
     before = env.current_time_step()
 
-    def spoil(spec: TensorSpec) -> Any:
+    def spoil(spec: TensorSpec) -> Tensor:
         return tensors.chosen().tensor(np.zeros((*outer_dims, *spec.shape, 2), spec.dtype_str))
 
-    try:
-        env.step(nest.map_structure(spoil, env.action_spec()))
-    except ActionError:
-        require(env.current_time_step() is before, "a refused action changes nothing")
-        return
-    raise NotConforming("an action of another shape is refused with ActionError")
+    require_error(ActionError, "an action of another shape", env.step, nest.map_structure(spoil, env.action_spec()))
+    require(env.current_time_step() is before, "a refused action changes nothing")
 
 
-def _sample(env: AlfEnvironment, rng: np.random.Generator, outer_dims: tuple[int, ...]) -> Any:
-    def sample(spec: BoundedTensorSpec) -> Any:
+def _sample(env: AlfEnvironment, rng: np.random.Generator, outer_dims: tuple[int, ...]) -> Nest:
+    def sample(spec: BoundedTensorSpec) -> Tensor:
         return spec.sample(outer_dims, rng) if env.is_tensor_based else spec.numpy_sample(outer_dims, rng)
 
     return nest.map_structure(sample, env.action_spec())
-
-
-def _array(value: Any) -> Any:
-    return tensors.as_array(value)

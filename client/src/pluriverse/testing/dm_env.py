@@ -1,4 +1,4 @@
-"""Whether an environment keeps dm_env's contract."""
+"""Conformance of an environment to dm_env's interface."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from dm_env import specs
 
 from pluriverse.adapters.dm_env import DmEnvironment, load
+from pluriverse.remotes import RemoteManager
 
 from . import NotConforming, require
 
 STEPS: Final = 30
 
 
-def check(env_id: str, remotes: Any = 1, **options: Any) -> None:
-    """Play some steps of an environment; the options are those of ``adapters.dm_env.load``.
+def check(env_id: str, remotes: int | str | RemoteManager = 1, **options: Any) -> None:
+    """Play some steps, and raise ``NotConforming`` if the interface's contract is broken.
 
-    Raises:
-        NotConforming: it breaks the contract; says which part of it.
+    ``options`` are those of ``adapters.dm_env.load``.
     """
     options.setdefault("max_episode_steps", STEPS // 3)
     with load(env_id, remotes, **options) as env:

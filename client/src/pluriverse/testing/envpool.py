@@ -1,16 +1,17 @@
-"""Whether an environment keeps EnvPool's contract."""
+"""Conformance of an environment to EnvPool's interface."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import numpy as np
 
 import pluriverse.adapters.envpool as envpool
 from pluriverse.errors import Misuse
+from pluriverse.remotes import RemoteManager
 
-from . import require
+from . import require, require_error
 
 # An episode ends after so many steps here, if it hasn't before, and some of them are played.
 LIMIT: Final = 4
@@ -27,35 +28,36 @@ _INFO: Final = {
 }
 
 
-def check(env_id: str, remotes: Any = 1, **options: Any) -> None:
-    """Play some steps of an environment; the options are those of ``adapters.envpool.make``.
+def check(env_id: str, remotes: int | str | RemoteManager = 1, **options: Any) -> None:
+    """Play some steps, and raise ``NotConforming`` if the interface's contract is broken.
 
-    Raises:
-        NotConforming: it breaks the contract; says which part of it.
+    ``options`` are those of ``adapters.envpool.make``.
     """
     options.setdefault("max_episode_steps", LIMIT)
     env: Any = envpool.make_gymnasium(env_id, remotes=remotes, **options)
     try:
-        _check_misuse("recv with nothing sent", env.recv)
+        require_error(Misuse, "recv with nothing sent", env.recv)
         env.async_reset()
-        books = _Books(env)
-        state = env.recv(reset=True)
-        books.take((state[0], *_nothing(env), state[1]))
+        expected = _Expected(env)
+        observations, info = env.recv(reset=True)
+        nothing = np.zeros(len(observations), np.bool_)
+        state = (observations, nothing.astype(np.float32), nothing, nothing, info)
+        expected.compare(state)
         for _ in range(ROUNDS):
             indices = state[-1]["env_id"]
             actions = sample(env, len(indices))
-            _check_misuse("an environment that is named twice", env.send, actions, np.zeros(2, np.int32))
-            _check_misuse("an environment that isn't there", env.send, actions, np.array([len(env)]))
+            require_error(Misuse, "an environment that is named twice", env.send, actions, np.zeros(2, np.int32))
+            require_error(Misuse, "an environment that isn't there", env.send, actions, np.array([len(env)]))
             env.send(actions, indices)
             state = env.recv()
-            books.take(state)
-        require(books.ended, f"no episode ended within {ROUNDS} steps of at most {options['max_episode_steps']}")
+            expected.compare(state)
+        require(expected.ended, f"no episode ended within {ROUNDS} steps of at most {options['max_episode_steps']}")
     finally:
         env.close()
 
 
 def sample(env: Any, n: int) -> Any:
-    """Actions for ``n`` environments: an array, or a dict of arrays."""
+    """Return random actions for ``n`` environments: an array, or a dict of arrays."""
     actions = [env.action_space.sample() for _ in range(n)]
     if not isinstance(actions[0], Mapping):
         return np.array(actions, np.int32)
@@ -63,8 +65,8 @@ def sample(env: Any, n: int) -> Any:
     return {"action": {name: np.array([part[name] for part in parts], np.int32) for name in parts[0]}}
 
 
-class _Books:
-    """What each environment's next answer has to be like."""
+class _Expected:
+    """What the next answer of each environment must be like."""
 
     def __init__(self, env: Any) -> None:
         self._env = env
@@ -72,7 +74,7 @@ class _Books:
         self._done = np.ones(len(env), np.bool_)
         self.ended = 0
 
-    def take(self, state: tuple[Any, ...]) -> None:
+    def compare(self, state: tuple[Any, ...]) -> None:
         observations, rewards, terminated, truncated, info = state
         size = self._env.config["batch_size"]
         require(len(observations) == size, f"recv gave {len(observations)} environments, expected {size}")
@@ -90,9 +92,9 @@ class _Books:
         for index, reward, done, elapsed in zip(
             info["env_id"].tolist(), rewards, terminated | truncated, info["elapsed_step"], strict=True
         ):
-            self._take_one(index, float(reward), bool(done), int(elapsed))
+            self._compare_one(index, float(reward), bool(done), int(elapsed))
 
-    def _take_one(self, index: int, reward: float, done: bool, elapsed: int) -> None:
+    def _compare_one(self, index: int, reward: float, done: bool, elapsed: int) -> None:
         if self._done[index]:
             require(reward == 0, f"environment {index} began an episode with reward {reward}, expected 0")
             require(not done, f"environment {index} began an episode with its end")
@@ -103,17 +105,3 @@ class _Books:
             require(elapsed == expected, f"environment {index} is at step {elapsed}, expected {expected}")
         self._elapsed[index], self._done[index] = elapsed, done
         self.ended += done
-
-
-def _nothing(env: Any) -> tuple[Any, ...]:
-    """The rewards and ends that a reset doesn't have."""
-    size = env.config["batch_size"]
-    return np.zeros(size, np.float32), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-
-
-def _check_misuse(what: str, call: Callable[..., Any], *arguments: Any) -> None:
-    try:
-        call(*arguments)
-    except Misuse:
-        return
-    require(False, f"{what} was let pass, expected Misuse")

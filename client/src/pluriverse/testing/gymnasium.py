@@ -1,4 +1,4 @@
-"""Whether an environment keeps the contract of Gymnasium's interface."""
+"""Conformance of an environment to Gymnasium's interface."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import ActionError, Closed, ResetNeeded
 from pluriverse.remotes import RemoteManager, parse
 
-from . import NotConforming, require
+from . import require, require_error
 
 STEPS: Final = 30
 SEED: Final = 123
@@ -29,19 +29,9 @@ def check(
     autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
     **options: Any,
 ) -> None:
-    """Play an environment at random through Gymnasium's interface, and see whether it does what it promises.
+    """Play ``steps`` steps at random, and raise ``NotConforming`` if the interface's contract is broken.
 
-    One remote is played as an ``Env`` and as a ``VectorEnv``, more as a ``VectorEnv``.
-
-    Args:
-        env_id: the environment.
-        remotes: as ``pluriverse.make`` takes it.
-        steps: how many are played of each.
-        autoreset_mode: the vector's.
-        options: ``PluriverseEnv``'s and ``PluriverseVectorEnv``'s.
-
-    Raises:
-        NotConforming: it doesn't; says what was promised, and what came.
+    One remote is played as an ``Env`` and as a ``VectorEnv``, more as a ``VectorEnv``; ``options`` are those of both.
     """
     n = parse(remotes, env_id).n if isinstance(remotes, int | str) else remotes.n
     if n == 1 and isinstance(remotes, int | str):
@@ -51,17 +41,13 @@ def check(
 
 
 def check_env(env: PluriverseEnv, steps: int = STEPS) -> None:
-    """Check an environment that was made with the render mode ``rgb_array`` and never reset, and close it.
-
-    Raises:
-        NotConforming: it doesn't keep a promise.
-    """
+    """Check an environment that was made with the render mode ``rgb_array`` and never reset, and close it."""
     try:
-        _refuses(ResetNeeded, "a step before the first reset", env.step, env.action_space.sample())
+        require_error(ResetNeeded, "a step before the first reset", env.step, env.action_space.sample())
         env.action_space.seed(SEED)
         before = env.reset(seed=SEED)
         _is_observed(env, "reset", *before)
-        _refuses(ActionError, "what is no action", env.step, _NO_ACTION)
+        require_error(ActionError, "what is no action", env.step, _NO_ACTION)
         for _ in range(steps):
             observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
             _is_observed(env, "step", observation, info)
@@ -73,7 +59,7 @@ def check_env(env: PluriverseEnv, steps: int = STEPS) -> None:
             )
             before = observation, info
             if terminated or truncated:
-                _refuses(ResetNeeded, "a step after an episode's end", env.step, env.action_space.sample())
+                require_error(ResetNeeded, "a step after an episode's end", env.step, env.action_space.sample())
                 before = env.reset()
                 _is_observed(env, "reset", *before)
         picture = env.render()
@@ -84,18 +70,14 @@ def check_env(env: PluriverseEnv, steps: int = STEPS) -> None:
     finally:
         env.close()
     env.close()
-    _refuses(Closed, "a reset after close", env.reset)
+    require_error(Closed, "a reset after close", env.reset)
 
 
 def check_vector(env: PluriverseVectorEnv, steps: int = STEPS) -> None:
-    """Check a vector that was never reset, and close it.
-
-    Raises:
-        NotConforming: it doesn't keep a promise.
-    """
+    """Check a vector that was never reset, and close it."""
     try:
         space = env.action_space
-        _refuses(ResetNeeded, "a step before the first reset", env.step, space.sample())
+        require_error(ResetNeeded, "a step before the first reset", env.step, space.sample())
         space.seed(SEED)
         observations, infos = env.reset(seed=SEED)
         _is_batch(env, "reset", observations, infos)
@@ -111,7 +93,7 @@ def check_vector(env: PluriverseVectorEnv, steps: int = STEPS) -> None:
                 case AutoresetMode.SAME_STEP:
                     _has_finals(env, ended, infos)
                 case AutoresetMode.DISABLED if ended.any():
-                    _refuses(ResetNeeded, "a step after an episode's end", env.step, space.sample())
+                    require_error(ResetNeeded, "a step after an episode's end", env.step, space.sample())
                     _is_batch(env, "reset", *env.reset(options={"reset_mask": ended}))
                 case AutoresetMode.DISABLED:
                     pass
@@ -119,13 +101,13 @@ def check_vector(env: PluriverseVectorEnv, steps: int = STEPS) -> None:
     finally:
         env.close()
     env.close()
-    _refuses(Closed, "a reset after close", env.reset)
+    require_error(Closed, "a reset after close", env.reset)
 
 
 def _is_observed(env: PluriverseEnv, what: str, observation: Any, info: Any) -> None:
     require(
         observation in env.observation_space,
-        f"the observation of {what} is in {env.observation_space}, got {_told(observation)}",
+        f"the observation of {what} is in {env.observation_space}, got {_described(observation)}",
     )
     require(type(info) is dict, f"the info of {what} is a dict, got {info!r:.80}")
     require(type(info.get("lost")) is bool, f"the info of {what} says whether the remote is lost")
@@ -134,7 +116,7 @@ def _is_observed(env: PluriverseEnv, what: str, observation: Any, info: Any) -> 
 
 def _is_batch(env: PluriverseVectorEnv, what: str, observations: Any, infos: dict[str, Any]) -> None:
     space = env.observation_space
-    require(observations in space, f"the observations of {what} are in {space}, got {_told(observations)}")
+    require(observations in space, f"the observations of {what} are in {space}, got {_described(observations)}")
     for key, values in infos.items():
         mask: Any = values if key.startswith("_") else infos.get(f"_{key}")
         require(
@@ -162,21 +144,13 @@ def _has_finals(env: PluriverseVectorEnv, ended: Any, infos: dict[str, Any]) -> 
     space = env.single_observation_space
     for index in np.flatnonzero(ended):
         final = infos["final_obs"][index]
-        require(final in space, f"final_obs is in {space}, got {_told(final)}")
+        require(final in space, f"final_obs is in {space}, got {_described(final)}")
 
 
-def _refuses(error: type[Exception], what: str, call: Any, *arguments: Any) -> None:
-    try:
-        call(*arguments)
-    except error:
-        return
-    raise NotConforming(f"{what} raises {error.__name__}; it was done")
-
-
-def _told(observation: Any) -> str:
-    """What an observation looks like, in a line."""
+def _described(observation: Any) -> str:
+    """Return dtype and shape of an observation, in a line."""
     if isinstance(observation, dict):
         parts = cast("dict[str, Any]", observation)
-        return ", ".join(f"{key}: {_told(value)}" for key, value in parts.items())
+        return ", ".join(f"{key}: {_described(value)}" for key, value in parts.items())
     shape, dtype = getattr(observation, "shape", None), getattr(observation, "dtype", None)
     return f"{observation!r:.80}" if shape is None else f"{dtype} of shape {shape}"

@@ -1,4 +1,4 @@
-"""What a recording holds, as it was on the screen: a picture that goes from record to record."""
+"""A recording, read record by record, with the screen as it was."""
 
 from __future__ import annotations
 
@@ -14,24 +14,21 @@ from pluriverse_protocol.rfb.raw_updates import rectangles
 
 from pluriverse.errors import ConfigurationError
 
-Screen = NDArray[np.uint8]
-
-# The largest window that recordings are written with, in bytes.
+# The largest compression window that recordings are written with.
 MAX_WINDOW_BYTES: Final = 2**27
 
-# Where the compression is damaged, what has come out of this much before it is lost.
+# Where the compression is damaged, as much as this before it is lost.
 READ_BYTES: Final = 64 * 1024
 
 
-class Film:
-    """One recording. ``header`` is known at once; ``damage`` says where it breaks off, once that was reached."""
+class RecordedScreen:
+    """One recording. ``header`` is known at once; ``damage`` says where it breaks off, once that was reached.
+
+    ``screen``, uint8 (height, width, 4) BGRX, is as it was before the record that ``records`` yielded last.
+    """
 
     def __init__(self, path: Path) -> None:
-        """Open it.
-
-        Raises:
-            ConfigurationError: there is no such file, or it is no recording.
-        """
+        """Open a recording; raise ``ConfigurationError`` if there is no such file, or it is no recording."""
         self.path = path
         self.damage: str | None = None
         self._reader = RecordingReader()
@@ -44,19 +41,20 @@ class Film:
             why = self.damage or "it is empty"
             raise ConfigurationError(f"{path} is no recording: {why}; make one with: pluriverse-server record")
         self.header: Header = self._reader.header
-        self.screen: Screen = np.zeros((self.header.height, self.header.width, 4), np.uint8)
+        self.screen: NDArray[np.uint8] = np.zeros((self.header.height, self.header.width, 4), np.uint8)
 
     def records(self) -> Generator[Record]:
-        """Each record; ``screen``, uint8 (height, width, 4) BGRX, is as it was until then. To be called once.
-
-        Where the recording is damaged this ends, and ``damage`` says why.
-        """
+        """Yield each record, up to where the recording is damaged. To be called once."""
         record = self._first
         while record is not None:
             yield record
             if isinstance(record, Update):
                 self._draw(record.message)
             record = self._next()
+
+    def rgb(self) -> NDArray[np.uint8]:
+        """Return a copy of the screen, uint8 (height, width, 3) RGB."""
+        return np.ascontiguousarray(self.screen[:, :, 2::-1])
 
     def _draw(self, message: bytes) -> None:
         for part in rectangles(message, self.header.width, self.header.height):
