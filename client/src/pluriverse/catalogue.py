@@ -1,7 +1,8 @@
-"""Which environments there are: asked of the runtimes on this machine, and of the images that its Docker engine has."""
+"""The environments of the runtimes on this machine, and of the images that its Docker engine has."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import subprocess
@@ -17,7 +18,7 @@ from .errors import PluriverseError
 from .remotes.local import SERVER
 from .remotes.runtimes import IMAGE_PREFIX, local_runtimes, runtime_folder
 
-# A runtime that makes its list by a script has ten seconds for it; starting Python or a container comes on top.
+# A runtime's script that lists its environments has ten seconds; starting Python or a container comes on top.
 LIST_S: Final = 30.0
 
 Entry = dict[str, Any]
@@ -28,10 +29,12 @@ class CatalogueError(PluriverseError):
 
 
 def environments(runtime: str | None = None) -> list[Entry]:
-    """All environments of one runtime, or of every runtime here; each has at least ``id``, ``title`` and ``runtime``.
+    """Return all environments of one runtime, or of every runtime here, sorted by id.
+
+    Each has at least ``id``, ``title`` and ``runtime``.
 
     Raises:
-        CatalogueError: there is no such runtime, or none at all, or one can't say what it has.
+        CatalogueError: there is no such runtime, or none at all, or one can't list its environments.
     """
     found: dict[str, Entry] = {}
     for name, entries in _sources(runtime):
@@ -69,11 +72,8 @@ def _of_folder(runtime: str) -> list[Entry]:
 
 def _images() -> list[str]:
     try:
-        client = docker.from_env(timeout=int(LIST_S))
-        try:
+        with contextlib.closing(docker.from_env(timeout=int(LIST_S))) as client:
             tags = [tag for image in client.images.list() for tag in image.tags]
-        finally:
-            client.close()
     except (docker.errors.DockerException, requests.exceptions.RequestException):
         return []  # no engine
     names = {tag.partition(":")[0] for tag in tags}
@@ -81,14 +81,12 @@ def _images() -> list[str]:
 
 
 def _of_image(runtime: str) -> list[Entry]:
-    client = docker.from_env(timeout=int(LIST_S))
+    command = ["envs", "/runtime", "--json"]
     try:
-        command = ["envs", "/runtime", "--json"]
-        output = client.containers.run(IMAGE_PREFIX + runtime, command, remove=True, network_disabled=True)
+        with contextlib.closing(docker.from_env(timeout=int(LIST_S))) as client:
+            output = client.containers.run(IMAGE_PREFIX + runtime, command, remove=True, network_disabled=True)
     except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
         raise CatalogueError(f"image {IMAGE_PREFIX}{runtime} can't list its environments: {error}") from error
-    finally:
-        client.close()
     return _entries(runtime, output)
 
 

@@ -16,7 +16,7 @@ import typer
 
 from .errors import ConfigurationError, PluriverseError
 
-# Exit codes, as pluriverse-server has them: what was asked can't be done; it was done and then broke.
+# Exit codes, those of pluriverse-server: what was asked can't be done; it was begun and broke.
 EXIT_USAGE: Final = 2
 EXIT_BROKEN: Final = 1
 
@@ -43,7 +43,7 @@ def run(
         str, typer.Option(help="docker, local, or auto: Docker when it answers and has the image.")
     ] = "auto",
 ) -> None:
-    """Run one remote until Ctrl-C. Further options are pluriverse-server's, as --env and --password."""
+    """Run one remote until Ctrl-C. Further options are those of pluriverse-server, such as --env and --password."""
     from .remotes import docker, local
     from .remotes.runtimes import IMAGE_PREFIX, runtime_folder
 
@@ -51,9 +51,10 @@ def run(
         _fail(f"--engine {engine}: expected docker, local or auto", EXIT_USAGE)
     no_docker = docker.why_unavailable(runtime) if engine != "local" else "not asked for"
     if no_docker is None and shutil.which("docker") is not None:
-        # The host's network, so that the options' ports are the host's, and nobody else's machine reaches them.
+        # The host's network and its loopback interface: ports are the host's, and no other machine reaches them.
         image = [IMAGE_PREFIX + runtime, "run", "--host", "127.0.0.1", *context.args]
-        os.execvp("docker", ["docker", "run", "--rm", "--network", "host", *_terminal(), *_passed_on(), *image])
+        terminal = ["--interactive", "--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
+        os.execvp("docker", ["docker", "run", "--rm", "--network", "host", *terminal, *_passed_on(), *image])
     no_local = local.why_unavailable(runtime) if engine != "docker" else "not asked for"
     if no_local is None:
         command = [sys.executable, "-m", local.SERVER, "run", str(runtime_folder(runtime)), *context.args]
@@ -69,16 +70,16 @@ def random(
     fps: Annotated[float | None, typer.Option(help="Steps a second; if not given, the environment's own.")] = None,
     render: Annotated[str | None, typer.Option(help="Show the first remote: terminal, or human for a window.")] = None,
 ) -> None:
-    """Play with random actions; prints rates, lags and rewards once a second."""
+    """Play with random actions; print rates, lags and rewards once a second."""
     import pluriverse
 
     from .play import play_randomly
     from .wrappers import Render
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    with _told(), pluriverse.make(env, remotes) as vector:
-        shown = Render(vector, render) if render else vector
-        play_randomly(shown, seconds=seconds, fps=fps, report=lambda line: print(line, flush=True))
+    with _exit_on_error(), pluriverse.make(env, remotes) as vector:
+        player = Render(vector, render) if render else vector
+        play_randomly(player, seconds=seconds, fps=fps, report=_print)
 
 
 @app.command()
@@ -86,26 +87,26 @@ def demo(
     remotes: Annotated[
         str, typer.Option("--remotes", "-r", help="How each game is run: local:1, docker:1, or 1 for either.")
     ] = "1",
-    port: Annotated[int, typer.Option(help="Where the page is served; 0: anywhere.")] = 15800,
+    port: Annotated[int, typer.Option(help="The page's port; 0: any that is free.")] = 15800,
     seconds: Annotated[float | None, typer.Option(help="How long to play; if not given, until Ctrl-C.")] = None,
 ) -> None:
-    """Run four games, play them all with random actions, and show them in one browser page."""
+    """Run four games, play them with random actions, and show them in one browser page."""
     from .demo import play
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    with _told(), contextlib.suppress(KeyboardInterrupt):
-        play(remotes, port=port, seconds=seconds, report=lambda line: print(line, flush=True))
+    with _exit_on_error(), contextlib.suppress(KeyboardInterrupt):
+        play(remotes, port=port, seconds=seconds, report=_print)
 
 
 @app.command()
 def envs(
-    runtime: Annotated[str | None, typer.Argument(help="Of one runtime; if not given, of all.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all that is known of each, as a JSON list.")] = False,
+    runtime: Annotated[str | None, typer.Argument(help="The runtime's id; if not given, all.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all details as a JSON list.")] = False,
 ) -> None:
-    """List the environments that this machine can run, an id a line."""
+    """List the ids of the environments that this machine can run, one a line."""
     from .catalogue import environments
 
-    with _told():
+    with _exit_on_error():
         entries = environments(runtime)
         typer.echo(json.dumps(entries, indent=2) if as_json else "\n".join(str(entry["id"]) for entry in entries))
 
@@ -115,12 +116,12 @@ def ping(
     address: Annotated[str, typer.Argument(help="vnc://HOST:5900+15900?password=…", show_default=False)],
     count: Annotated[int, typer.Option("--count", "-c", min=1, max=1000, help="How many pings.")] = 5,
 ) -> None:
-    """Tell how far away remotes are: connecting, round trips, the clocks' difference, the first picture."""
+    """Measure remotes: time to connect, round trips, the clocks' difference, time to the first picture."""
     from .ping import examine
     from .remotes.address import parse_addresses
     from .remotes.parse import PASSWORD_VARIABLE
 
-    with _told():
+    with _exit_on_error():
         for place in parse_addresses(address, os.environ.get(PASSWORD_VARIABLE)):
             for line in examine(place, count):
                 typer.echo(line)
@@ -129,38 +130,38 @@ def ping(
 @app.command()
 def export(
     recording: Annotated[
-        list[Path], typer.Argument(help="What pluriverse-server record wrote, *.plrec.", show_default=False)
+        list[Path], typer.Argument(help="Recordings of pluriverse-server record, *.plrec.", show_default=False)
     ],
     minari: Annotated[
-        str | None, typer.Option(help="Make this Minari dataset of the episodes, such as greed/human-v0.")
+        str | None, typer.Option(help="Write the episodes to this Minari dataset, such as greed/human-v0.")
     ] = None,
     video: Annotated[
-        Path | None, typer.Option(help="Make films of them: MP4 with ffmpeg, else animated PNG, at this place.")
+        Path | None, typer.Option(help="Write films to this path: MP4 with ffmpeg, else animated PNG.")
     ] = None,
     actions: Annotated[
-        str | None, typer.Option(help="discrete, keys or pointer; if not given, what the environment has first.")
+        str | None, typer.Option(help="discrete, keys or pointer; if not given, the first that the environment has.")
     ] = None,
     fps: Annotated[float | None, typer.Option(min=0.1, max=1000, help="Steps a second; else the recording's.")] = None,
     size: Annotated[
         tuple[int, int] | None, typer.Option(help="Height and width of the pictures, in pixels; else as they are.")
     ] = None,
 ) -> None:
-    """Make a dataset or films of recordings: what a person saw and did, step by step."""
+    """Write recordings as a dataset of a person's observations and actions, or as films."""
     from .recording.export import Export
 
-    with _told():
-        told = Export(recording, fps=fps, size=size, kind=actions, report=typer.echo)
+    with _exit_on_error():
+        exporter = Export(recording, fps=fps, size=size, kind=actions, report=typer.echo)
         if minari is None and video is None:
             raise ConfigurationError("export what? expected --minari DATASET, --video FILE, or both")
         if minari is not None:
-            told.to_minari(minari)
+            exporter.to_minari(minari)
         if video is not None:
-            told.to_video(video)
+            exporter.to_video(video)
 
 
 @app.command()
-def doctor(runtime: Annotated[str, typer.Argument(help="For this runtime.")] = "gym-core") -> None:
-    """Tell what is missing on this machine, and the command that mends it; exit status 1 if nothing can be played."""
+def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to run.")] = "gym-core") -> None:
+    """Print what is missing on this machine, and the command that mends it; exit with 1 if nothing can be played."""
     from .doctor import examine
 
     findings = examine(runtime)
@@ -174,13 +175,13 @@ def doctor(runtime: Annotated[str, typer.Argument(help="For this runtime.")] = "
 
 
 def main() -> None:
-    """The entry point."""
+    """Run the command."""
     app(prog_name="pluriverse")
 
 
 @contextlib.contextmanager
-def _told() -> Generator[None]:
-    """Our errors as one message and an exit status."""
+def _exit_on_error() -> Generator[None]:
+    """Print an error of ours as one message, and exit with its status."""
     try:
         yield
     except ConfigurationError as error:
@@ -189,12 +190,12 @@ def _told() -> Generator[None]:
         _fail(str(error), EXIT_BROKEN)
 
 
-def _terminal() -> list[str]:
-    return ["--interactive", "--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
+def _print(line: str) -> None:
+    print(line, flush=True)
 
 
 def _passed_on() -> list[str]:
-    """The settings of ours that a container gets too."""
+    """Return the options that hand our environment variables on to a container."""
     names = [name for name in os.environ if name.startswith("PLURIVERSE_") and name != "PLURIVERSE_RUNTIMES"]
     return [word for name in names for word in ("--env", name)]
 

@@ -1,4 +1,4 @@
-"""Several games at once, an agent that plays them all, and one page that shows them."""
+"""``pluriverse demo``: several games at once, a random agent, and one page that shows them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .play import play_randomly
 from .remotes.address import Address
 from .wrappers import Joint
 
-# At one emulated frame a step and sixty steps a second these run as fast as they did on the machine they were made for.
+# With one emulated frame a step and 60 steps a second these run at the speed of the original console.
 GAMES: Final = (
     "gym-core.BreakoutNoFrameskip-v3",
     "gym-core.SpaceInvadersNoFrameskip-v3",
@@ -46,10 +46,10 @@ def play(remotes: str, *, port: int, seconds: float | None, report: Callable[[st
     """Start a remote for each game (``remotes``: ``local:1``, ``docker:1`` or ``1``), play, and serve the page.
 
     Raises:
-        ConfigurationError, RemoteUnavailable: a remote can't be had; none is left then.
+        ConfigurationError, RemoteUnavailable: a remote can't be started; the others are closed then.
     """
     with contextlib.ExitStack() as stack:
-        # Together: what takes its time is the start of each, and the cores share it.
+        # In parallel: each takes seconds to start.
         with ThreadPoolExecutor(len(GAMES)) as threads:
             starting = [threads.submit(pluriverse.make, game, remotes) for game in GAMES]
         for start in starting:
@@ -62,7 +62,7 @@ def play(remotes: str, *, port: int, seconds: float | None, report: Callable[[st
 
 
 def render(addresses: Sequence[Address]) -> str:
-    """The page: the viewer of each remote in a frame."""
+    """Return the page: the viewer of each remote in a frame."""
     frames: list[str] = []
     for address in addresses:
         query = urlencode({"embed": "1", **({"password": address.password} if address.password else {})})
@@ -74,7 +74,7 @@ def render(addresses: Sequence[Address]) -> str:
 
 @contextlib.contextmanager
 def served(page: str, port: int) -> Generator[str]:
-    """Serve one page on the loopback interface, ``port`` 0 for any; gives its address.
+    """Serve one page on the loopback interface, and yield its address; ``port`` 0 is any that is free.
 
     Raises:
         RemoteUnavailable: the port is taken.
@@ -91,12 +91,12 @@ def served(page: str, port: int) -> Generator[str]:
             self.wfile.write(body if self.path == "/" else b"")
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class' name
-            """A page that was fetched is no news."""
+            """Log nothing."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     except OSError as error:
-        raise RemoteUnavailable(f"the page's port {port} can't be had ({error}); choose another with --port") from error
+        raise RemoteUnavailable(f"the page's port {port} is taken ({error}); choose another with --port") from error
     thread = threading.Thread(target=server.serve_forever, name="pluriverse: demo page", daemon=True)
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""What is missing on this machine, and the command that mends it."""
+"""``pluriverse doctor``: what is missing on this machine, and the command that mends it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .remotes.runtimes import local_runtimes
 from .rfb import implementation
 from .rfb.errors import DecoderUnavailable
 
-# What the daemon starts, and the Debian package that has it.
+# Programs that the daemon starts, and their Debian packages.
 SCREEN_PROGRAMS: Final = {
     "Xvfb": "xvfb",
     "X0tigervnc": "tigervnc-scraping-server",
@@ -23,7 +23,7 @@ SCREEN_PROGRAMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. ``needed``: nothing works without it; else only what ``purpose`` says."""
+    """One thing that was looked for. ``needed``: nothing works without it; else only ``purpose`` doesn't."""
 
     name: str
     purpose: str
@@ -38,7 +38,7 @@ class Finding:
 
 
 def examine(runtime: str = "gym-core") -> list[Finding]:
-    """All findings, in the order in which they matter."""
+    """Return all findings, the most important first."""
     engines = [_docker(runtime), _local(runtime)]
     return [_driver(), *engines, _some_engine(engines), *_screen(), *_extras()]
 
@@ -88,7 +88,7 @@ def _program(name: str, purpose: str, package: str) -> Finding:
 
 
 def _split(reason: str | None) -> tuple[str | None, str | None]:
-    """A reason as what is missing and what mends it: the former ends where the latter's command begins."""
+    """Split a reason at its last semicolon into what is missing, and the command that mends it."""
     if reason is None:
         return None, None
     missing, _, mend = reason.rpartition("; ")

@@ -1,4 +1,4 @@
-"""How far away a remote is."""
+"""``pluriverse ping``: times to connect and to the first picture, round trips, and clocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PICTURE_S: Final = 10.0
 
 
 def examine(address: Address, count: int) -> Iterator[str]:
-    """Connect to a remote as an observer, and to its screen; yields what was found, a line each.
+    """Connect to a remote as an observer, and to its screen; yield a line for each finding.
 
     Raises:
         RemoteUnavailable: one of its ports can't be reached, or refuses.

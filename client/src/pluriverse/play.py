@@ -1,4 +1,4 @@
-"""An agent with random actions, and what it measures."""
+"""An agent with random actions, and its report."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .env.base import Env
 from .wrappers import SafeActionSpace, Throttle
 from .wrappers.meter import Meter
 
-# A line a second can be read, and is what the statistics of remotes are told in.
+# A line a second can be read; remotes report their statistics as often.
 REPORT_S: Final = 1.0
 
 
 def play_randomly(env: Env, *, seconds: float | None, fps: float | None, report: Callable[[str], None]) -> None:
-    """Play with random actions for ``seconds``, or until interrupted; reports a line each second, at last the sum."""
+    """Play with random actions for ``seconds``, or until interrupted; report each second, and at last the whole."""
     agent = Throttle(SafeActionSpace(env), fps)
     observation_n = agent.reset()
     began = now = time.monotonic()

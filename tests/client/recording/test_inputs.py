@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.recording.inputs import HeldInputs, action_reader
-from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 BOX = (10, 20, 100, 50)
 UP, FIRE = 0xFF52, 0x20
