@@ -78,7 +78,10 @@ class TimeStep(NamedTuple):
     def to_tensors(self) -> TimeStep:
         """Return the step with tensors in place of arrays."""
         tensor = tensors.chosen().tensor
-        return TimeStep(*(nest.map_structure(tensor, field) for field in self))
+        # Field by field, since most are single arrays, or empty: dm-tree takes its time over named tuples.
+        return TimeStep(
+            *(() if isinstance(field, tuple) and not field else nest.map_structure(tensor, field) for field in self)
+        )
 
     def to_arrays(self) -> TimeStep:
         """Return the step with arrays in place of tensors."""

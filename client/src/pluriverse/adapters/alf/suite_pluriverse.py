@@ -21,7 +21,7 @@ from pluriverse.env.views import View, make_view
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
-from . import nest
+from . import nest, tensors
 from .alf_environment import DescribedEnvironment, Description, one_seed_each
 from .data_structures import GOES_ON, OUTCOME, StepType, TimeStep, check_discount
 from .nest import Nest
@@ -180,17 +180,18 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
             self._observations.of(results),
             zero_where(first, action),
             np.arange(n, dtype=np.int32),
-            env_info={
-                "elapsed": np.array([result.elapsed for result in results], np.int32),
-                "terminated": terminated,
-                "truncated": truncated,
-                "lost": np.array([result.lost for result in results]),
-            },
         )
+        info = {
+            "elapsed": np.array([result.elapsed for result in results], np.int32),
+            "terminated": terminated,
+            "truncated": truncated,
+            "lost": np.array([result.lost for result in results]),
+        }
         self._began = (over & ~first).tolist()
         for index in np.flatnonzero(self._began).tolist():
             self._begin(index, join=True)
-        return step.to_tensors()
+        tensor = tensors.chosen().tensor
+        return step.to_tensors()._replace(env_info={name: tensor(array) for name, array in info.items()})
 
     def _begin(self, index: int, *, join: bool) -> None:
         seeds = self._seeds[index]
