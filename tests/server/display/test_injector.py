@@ -155,7 +155,7 @@ async def test_events_of_the_event_loop_arrive_in_order(slow_to_give_up: AsyncIn
 
 async def test_dead_x_server_is_reported(slow_to_give_up: AsyncInjector, screen: Screen) -> None:
     os.kill(screen.pids["X server"], signal.SIGKILL)
-    await screen.wait_for_death()
+    await screen.wait_for_exit()
     for action in (lambda: slow_to_give_up.apply(press(XK.XK_a)), slow_to_give_up.release_all):
         with pytest.raises(DisplayLost):
             await action()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pluriverse_protocol.rfb.handshake import VERSION_BYTES
 from pluriverse_protocol.rfb.security import SecurityType
-from pluriverse_server.display import DisplayLost, Healed, Screen, ScreenOptions, make_screen
+from pluriverse_server.display import DisplayLost, Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.display.xserver import LOCKS, SOCKETS
 from pluriverse_server.process import StartError
@@ -167,9 +167,9 @@ async def test_pointer_over_vnc_arrives(screen: Screen, window: Window) -> None:
 async def test_killed_vnc_server_is_replaced_while_the_program_goes_on(screen: Screen, window: Window) -> None:
     display, pids = screen.display, screen.pids
     os.kill(pids["VNC server"], signal.SIGKILL)
-    death = await asyncio.wait_for(screen.wait_for_death(), 10)
+    death = await asyncio.wait_for(screen.wait_for_exit(), 10)
     assert (death.name, death.how) == ("VNC server", "killed by SIGKILL")
-    assert await screen.heal() is Healed.VNC_SERVER
+    assert await screen.restart_dead() is Restarted.VNC_SERVER
     assert (screen.display, screen.pids["X server"]) == (display, pids["X server"])
     window.fill(0, 0, 50, 50, RED)
     with viewer(screen) as client:
@@ -183,8 +183,8 @@ async def test_killed_x_server_is_replaced_on_the_same_vnc_port(
 ) -> None:
     before = screen.pids
     os.kill(before["X server"], signal.SIGKILL)
-    await asyncio.wait_for(screen.wait_for_death(), 10)
-    assert await screen.heal() is Healed.EVERYTHING
+    await asyncio.wait_for(screen.wait_for_exit(), 10)
+    assert await screen.restart_dead() is Restarted.EVERYTHING
     assert not set(before.values()) & set(screen.pids.values())
     window = open_window(screen)
     window.fill(0, 0, 50, 50, GREEN)
@@ -196,20 +196,20 @@ async def test_killed_x_server_is_replaced_on_the_same_vnc_port(
 
 async def test_death_of_the_x_server_is_named_before_that_of_the_vnc_server_which_it_causes(screen: Screen) -> None:
     os.kill(screen.pids["X server"], signal.SIGKILL)
-    death = await asyncio.wait_for(screen.wait_for_death(), 10)
+    death = await asyncio.wait_for(screen.wait_for_exit(), 10)
     assert (death.name, death.how) == ("X server", "killed by SIGKILL")
 
 
 async def test_death_comes_with_last_words(screen: Screen) -> None:
     viewer(screen).close()
     os.kill(screen.pids["VNC server" if "VNC server" in screen.pids else "X server"], signal.SIGABRT)
-    death = await asyncio.wait_for(screen.wait_for_death(), 10)
+    death = await asyncio.wait_for(screen.wait_for_exit(), 10)
     assert "pixel format" in death.output_tail
 
 
 async def test_heal_leaves_a_healthy_screen_alone(screen: Screen) -> None:
     before = screen.pids
-    assert await screen.heal() is Healed.NOTHING
+    assert await screen.restart_dead() is Restarted.NOTHING
     assert screen.pids == before
 
 
@@ -217,9 +217,9 @@ async def test_heal_that_fails_leaves_nothing_behind(screen: Screen, monkeypatch
     display, pids = screen.display, screen.pids
     monkeypatch.setenv("PATH", "/nonexistent")
     os.kill(pids["X server"], signal.SIGKILL)
-    await asyncio.wait_for(screen.wait_for_death(), 10)
+    await asyncio.wait_for(screen.wait_for_exit(), 10)
     with pytest.raises(StartError):
-        await screen.heal()
+        await screen.restart_dead()
     assert_nothing_left(screen.options, display, list(pids.values()))
 
 
@@ -260,7 +260,7 @@ async def test_screen_that_was_not_started_can_be_stopped_and_says_that_it_has_n
     with pytest.raises(RuntimeError):
         _ = screen.environment
     with pytest.raises(RuntimeError):
-        await screen.wait_for_death()
+        await screen.wait_for_exit()
 
 
 async def test_start_that_is_cancelled_leaves_nothing_behind(options: ScreenOptions) -> None:

@@ -89,7 +89,7 @@ async def test_time_of_a_probe_is_painted(
 async def test_with_the_guard_the_probe_is_seen_though_it_is_kept_from_the_page_and_the_backtick_is_one_too(
     overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands
 ) -> None:
-    await overlay(*BLOCK, "--guard")
+    await overlay(*BLOCK, "--filter-keys")
     seen = 0
     for keysym in (PROBE, BACKTICK):
         tap(hands, keysym)

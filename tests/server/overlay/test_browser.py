@@ -27,7 +27,7 @@ EFFECTLESS: Final = (
 
 @pytest.fixture
 async def browser(overlay: StartOverlay, screen: Screen, tmp_path: Path) -> AsyncIterator[Chromium]:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     (tmp_path / "page.html").write_text(PAGE)
     options = screen.options
     browser = await Chromium.start(

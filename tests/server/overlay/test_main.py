@@ -19,13 +19,13 @@ def test_it_stays_small() -> None:
 
 
 def test_without_a_display_it_says_what_is_wrong_and_ends() -> None:
-    ended = subprocess.run([*PROGRAM, "--guard"], env={}, capture_output=True, text=True)
+    ended = subprocess.run([*PROGRAM, "--filter-keys"], env={}, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.startswith("overlay: no X server answers at DISPLAY=''")
 
 
 @pytest.mark.parametrize("text", ["s", "0x73", "0x73:4:5", "Control:s"])
 def test_combination_that_is_no_pair_of_numbers_is_refused(text: str) -> None:
-    ended = subprocess.run([*PROGRAM, "--guard", "--allow", text], env={}, capture_output=True, text=True)
+    ended = subprocess.run([*PROGRAM, "--filter-keys", "--allow", text], env={}, capture_output=True, text=True)
     assert ended.returncode == 2
     assert f"argument --allow: invalid combination value: {text!r}" in ended.stderr

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pluriverse_server.x11.connection import DisplayLost
 
 from .injector import AsyncInjector, Injector
-from .screen import Backend, Death, Healed, Screen, ScreenOptions, make_screen
+from .screen import Backend, Restarted, Screen, ScreenOptions, ServerExit, make_screen
 
 __all__ = [
     "AsyncInjector",
     "Backend",
-    "Death",
     "DisplayLost",
-    "Healed",
     "Injector",
+    "Restarted",
     "Screen",
     "ScreenOptions",
+    "ServerExit",
     "make_screen",
 ]

@@ -1,4 +1,4 @@
-"""Keys and pointer of an agent that sends them over the rewarder protocol, put into X with its XTEST extension."""
+"""Presses keys and moves the pointer of an X server, through its XTEST extension, for agents and scraped programs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from Xlib import X, error
 
 from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, abort, open_display, send
 
+from .client_thread import ClientThread, open_in_thread
 from .keymap import Keymap
-from .own_thread import OwnThread, open_in_thread
 
 log = logging.getLogger(__name__)
 
 # Left, middle, right, and the four ways of a wheel: what a pointer event's mask can say and X programs know.
 BUTTONS: Final = 7
 
-# X answers within a millisecond. A server silent for this long is frozen, and its remote not worth waiting for.
+# X answers within a millisecond. A server silent for this long is frozen.
 ANSWER_DEADLINE_S: Final = 2.0
 
 
 class Injector:
-    """Presses keys and moves the pointer; remembers what it holds. Blocking, for one thread at a time."""
+    """Presses keys and moves the pointer, and knows what it holds. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
         """Connect.
@@ -46,13 +46,13 @@ class Injector:
         self._buttons = 0
 
     def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """Do the events in order. The pointer is kept on the screen; a key that is down already stays so.
+        """Inject the events in order. The pointer is kept on the screen; a key that is down already stays so.
 
         Raises:
             DisplayLost: the X server is gone.
         """
         with ReportingLoss(self._display):
-            self._take_in_notices()
+            self._read_notices()
             for event in events:
                 match event:
                     case KeyEvent(keysym, down=True):
@@ -64,7 +64,7 @@ class Injector:
             send(self._connection)
 
     def release_all(self) -> None:
-        """Let go of every key and button that this injector holds.
+        """Release every key and button that this injector holds.
 
         Raises:
             DisplayLost: the X server is gone.
@@ -76,7 +76,7 @@ class Injector:
             send(self._connection)
 
     def close(self) -> None:
-        """Let go of everything and hang up. May be called again, and when the X server is gone."""
+        """Release everything and hang up. May be called again, and when the X server is gone."""
         with contextlib.suppress(DisplayLost), ReportingLoss(self._display):
             self.release_all()
             # A server that finds the connection closed throws away what it hasn't read of it.
@@ -87,7 +87,7 @@ class Injector:
         """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
         abort(self._connection)
 
-    def _take_in_notices(self) -> None:
+    def _read_notices(self) -> None:
         remapped = False
         for _ in range(self._connection.pending_events()):
             remapped |= self._connection.next_event().type == X.MappingNotify
@@ -131,9 +131,9 @@ class Injector:
 
 
 class AsyncInjector:
-    """An Injector for the event loop: a dead or frozen X server costs a call its deadline, never the loop."""
+    """An Injector for the event loop. Its calls raise DisplayLost as well where the X server doesn't answer in time."""
 
-    def __init__(self, thread: OwnThread[Injector]) -> None:
+    def __init__(self, thread: ClientThread[Injector]) -> None:
         self._thread = thread
 
     @classmethod
@@ -147,23 +147,15 @@ class AsyncInjector:
         return cls(thread)
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """As ``Injector.apply``; events of calls that overlap are done in the order of the calls.
-
-        Raises:
-            DisplayLost: the X server is gone, or doesn't answer.
-        """
+        """Inject the events, after those of earlier calls; see ``Injector.apply``."""
         await self._thread.run(lambda injector: injector.apply(events))
 
     async def release_all(self) -> None:
-        """As ``Injector.release_all``.
-
-        Raises:
-            DisplayLost: the X server is gone, or doesn't answer.
-        """
+        """Release every key and button that is held; see ``Injector.release_all``."""
         await self._thread.run(lambda injector: injector.release_all())
 
     async def close(self) -> None:
-        """Let go of everything and hang up. May be called again, and when the X server is gone."""
+        """Release everything and hang up. May be called again, and when the X server is gone."""
         await self._thread.close()
 
 

@@ -12,8 +12,8 @@ from Xlib.display import Display
 
 from pluriverse_server.x11.connection import ReportingLoss, open_display
 
-# Agents press these to time their way through the remote. X0tigervnc drops a keysym that the map lacks without a word,
-# so they get keycodes at the map's very end that no keyboard has, before that server looks at the map.
+# Agents press these to measure latency. X0tigervnc silently drops a keysym that the map lacks, so they get keycodes at
+# the map's very end, which no keyboard has, before that server looks at the map.
 PROBE_KEYCODES: Final = {0xBEEF1: 248, 0xBEEF2: 249}
 
 SHIFT_L: Final = 0xFFE1
@@ -26,14 +26,14 @@ _FIRST_UNICODE: Final = 0x01000000
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """What types a keysym: a keycode, with Shift held or not."""
+    """The keycode that types a keysym, with Shift held or not."""
 
     keycode: int
     shift: bool = False
 
 
 class Keymap:
-    """An X server's keyboard map, as far as an injector needs it. It may change under our hands: see ``reload``."""
+    """An X server's keyboard map, as far as an injector needs it. Others may change it: see ``reload``."""
 
     def __init__(self, connection: Display) -> None:
         self._connection = connection
@@ -49,7 +49,7 @@ class Keymap:
         first: int = info.min_keycode
         columns: Sequence[Sequence[int]] = self._connection.get_keyboard_mapping(first, info.max_keycode - first + 1)
         strokes: dict[int, Stroke] = {}
-        # All of the first column comes before any of the second, so that what needs no Shift never gets one.
+        # All of the first column before any of the second, so that Shift is used only where it is needed.
         for shift in (False, True):
             for keycode, keysyms in enumerate(columns, first):
                 keysym = keysyms[shift] if len(keysyms) > shift else 0
@@ -60,13 +60,13 @@ class Keymap:
             if not any(keysyms) and keycode not in PROBE_KEYCODES.values():
                 self._spares[keycode] = 0
             elif keycode in self._spares and self._spares[keycode] not in keysyms:
-                # Somebody else has taken it: the VNC server adds keysyms too.
+                # Another client has taken it: the VNC server adds keysyms too.
                 del self._spares[keycode]
 
     def stroke(self, keysym: int, held: Collection[int]) -> Stroke | None:
-        """What types the keysym. One that the map lacks gets the spare keycode longest unused that isn't held.
+        """Return what types the keysym; None if the map lacks it and every spare keycode is held.
 
-        None if every spare keycode is held.
+        One that the map lacks is given the spare keycode longest unused that isn't held.
         """
         stroke = self._strokes.get(keysym)
         if stroke is None:

@@ -14,25 +14,25 @@ from typing import Final
 from pluriverse_server.process import ChildProcess, child_environment, executable
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
+from .client_thread import ClientThread, open_in_thread
 from .nested_window import NestedWindow
-from .own_thread import OwnThread, open_in_thread
-from .screen import X_ANSWER_DEADLINE_S, Death
+from .screen import X_ANSWER_DEADLINE_S, ServerExit
 from .xserver import XServer
 
 NESTED_SCREEN: Final = "nested X server"
 
-# Xephyr sits on input that came in while it waited for an answer of the outer server, until somebody asks it for
-# something. Programs that draw do so all the time; this is how long one that waits for a key may have to.
-NUDGE_INTERVAL_S: Final = 0.02
+# Xephyr holds back input that arrives while it waits for a reply of the outer server, until a client makes a request.
+# Programs that draw do so all the time; for one that waits for a key this is the longest delay.
+WAKE_INTERVAL_S: Final = 0.02
 
 
 class NestedScreen:
-    """A running X server within another. Made by ``NestedScreen.start``, hidden at first.
+    """A running X server within another, hidden at first. Made by ``NestedScreen.start``.
 
-    Keys and pointer of the outer screen are its own while it is shown; hidden, it gets none but through XTEST.
+    While it is shown it gets the outer screen's keys and pointer; hidden, it gets input through XTEST only.
     """
 
-    def __init__(self, server: XServer, window: OwnThread[NestedWindow], xauthority: Path) -> None:
+    def __init__(self, server: XServer, window: ClientThread[NestedWindow], xauthority: Path) -> None:
         self.xauthority = xauthority
         self._server = server
         self._window = window
@@ -79,7 +79,7 @@ class NestedScreen:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a program needs in its environment to draw on the inside."""
+        """What a program needs in its environment to draw on this screen."""
         return {"DISPLAY": self._server.display, "XAUTHORITY": str(self.xauthority)}
 
     @property
@@ -88,22 +88,22 @@ class NestedScreen:
         return self._server.child
 
     async def show(self) -> None:
-        """Put it above all but the overlay, give it keys and pointer, and hide the nested screen that was shown.
+        """Raise it above all but the overlay, give it keys and pointer, and hide the nested screen that was shown.
 
-        What is held down goes up there and down here. The picture follows within a millisecond or two.
+        Keys and buttons that are held are released there and pressed here. The picture follows within 2 ms.
 
         Raises:
             DisplayLost: one of the two X servers is gone, or doesn't answer.
         """
         await self._window.run(lambda window: window.show())
 
-    async def wait_for_death(self) -> Death:
-        """Return when its X server has died; it does so too when the outer one dies."""
+    async def wait_for_exit(self) -> ServerExit:
+        """Return when its X server has ended, which it also does when the outer one ends."""
         await self.child.wait()
-        return Death(NESTED_SCREEN, self.child.describe_end(), self.child.output_tail)
+        return ServerExit(NESTED_SCREEN, self.child.describe_end(), self.child.output_tail)
 
     async def stop(self) -> None:
-        """End it and whatever draws on it, and take its files away. May be called at any time, repeatedly."""
+        """End it and what draws on it, and remove its files. May be called at any time, repeatedly."""
         if self._stopped:
             return
         self._stopped = True
@@ -116,15 +116,15 @@ class NestedScreen:
         self.xauthority.unlink(missing_ok=True)
 
     async def _follow(self) -> None:
-        """Hand on what changes in the outer keyboard map: VNC servers and injectors add keysyms to it as they come."""
+        """Copy changes of the outer keyboard map, to which VNC servers and injectors add keysyms."""
         loop, window = asyncio.get_running_loop(), self._window.client
         with contextlib.suppress(DisplayLost):
             while True:
-                noticed = asyncio.Event()
-                loop.add_reader(window, noticed.set)
+                readable = asyncio.Event()
+                loop.add_reader(window, readable.set)
                 try:
-                    async with asyncio.timeout(NUDGE_INTERVAL_S):
-                        await noticed.wait()
+                    async with asyncio.timeout(WAKE_INTERVAL_S):
+                        await readable.wait()
                 except TimeoutError:
                     pass
                 finally:

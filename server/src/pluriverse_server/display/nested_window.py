@@ -1,4 +1,4 @@
-"""The outer side of a nested screen: its window, what is held down when it is shown, and the keyboard map."""
+"""The outer side of a nested screen: its window, the transfer of held keys and buttons, and the keyboard map."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from Xlib.protocol import event
 
 from pluriverse_server.x11.connection import ReportingLoss, abort, open_display
 
-# How these windows are known to each other.
+# By which nested screens find each other's windows.
 TITLE: Final = "pluriverse nested screen"
 
 # The overlay's window (overlay/block.py), which stays above.
 OVERLAY_TITLE: Final = "pluriverse overlay"
 
-# A pointer's five buttons that its mask tells of, the wheel's among them.
+# The buttons that a pointer's mask has, the wheel's among them.
 BUTTONS: Final = range(1, 6)
 
 MAPPING_KEYBOARD: Final = 1
@@ -74,9 +74,9 @@ class NestedWindow:
         """
         with ReportingLoss(self._servers):
             for _ in range(self._outside.pending_events()):
-                notice: Any = self._outside.next_event()
-                if notice.type == X.MappingNotify and notice.request == MAPPING_KEYBOARD:
-                    self._copy_map(notice.first_keycode, notice.count)
+                change: Any = self._outside.next_event()
+                if change.type == X.MappingNotify and change.request == MAPPING_KEYBOARD:
+                    self._copy_map(change.first_keycode, change.count)
             if self._inside is not None:
                 for _ in range(self._inside.pending_events()):
                     self._inside.next_event()
@@ -84,15 +84,15 @@ class NestedWindow:
                 self._inside.flush()
 
     def show(self) -> None:
-        """Map it above all but the overlay, take keys and pointer over, and unmap those that were shown.
+        """Map it above all but the overlay, move held keys and buttons to it, and unmap those that were shown.
 
         Raises:
             DisplayLost: one of the two X servers is gone.
         """
         with ReportingLoss(self._servers):
-            windows = [(window, look) for window in self._root.query_tree().children if (look := _look(window))]
-            below = [window for window, look in windows if look.title != OVERLAY_TITLE and window.id != self.id]
-            shown = [window for window, look in windows if look.title == TITLE and look.is_mapped]
+            windows = [(window, state) for window in self._root.query_tree().children if (state := _state_of(window))]
+            below = [window for window, state in windows if state.title != OVERLAY_TITLE and window.id != self.id]
+            shown = [window for window, state in windows if state.title == TITLE and state.is_mapped]
             if any(window.id == self.id for window in shown):
                 return
             if below:
@@ -100,14 +100,14 @@ class NestedWindow:
             self._window.map()
             keys, pointer = self._held_keys(), self._root.query_pointer()
             for window in shown:
-                # One whose server has died holds nothing, and is in the way all the same.
+                # One whose server has ended holds nothing, but must be unmapped as well.
                 with contextlib.suppress(OSError, error.XError):
-                    _Hands(window, pointer).let_go(keys)
+                    _HeldInput(window, pointer).release(keys)
                 # This also ends a grab that a held button gives to the window which it was pressed in.
                 window.unmap()
-            hands = _Hands(self._window, pointer)
-            hands.server_window.set_input_focus(X.RevertToPointerRoot, X.CurrentTime)
-            hands.take(keys)
+            held = _HeldInput(self._window, pointer)
+            held.server_window.set_input_focus(X.RevertToPointerRoot, X.CurrentTime)
+            held.press(keys)
             self._outside.sync()
         self.follow()
 
@@ -124,14 +124,14 @@ class NestedWindow:
                 connection.display.socket.close()
 
     def _held_keys(self) -> list[tuple[int, int]]:
-        """The keycodes that are down, each with the modifier that it is or 0; modifiers come first."""
+        """Return the keycodes that are down, modifiers first, each with its modifier bit or 0."""
         modifiers: dict[int, int] = {}
         mapping: Sequence[Sequence[int]] = self._outside.get_modifier_mapping()
         for index, keycodes in enumerate(mapping):
             modifiers.update({keycode: 1 << index for keycode in keycodes if keycode})
         down = bytes(self._outside.query_keymap())
         held = [keycode for keycode in range(8, 256) if down[keycode // 8] >> keycode % 8 & 1]
-        # A lock would be locked, or unlocked, by another press.
+        # Another press of a lock would toggle it.
         keys = [(keycode, modifiers.get(keycode, 0)) for keycode in held if modifiers.get(keycode) != X.LockMask]
         return sorted(keys, key=lambda key: not key[1])
 
@@ -145,8 +145,8 @@ class NestedWindow:
         self._inside.sync()
 
 
-class _Hands:
-    """Moves keys and pointer of the X server in a window with events that look as if the outer one had sent them.
+class _HeldInput:
+    """Presses and releases what is held in the X server in a window, with events like those of the outer server.
 
     XTEST inside would not do: a key that went down through the window goes up only through the window.
     """
@@ -166,7 +166,7 @@ class _Hands:
         self._mask: int = pointer.mask
         self._buttons = [button for button in BUTTONS if pointer.mask & X.Button1Mask << (button - 1)]
 
-    def let_go(self, keys: Sequence[tuple[int, int]]) -> None:
+    def release(self, keys: Sequence[tuple[int, int]]) -> None:
         state = self._mask
         for button in self._buttons:
             self._send(event.ButtonRelease, button, state)
@@ -175,8 +175,8 @@ class _Hands:
             self._send(event.KeyRelease, keycode, state)
             state &= ~modifier
 
-    def take(self, keys: Sequence[tuple[int, int]]) -> None:
-        # The server puts its modifiers right by each event's state, which is that before the event.
+    def press(self, keys: Sequence[tuple[int, int]]) -> None:
+        # The server corrects its modifiers by each event's state, which is that before the event.
         state = self._mask & X.LockMask
         self._send(event.MotionNotify, 0, state)
         for keycode, modifier in keys:
@@ -198,26 +198,26 @@ class _Hands:
             detail=detail,
             **self._place,
         )
-        # With no mask it goes to whoever made the window.
+        # With no mask it goes to the client that made the window.
         window.send_event(message, event_mask=0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _WindowState:
     title: object
     is_mapped: bool
 
 
-def _look(window: Any) -> _Look | None:
-    """What a window of anybody's is; None if it has been closed since it was listed."""
+def _state_of(window: Any) -> _WindowState | None:
+    """Return the state of any client's window; None if it has been closed since it was listed."""
     try:
-        return _Look(window.get_wm_name(), window.get_attributes().map_state != X.IsUnmapped)
+        return _WindowState(window.get_wm_name(), window.get_attributes().map_state != X.IsUnmapped)
     except error.XError:
         return None
 
 
 def _without_end(keysyms: Sequence[int]) -> list[int]:
-    """Without the zeros at the end: how many columns the whole map has is no part of a key."""
+    """Return the keysyms without zeros at the end, which only fill the map's columns."""
     kept = list(keysyms)
     while kept and not kept[-1]:
         kept.pop()

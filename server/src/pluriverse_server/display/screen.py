@@ -33,7 +33,7 @@ VNC_SERVER: Final = "VNC server"
 
 @dataclass(frozen=True)
 class ScreenOptions:
-    """What a screen should be like. Sizes in pixels, 24 bits deep.
+    """A screen of ``width`` by ``height`` pixels, 24 bits deep.
 
     ``password`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and password file.
     """
@@ -56,20 +56,20 @@ class ScreenOptions:
 
 
 @dataclass(frozen=True)
-class Death:
-    """A server of the screen has died: which, how (``killed by SIGKILL``), and the last lines of its output."""
+class ServerExit:
+    """A server of the screen has ended: which, how (``killed by SIGKILL``), and the last lines of its output."""
 
     name: str
     how: str
     output_tail: str
 
 
-class Healed(enum.Enum):
-    """What ``Screen.heal`` had to start again."""
+class Restarted(enum.Enum):
+    """What ``Screen.restart_dead`` started again."""
 
     NOTHING = enum.auto()
-    VNC_SERVER = enum.auto()  # programs go on, VNC clients connect again
-    EVERYTHING = enum.auto()  # a new X server, maybe on another display: programs must be started again
+    VNC_SERVER = enum.auto()  # programs run on, VNC clients connect again
+    EVERYTHING = enum.auto()  # a new X server, maybe on another display: restart programs
 
 
 class Screen(ABC):
@@ -85,7 +85,7 @@ class Screen(ABC):
 
     @property
     def display(self) -> str:
-        """The X display's name, such as ``:17``. Another one after ``heal`` has replaced the X server."""
+        """The X display's name, such as ``:17``. Another one after ``restart_dead`` has replaced the X server."""
         if self._x is None:
             raise RuntimeError("the screen has not been started")
         return self._x.display
@@ -97,25 +97,25 @@ class Screen(ABC):
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process ids of the servers that were started, by name, for whoever measures them."""
+        """The process ids of the servers that were started, by name."""
         return {name: child.pid for name, child in self._children().items()}
 
     async def start(self) -> None:
         """Return once X takes connections and the VNC port greets.
 
         Raises:
-            StartError: a server wouldn't start; says why, with its last words. Nothing is left behind.
+            StartError: a server wouldn't start; says why, with its last output. Nothing is left behind.
         """
         async with self._changing:
             await self._start()
 
     async def stop(self) -> None:
-        """End everything and take its files away. May be called at any time, repeatedly."""
+        """Stop everything and remove its files. May be called at any time, repeatedly."""
         async with self._changing:
             await self._stop()
 
-    async def wait_for_death(self) -> Death:
-        """Return when one of the servers has died. If both have, the X server is named: it takes the other along."""
+    async def wait_for_exit(self) -> ServerExit:
+        """Return when one of the servers has ended. If both have, the X server is named: it takes the other along."""
         children = self._children()
         if not children:
             raise RuntimeError("the screen has not been started")
@@ -127,21 +127,21 @@ class Screen(ABC):
             for task in waiting:
                 task.cancel()
         name, child = next((name, child) for name, child in children.items() if child.returncode is not None)
-        return Death(name, child.describe_end(), child.output_tail)
+        return ServerExit(name, child.describe_end(), child.output_tail)
 
-    async def heal(self) -> Healed:
-        """Start again what has died: the VNC server alone if X still answers, everything otherwise.
+    async def restart_dead(self) -> Restarted:
+        """Start again what has ended: the VNC server alone if X still answers, everything otherwise.
 
         Raises:
             StartError: it wouldn't start. The screen is stopped, nothing is left behind; ``start`` tries again.
         """
         async with self._changing:
             if all(child.returncode is None for child in self._children().values()):
-                return Healed.NOTHING
+                return Restarted.NOTHING
             if self._vnc is None or not await self._x_answers():
                 await self._stop()
                 await self._start()
-                return Healed.EVERYTHING
+                return Restarted.EVERYTHING
             try:
                 await self._vnc.stop()
                 require_free("VNC", self.options.vnc_host, self.options.vnc_port, "--vnc-port")
@@ -149,22 +149,22 @@ class Screen(ABC):
             except BaseException:
                 await self._stop()
                 raise
-            return Healed.VNC_SERVER
+            return Restarted.VNC_SERVER
 
     @abstractmethod
     async def _x_command(self) -> list[str]:
-        """How this screen's X server is started."""
+        """Return the command that starts this screen's X server."""
 
     @abstractmethod
     async def _start_vnc(self) -> None:
-        """With X running: return once VNC greets."""
+        """Start VNC, with X running, and return once it greets."""
 
     async def _start(self) -> None:
         options = self.options
         require_free("VNC", options.vnc_host, options.vnc_port, "--vnc-port")
         options.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            # The server reads the cookie anew for each client; were the file missing, it would let every local one in.
+            # The server reads this for each client; were the file missing, it would let every local one in.
             write_cookie(self.xauthority)
             if self._password_file is not None and options.password is not None:
                 await vnc.write_password_file(self._password_file, options.password)
@@ -219,7 +219,7 @@ class Screen(ABC):
 
 
 class XvfbScreen(Screen):
-    """Xvfb draws, X0tigervnc looks at it: a process more, but the program outlives the VNC server."""
+    """Xvfb, and X0tigervnc as its client: one process more, but the program outlives the VNC server."""
 
     async def _x_command(self) -> list[str]:
         size = f"{self.options.width}x{self.options.height}x24"
@@ -250,5 +250,5 @@ BACKENDS: Final[dict[Backend, type[Screen]]] = {"xvfb": XvfbScreen, "xvnc": Xvnc
 
 
 def make_screen(options: ScreenOptions) -> Screen:
-    """The screen of the backend that the options name; not started yet."""
+    """Return a screen of the backend that the options name, not started yet."""
     return BACKENDS[options.backend](options)

@@ -1,4 +1,4 @@
-"""What both VNC servers of TigerVNC have in common: their parameters, password file, port, and readiness."""
+"""TigerVNC's two servers: their parameters, password file and readiness."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PARAMETERS: Final = {
     # A block by address would lock out everyone behind the viewer's bridge (127.0.0.1) or a NAT. Health checks and
     # agents that time bare TCP connections count as failed attempts, so that no threshold is high enough.
     "UseBlacklist": 0,
-    # The program's clipboard is no business of viewers, nor theirs of it.
+    # Viewers and the program don't see each other's clipboard.
     "AcceptCutText": 0,
     "SendCutText": 0,
     # Episodes assume the size that they began with.
     "AcceptSetDesktopSize": 0,
-    # When to hang up is the daemon's decision.
+    # The daemon decides when to hang up.
     "IdleTimeout": 0,
     "MaxIdleTime": 0,
     "MaxConnectionTime": 0,
@@ -40,14 +40,14 @@ PARAMETERS: Final = {
 # X0tigervnc's own -PollingCycle and -MaxProcessorUsage stay at their defaults: with the DAMAGE extension, which Xvfb
 # has, they govern just how often the pointer's position is asked for. Shorter cycles cost CPU and bring nothing.
 
-# How often a server that starts is knocked at. It listens some 30 ms after its start.
-KNOCK_INTERVAL_S: Final = 0.01
+# A server listens some 30 ms after its start.
+CONNECT_INTERVAL_S: Final = 0.01
 
 BANNER_BYTES: Final = 12
 
 
 async def arguments(program: str, *, host: str, port: int, name: str, password_file: Path | None) -> list[str]:
-    """The command line of a VNC server, after its name. Parameters that its version doesn't know are left out.
+    """Return the command line of a VNC server, after its name, without parameters that its version doesn't know.
 
     ``password_file`` None lets everybody in.
 
@@ -62,7 +62,7 @@ async def arguments(program: str, *, host: str, port: int, name: str, password_f
 
 
 async def write_password_file(path: Path, password: str) -> None:
-    """TigerVNC's obfuscated form of the password, in a file for this user only.
+    """Write TigerVNC's obfuscated form of the password to a file for this user only.
 
     Raises:
         StartError: the program that makes it is missing or fails.
@@ -75,18 +75,18 @@ async def write_password_file(path: Path, password: str) -> None:
 
 
 async def wait_for_banner(child: ChildProcess, port: int) -> None:
-    """Return once an RFB server greets on the port.
+    """Wait until an RFB server greets on the port.
 
     Raises:
-        StartError: the child ended before, or nobody greeted in time. The child is left to the caller.
+        StartError: the child ended before, or nothing greeted in time. The child is left to the caller.
     """
     try:
         async with asyncio.timeout(START_DEADLINE_S):
             while not await _greets(port):
                 if child.returncode is not None:
-                    await child.wait()  # for its last words
+                    await child.wait()  # for its last output
                     raise StartError(f"the {child.name} ended at once, {child.describe_end()}:\n{child.output_tail}")
-                await asyncio.sleep(KNOCK_INTERVAL_S)
+                await asyncio.sleep(CONNECT_INTERVAL_S)
     except TimeoutError:
         raise StartError(
             f"the {child.name} did not answer on port {port} within {START_DEADLINE_S:.0f} s:\n{child.output_tail}"

@@ -1,4 +1,4 @@
-"""One X server process: a free display for it, its readiness, its end, and what a killed one leaves behind."""
+"""One X server process: its start on a free display, its end, and the files that a killed one leaves behind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCKS: Final = Path("/tmp")  # noqa: S108 - the same
 
 
 class XServer:
-    """A running X server. ``stop`` ends it and takes away its socket and lock, whichever way it died."""
+    """A running X server. ``stop`` ends it and removes its socket and lock, however it ended."""
 
     def __init__(self, child: ChildProcess, number: int) -> None:
         self.child = child
@@ -31,7 +31,7 @@ class XServer:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str]) -> XServer:
-        """Start ``command`` on a display that it finds free itself; clients need a cookie of ``xauthority``.
+        """Start ``command`` on a free display that it chooses; clients need a cookie of ``xauthority``.
 
         Raises:
             StartError: it ended, or wasn't ready in time; nothing is left of it.
@@ -74,7 +74,7 @@ class XServer:
             if int(lock.read_text()) == self.child.pid:
                 lock.unlink()
         path = SOCKETS / f"X{self._number}"
-        # Another server may have taken the number since: only a socket that nobody listens on is litter.
+        # Another server may have taken the number since: remove only a socket that nobody listens on.
         with contextlib.suppress(FileNotFoundError), socket.socket(socket.AF_UNIX) as client:
             client.setblocking(False)
             try:
@@ -86,6 +86,6 @@ class XServer:
 
 
 def _hint(command: Sequence[str]) -> str:
-    # Without the display's pipe and the cookie, which only exist while we run.
+    # Without the pipe and the cookie, which only exist while we run.
     cut = command.index("-displayfd")
     return f"to see what is wrong, run: {shlex.join(command[:cut])} :99"

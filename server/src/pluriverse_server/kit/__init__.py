@@ -1,4 +1,4 @@
-"""What a cooperating program imports: a window, keys, a steady clock, the metadata block, and reports to the daemon.
+"""For programs that know their rewards: a window, keys, paced frames, the metadata block, reports to the daemon.
 
 A program that a remote runs is started with ``DISPLAY``, ``XAUTHORITY`` and ``PLURIVERSE_SOCKET`` set. It opens a
 ``Window``, takes keys from a ``Keyboard``, paces its frames with a ``Pacer``, paints a ``MetadataBlock``, and speaks

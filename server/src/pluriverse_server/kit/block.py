@@ -8,14 +8,14 @@ from .window import Window
 
 
 class MetadataBlock:
-    """The block at a place on a window, which must be plain around it; see ``pluriverse_protocol.metadata``."""
+    """The block at (x, y) of a window, which must be plain around it; see ``pluriverse_protocol.metadata``."""
 
     def __init__(self, window: Window, x: int, y: int) -> None:
         self.region = window.image(x, y, metadata.WIDTH, metadata.HEIGHT)
         self._probe = 0
 
     def saw_probe(self, at: float) -> None:
-        """An action probe was pressed at ``at``, UNIX seconds."""
+        """Note that an action probe was pressed at ``at``, UNIX seconds."""
         self._probe = int(at * 1000)
 
     def stamp(self, now: float) -> None:

@@ -95,7 +95,7 @@ class Keyboard:
 
 
 class KeyLatch:
-    """The keys held; one that was pressed and released between two frames counts as held for the second of them."""
+    """The keys held; one that was pressed and released between two frames counts as held in the second."""
 
     def __init__(self, held: Iterable[int] = ()) -> None:
         self._held = set(held)
@@ -107,7 +107,7 @@ class KeyLatch:
         return frozenset(self._held)
 
     def apply(self, keysym: int, *, down: bool) -> None:
-        """A key went down or up."""
+        """Note that a key went down or up."""
         if down:
             self._held.add(keysym)
             self._pressed.add(keysym)
@@ -115,11 +115,11 @@ class KeyLatch:
             self._held.discard(keysym)
 
     def take(self) -> frozenset[int]:
-        """The keysyms that count as held in this frame: those down now, and those pressed since the last ``take``."""
+        """Return the keysyms that count as held in this frame: down now, or pressed since the last ``take``."""
         keys = frozenset(self._held | self._pressed)
         self._pressed.clear()
         return keys
 
     def forget_presses(self) -> None:
-        """Presses that were over before now no longer count; a key that is still down does."""
+        """Forget presses that are over; a key that is still down counts."""
         self._pressed.clear()

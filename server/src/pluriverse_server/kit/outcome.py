@@ -1,4 +1,4 @@
-"""What a step of a game comes to, and how that is reported."""
+"""The outcome of a step of a game, and the report of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pluriverse_protocol.reports import Done, Reward
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step earned, and whether and why it was the last."""
+    """The reward of a step, and whether and why it was the last."""
 
     reward: float
     terminated: bool = False
@@ -24,8 +24,8 @@ class Outcome:
         return self.terminated or self.truncated
 
     def report(self, episode: int, at: float, info: Mapping[str, Any] | None = None) -> Reward | Done:
-        """The report of it; ``at``: UNIX seconds when its frame was on the screen."""
-        told = dict(info or {})
+        """Return the report of it; ``at``: UNIX seconds when its frame was on the screen."""
+        extra = dict(info or {})
         if self.is_last:
-            return Done(episode, self.reward, self.terminated, self.truncated, self.reason, at=at, info=told)
-        return Reward(episode, self.reward, at, told)
+            return Done(episode, self.reward, self.terminated, self.truncated, self.reason, at=at, info=extra)
+        return Reward(episode, self.reward, at, extra)

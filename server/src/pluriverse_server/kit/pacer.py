@@ -6,10 +6,9 @@ import math
 
 
 class Pacer:
-    """When the next frame is due. Frame n of the grid is due ``n / fps`` seconds after ``start``.
+    """Says when the next frame is due. Frame n of the grid is due ``n / fps`` seconds after ``start``.
 
-    A program that falls behind skips the frames that it can't draw any more, counts them as late, and stays on the
-    grid: it never makes frames up in a burst.
+    A program that falls behind skips frames, counts them as late, and stays on the grid: there are no bursts.
     """
 
     def __init__(self, fps: float, start: float) -> None:
@@ -32,14 +31,14 @@ class Pacer:
         return self._start + self._slot / self.fps
 
     def take(self, now: float) -> bool:
-        """Whether a frame is to be drawn now; if so it's counted, with those that were skipped before it."""
+        """Return whether to draw a frame now; if so it is counted, with those that were skipped before it."""
         if now < self.next_due:
             return False
         skipped = max(0, math.floor((now - self._start) * self.fps) - self._slot)
         self.frames += 1
         self.late_frames += skipped
         self._slot += skipped + 1
-        # The product above may be rounded down to just before a frame's time that has come: that frame is skipped too.
+        # The product above may be rounded down: a frame whose time has come is skipped too.
         while self.next_due <= now:
             self._slot += 1
             self.late_frames += 1

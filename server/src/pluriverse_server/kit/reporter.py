@@ -17,11 +17,11 @@ READ_BYTES: Final = 64 * 1024
 
 
 class NoDaemon(Exception):
-    """No daemon listens where this program was told to report; the message says what to set."""
+    """No daemon listens on this program's report socket; the message says what to set."""
 
 
 class DaemonGone(Exception):
-    """The daemon hung up: there is nobody left to play for, the program ends."""
+    """The daemon hung up; the program should end."""
 
 
 class Reporter:
@@ -57,14 +57,14 @@ class Reporter:
         return cls(connection)
 
     def fileno(self) -> int:
-        """The socket, for ``select``: readable when there are requests, or when the daemon has hung up."""
+        """Return the socket, for ``select``: readable when there are requests, or when the daemon has hung up."""
         return self._socket.fileno()
 
     def requests(self) -> list[Request]:
-        """The requests that have arrived, oldest first; empty when there are none.
+        """Return the requests that have arrived, oldest first.
 
         Raises:
-            DaemonGone: the daemon hung up, and all that it had said before was returned.
+            DaemonGone: the daemon hung up, and all that it sent before was returned.
             MalformedReport: the daemon sent what isn't a request.
         """
         self._read()

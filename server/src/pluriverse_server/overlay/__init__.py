@@ -1,5 +1,4 @@
-"""What a remote lays over a program that isn't ours: the metadata block on its screen, and a guard before its keys.
+"""The program that paints the metadata block above programs that can't, and keeps a browser's own keys from it.
 
-It is a program of its own, ``python -m pluriverse_server.overlay``: a client of the X server like the one that it
-watches over. The daemon starts it before that one, and ends it with the screen (``display.overlay``).
+``python -m pluriverse_server.overlay`` is an X client of its own, which ``remote.overlay`` starts before the program.
 """

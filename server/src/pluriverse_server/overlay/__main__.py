@@ -12,15 +12,15 @@ from typing import Final
 from pluriverse_server.kit import PROBE_KEYSYM, NoDisplay, XError
 
 from .block import BlockWindow
-from .guard import KeyGuard
+from .key_filter import KeyFilter
 from .rules import Combination
 
-# Agents may choose a key that every keyboard has for a probe; for browsers they always chose the backtick.
+# Agents may choose an ordinary key for their probe; in browsers they use the backtick.
 BACKTICK: Final = 0x60
 
 
 def combination(text: str) -> Combination:
-    """What an argument says, such as ``0x73:4``.
+    """Parse an argument such as ``0x73:4``.
 
     Raises:
         ValueError: it isn't two numbers.
@@ -30,11 +30,11 @@ def combination(text: str) -> Combination:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """What the command line asks for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.overlay", description=__doc__)
     parser.add_argument("--block", type=int, nargs=2, metavar=("X", "Y"), help="paint the metadata block there")
     parser.add_argument("--fps", type=float, default=60.0, help="how often it is painted (default: 60)")
-    parser.add_argument("--guard", action="store_true", help="keep a browser's own keys from it")
+    parser.add_argument("--filter-keys", action="store_true", help="keep a browser's own keys from it")
     parser.add_argument(
         "--allow",
         action="append",
@@ -49,34 +49,34 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run until the X server goes, or somebody ends the process: nothing of it stays."""
+    """Run until the X server goes or the process is ended."""
     options = parse_arguments()
     try:
-        guard = KeyGuard(options.allow, middle_button=options.middle_button) if options.guard else None
+        key_filter = KeyFilter(options.allow, middle_button=options.middle_button) if options.filter_keys else None
         block = None
         if options.block is not None:
-            probes = {PROBE_KEYSYM, BACKTICK} if options.guard else {PROBE_KEYSYM}
+            probes = {PROBE_KEYSYM, BACKTICK} if options.filter_keys else {PROBE_KEYSYM}
             x, y = options.block
             block = BlockWindow(x, y, options.fps, probes, time.monotonic())
             block.attend(time.monotonic(), time.time())
         if options.ready_fd is not None:
             os.write(options.ready_fd, b"\n")
             os.close(options.ready_fd)
-        serve(guard, block)
+        serve(key_filter, block)
     except (NoDisplay, XError) as error:
         sys.exit(f"overlay: {error}")
 
 
-def serve(guard: KeyGuard | None, block: BlockWindow | None) -> None:
-    """Attend to whichever of the two there is, for ever."""
-    sources = [source for source in (guard, block) if source is not None]
-    if guard is not None:
-        guard.attend()  # what came while it was set up is read already, so that select won't report it
+def serve(key_filter: KeyFilter | None, block: BlockWindow | None) -> None:
+    """Serve whichever of the two there is, for ever."""
+    sources = [source for source in (key_filter, block) if source is not None]
+    if key_filter is not None:
+        key_filter.attend()  # what came while it was set up is read already, so that select won't report it
     while True:
         timeout_s = block.wait_s(time.monotonic()) if block is not None else None
         readable, _, _ = select.select(sources, [], [], timeout_s)
-        if guard in readable:
-            guard.attend()
+        if key_filter in readable:
+            key_filter.attend()
         if block is not None:
             block.attend(time.monotonic(), time.time())
 

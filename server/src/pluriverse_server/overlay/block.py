@@ -1,4 +1,4 @@
-"""The metadata block in a small window of its own, above whatever is on the screen."""
+"""The metadata block in a small window of its own, above everything on the screen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARGIN: Final = 8
 
 
 class BlockWindow:
-    """Takes neither clicks nor focus, and is on top again with each frame."""
+    """A window that takes neither clicks nor focus, and is raised with each frame."""
 
     def __init__(self, x: int, y: int, fps: float, probes: Collection[int], now: float) -> None:
         """Show the block at (x, y) of the screen, its first frame due at ``now``, which may be any steady clock's.
@@ -33,15 +33,15 @@ class BlockWindow:
         self._probes = frozenset(probes)
 
     def fileno(self) -> int:
-        """The X connection, for ``select``."""
+        """Return the X connection, for ``select``."""
         return self._keyboard.fileno()
 
     def wait_s(self, now: float) -> float:
-        """How long nothing is to be done unless a key comes in."""
+        """Return the seconds until something is to be done, unless a key comes in."""
         return 0.0 if self._keyboard.waiting else max(0.0, self._pacer.next_due - now)
 
     def attend(self, now: float, wall_clock: float) -> None:
-        """Take in keys, and draw a frame if one is due. ``wall_clock``: UNIX seconds, for the block."""
+        """Read keys, and draw a frame if one is due. ``wall_clock``: UNIX seconds, for the block."""
         for edge in self._keyboard.events():
             if edge.down and edge.keysym in self._probes:
                 self._block.saw_probe(edge.at)
@@ -52,5 +52,5 @@ class BlockWindow:
             self._window.put(self._block.region)
 
     def close(self) -> None:
-        """Take the window away. May be called repeatedly."""
+        """Close the window. May be called repeatedly."""
         self._window.close()

@@ -1,4 +1,4 @@
-"""Which key presses a page may have. Pure.
+"""The rules by which key presses reach a page. Pure.
 
 A browser takes most keys with Ctrl, Alt or Super for itself, and which ones changes with each version. So what passes
 is listed, not what doesn't: characters, keys that move and edit, and with Ctrl the few that people edit text with.
@@ -64,31 +64,31 @@ EDITING: Final = frozenset(
 
 
 def without_shift(keysym: int) -> int:
-    """The keysym of a letter's key; others as they are."""
+    """Return the keysym of a letter's key without Shift; others as they are."""
     return keysym + 0x20 if ord("A") <= keysym <= ord("Z") else keysym
 
 
 def is_character(keysym: int) -> bool:
-    """Whether it stands for a character rather than a function."""
+    """Return whether it is a character rather than a function."""
     return 0 < keysym < _FIRST_FUNCTION or _FIRST_UNICODE <= keysym <= _LAST_UNICODE
 
 
 def is_plain(keysym: int) -> bool:
-    """Whether a key that types this may pass while nothing but Shift is held; Escape only without that."""
+    """Return whether a key that types this may pass while nothing but Shift is held; Escape only without that."""
     return is_character(keysym) or keysym in PLAIN_FUNCTIONS
 
 
 def is_settled(keysyms: Collection[int]) -> bool:
-    """Whether a key with these keysyms is one that ordinary keyboards have, and passes but for Ctrl, Alt and Super.
+    """Return whether ordinary keyboards have a key with these keysyms, which passes but for Ctrl, Alt and Super.
 
-    Other characters are on keycodes that were given them to type one, and may be given something else the next moment.
+    Other characters are on spare keycodes, which may be given another keysym the next moment.
     """
     common = (0 < keysym <= _LAST_ASCII or keysym in PLAIN_FUNCTIONS for keysym in keysyms)
     return bool(keysyms) and ESCAPE not in keysyms and all(common)
 
 
 def passes(keysyms: Collection[int], state: int, extra: Collection[Combination] = ()) -> bool:
-    """Whether a press reaches the page.
+    """Return whether a press reaches the page.
 
     Args:
         keysyms: what the key means, without Shift and then with it; any of them may be the browser's.

@@ -24,7 +24,7 @@ def overlay_arguments(manifest: Manifest) -> list[str]:
     if runtime.metadata is not None and runtime.metadata.painted_by == "overlay":
         arguments += ["--block", str(runtime.metadata.x), str(runtime.metadata.y), "--fps", f"{runtime.fps:g}"]
     if page is not None:
-        arguments.append("--guard")
+        arguments.append("--filter-keys")
         for text in page.keys:
             keysym, modifiers = parse_combination(text)
             arguments += ["--allow", f"{keysym:#x}:{modifiers}"]

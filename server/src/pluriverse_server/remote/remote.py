@@ -14,7 +14,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from pluriverse_server.daemon.http import Views, listen, make_app
-from pluriverse_server.display import Healed, Screen, ScreenOptions, make_screen
+from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.screen import X_SERVER
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
 from pluriverse_server.process import require_free
@@ -145,12 +145,12 @@ class Remote:
 
 async def _keep_screen(screen: Screen, clients: ScreenClients, service: EnvironmentService) -> None:
     while True:
-        death = await screen.wait_for_death()
+        death = await screen.wait_for_exit()
         log.warning("the %s died (%s); starting it again", death.name, death.how)
         service.part_died(death.name, death.how)
         if death.name == X_SERVER:
             await clients.take_off(f"{death.name} {death.how}")
-        if await screen.heal() is Healed.EVERYTHING:
+        if await screen.restart_dead() is Restarted.EVERYTHING:
             await clients.take_off(f"{death.name} {death.how}")
             await clients.put_on()
 

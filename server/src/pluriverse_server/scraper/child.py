@@ -1,4 +1,4 @@
-"""One run of a program: under a keeper that ends it with all that it started, its output drained by a thread."""
+"""One run of a program, under a keeper that ends all that it started; a thread reads its output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PIPE_BYTES: Final = 1024 * 1024
 # The keeper ends everything within a second; what takes longer hangs in the kernel, or has killed its keeper.
 STOP_S: Final = 5.0
 
-# How much of its output goes to the log when it ends.
+# The end of its output, which goes to the log when it ends.
 OUTPUT_TAIL_BYTES: Final = 4096
 OUTPUT_TAIL_LINES: Final = 8
 
@@ -92,7 +92,7 @@ class Child:
 
     @property
     def printed_bytes(self) -> int:
-        """How much it has written as its output."""
+        """The number of bytes of output so far."""
         return self._drain.bytes
 
     @property
@@ -110,14 +110,14 @@ class Child:
         return describe_exit(self.exit_code)
 
     def end(self) -> None:
-        """SIGTERM to all of it, SIGKILL soon after, without waiting for that."""
+        """Send SIGTERM to all of it, SIGKILL soon after, without waiting."""
         if self.keeper.returncode is None:
-            # It may have ended without our having heard of it.
+            # It may have ended without our knowing yet.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.keeper.pid, signal.SIGTERM)
 
     async def stop(self) -> None:
-        """SIGTERM to all of it, SIGKILL soon after. May be called repeatedly."""
+        """Send SIGTERM to all of it, SIGKILL soon after, and wait. May be called repeatedly."""
         await self.keeper.stop(STOP_S)
         self._listening.cancel()
         await asyncio.gather(self._listening, return_exceptions=True)
@@ -125,7 +125,7 @@ class Child:
 
     async def _listen(self, status: asyncio.StreamReader) -> None:
         line = (await status.readline()).decode().split()
-        # The pipe ends without a word if the keeper was killed, or has ended the program as it was told.
+        # The pipe ends without a line if the keeper was killed, or was asked to end the program.
         if line:
             self.exit_code = int(line[1])
         else:
@@ -134,7 +134,7 @@ class Child:
 
 
 class _Drain:
-    """The thread that reads a program's output, however fast it comes, for as long as anybody holds the pipe."""
+    """The thread that reads a program's output, however fast it comes, for as long as the pipe is open."""
 
     def __init__(self, descriptor: int, output: ProgramOutput) -> None:
         self.output = output

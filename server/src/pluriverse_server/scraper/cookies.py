@@ -13,7 +13,7 @@ from pluriverse_server.x11.connection import write_private_file
 
 
 class Cookies:
-    """Named in this process' XAUTHORITY, where everything that opens a display here looks for its cookie."""
+    """The file that this process' XAUTHORITY names, where all that opens a display here looks for a cookie."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -21,14 +21,14 @@ class Cookies:
         os.environ["XAUTHORITY"] = str(path)
 
     def add(self, screen: Mapping[str, str]) -> None:
-        """Take in the cookie of the screen that DISPLAY and XAUTHORITY in ``screen`` name.
+        """Add the cookie of the screen that DISPLAY and XAUTHORITY in ``screen`` name.
 
         Raises:
             OSError: the file can't be written.
             Xlib.error.XauthError: the screen's own can't be read.
         """
         number = screen["DISPLAY"].rpartition(":")[2].partition(".")[0].encode()
-        # The screen's own names no number, so that it fits any: together with others it must.
+        # The screen's own file names no number, so that it fits any; together with others it must.
         self._entries[screen["DISPLAY"]] = b"".join(
             struct.pack(">H", family) + b"".join(struct.pack(">H", len(field)) + field for field in fields)
             for family, address, _, name, cookie in Xauthority(screen["XAUTHORITY"]).entries
@@ -37,12 +37,12 @@ class Cookies:
         self._write()
 
     def remove(self, screen: Mapping[str, str]) -> None:
-        """Forget it again."""
+        """Remove its cookie."""
         self._entries.pop(screen["DISPLAY"], None)
         self._write()
 
     def _write(self) -> None:
-        # Whoever opens a display meanwhile finds the old file or the new one.
+        # A display that is opened meanwhile finds the old file or the new one.
         new = self.path.with_suffix(".new")
         write_private_file(new, b"".join(self._entries.values()))
         new.replace(self.path)

@@ -25,7 +25,7 @@ class HomeError(Exception):
 
 
 def make_home(home: Path, template: Path | None) -> None:
-    """A new folder ``home``, a copy of ``template`` if there is one. Blocks while it copies.
+    """Make a new folder ``home``, a copy of ``template`` if there is one. Blocks while it copies.
 
     Raises:
         HomeError: the template isn't there or can't be copied.
@@ -40,20 +40,20 @@ def make_home(home: Path, template: Path | None) -> None:
 
 
 def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """What a program finds in its environment: its ``home``, its ``screen``, and what its manifest gives it."""
+    """Return a program's environment: its ``home``, its ``screen``, and its ``own`` of the manifest."""
     below = {name: str(home / folder) for name, folder in _BELOW_HOME.items()}
     return child_environment({"HOME": str(home), **below, **screen, **own})
 
 
 def restore(source: Path, home: Path, to: str) -> None:
-    """Put a copy of the file ``source`` at ``to`` below ``home``, at once: the program sees the old one or the new.
+    """Copy the file ``source`` to ``to`` below ``home``, atomically: the program sees the old one or the new.
 
     Raises:
         HomeError: it isn't there, ``to`` leads out of the home, or it can't be written.
     """
     target = home / to
     try:
-        # What the program made of its folders meanwhile may lead anywhere.
+        # The program may have made links of its folders meanwhile.
         if not target.parent.resolve().is_relative_to(home.resolve()):
             raise HomeError(f"restore: {to} is not below HOME")
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """``python -m pluriverse_server.scraper.keeper``: runs one program and ends it with everything that it started.
 
-A process of its own between scraper and program: what the program leaves behind by forking twice becomes its child, so
-it is known whose that is; and it outlives a scraper that is killed for as long as cleaning up takes.
+It is a process between scraper and program: what the program leaves behind by forking twice becomes its child, and it
+outlives a scraper that is killed for as long as cleaning up takes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ _WAITED_FOR: Final = (signal.SIGTERM, signal.SIGCHLD)
 
 
 def main() -> None:
-    """Start the command, tell the pipe what becomes of it, and end it all at SIGTERM or at the parent's death."""
+    """Run the command, write its start and end to the status pipe, and end it all at SIGTERM or the parent's death."""
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.scraper.keeper")
-    parser.add_argument("--parent", type=int, required=True, help="whose death ends the program")
-    parser.add_argument("--status", type=int, required=True, help="where it is told that it was started, and its end")
-    parser.add_argument("--output", type=int, required=True, help="where its output goes")
-    parser.add_argument("--folder", required=True, help="what is removed when all has ended")
+    parser.add_argument("--parent", type=int, required=True, help="the process whose end ends the program")
+    parser.add_argument(
+        "--status", type=int, required=True, help="the file descriptor for lines about its start and end"
+    )
+    parser.add_argument("--output", type=int, required=True, help="the file descriptor for its output")
+    parser.add_argument("--folder", required=True, help="removed when all has ended")
     parser.add_argument("--nice", type=int, default=0)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()

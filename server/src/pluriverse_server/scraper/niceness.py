@@ -1,4 +1,4 @@
-"""Programs that nobody sees yet let others go first."""
+"""The CPU priority of programs that aren't shown yet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BACKGROUND_NICE: Final = 10
 
 @cache
 def can_raise_priority() -> bool:
-    """Whether niceness can be taken back again; a container without capabilities mostly can't."""
+    """Return whether niceness can be lowered again, which a container without capabilities mostly can't."""
     answers: list[bool] = []
 
     def try_it() -> None:
@@ -40,7 +40,7 @@ def can_raise_priority() -> bool:
 
 
 def raise_priority(pids: Iterable[int]) -> None:
-    """Let processes, with all of their threads, be as important as any."""
+    """Give processes, with all of their threads, the ordinary priority."""
     for pid in pids:
         with contextlib.suppress(OSError):
             for task in Path(PROC, str(pid), "task").iterdir():

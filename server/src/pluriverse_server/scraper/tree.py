@@ -1,6 +1,6 @@
-"""What a process has started, directly or not, as /proc has it; and the end of all of that.
+"""The descendants of a process, from /proc, and how to end them all.
 
-Imports next to nothing: ``keeper``, which begins with each program, is made of it.
+Imports next to nothing, because each program's ``keeper`` uses it.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _STOPPING_ROUNDS: Final = 50
 
 
 def adopt_orphans() -> None:
-    """From now on what this process' descendants leave behind becomes its child, and is found below it."""
+    """Make what this process' descendants leave behind its children, from now on."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with(parent: int) -> None:
-    """SIGTERM to this process once ``parent``, who started it, is gone; at once if it is already."""
+    """Have SIGTERM sent to this process when its ``parent`` ends; at once if it already has."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def descendants(root: int) -> list[int]:
-    """The living processes below ``root``, parents before their children."""
+    """Return the living processes below ``root``, parents before their children."""
     children: dict[int, list[int]] = {}
     for entry in os.scandir(PROC):
         if not entry.name.isdigit():
@@ -91,7 +91,7 @@ def kill_below(root: int, deadline_s: float) -> bool:
 
 
 def reap() -> dict[int, int]:
-    """The children of this process that have ended, by id, with their exit codes (negative: the signal)."""
+    """Reap this process' children that have ended: their exit codes (negative: the signal) by id."""
     ended: dict[int, int] = {}
     while True:
         try:

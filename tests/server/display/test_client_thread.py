@@ -5,7 +5,7 @@ import threading
 from collections.abc import AsyncIterator
 
 import pytest
-from pluriverse_server.display.own_thread import OwnThread, open_in_thread
+from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.x11.connection import DisplayLost
 from support.waiting import assert_cancelled_after, eventually
 
@@ -35,18 +35,18 @@ class Freezing:
         self.note("close")
 
 
-async def opened(deadline_s: float = LONG_S) -> OwnThread[Freezing]:
+async def opened(deadline_s: float = LONG_S) -> ClientThread[Freezing]:
     return await open_in_thread("injector", Freezing, ":7", deadline_s=deadline_s)
 
 
 @pytest.fixture
-async def thread() -> AsyncIterator[OwnThread[Freezing]]:
+async def thread() -> AsyncIterator[ClientThread[Freezing]]:
     thread = await opened()
     yield thread
     await thread.close()
 
 
-async def test_calls_that_overlap_are_done_in_order_and_return(thread: OwnThread[Freezing]) -> None:
+async def test_calls_that_overlap_are_done_in_order_and_return(thread: ClientThread[Freezing]) -> None:
     await asyncio.gather(*(thread.run(lambda client, call=call: client.note(call)) for call in "abc"))
     assert await thread.run(lambda client: client.calls) == ["a", "b", "c"]
 
@@ -82,7 +82,7 @@ async def test_what_opens_after_the_deadline_is_closed_again() -> None:
 
 
 @pytest.mark.parametrize("turns", range(6))
-async def test_cancelling_is_never_lost_however_close_to_the_answer(turns: int, thread: OwnThread[Freezing]) -> None:
+async def test_cancelling_is_never_lost_however_close_to_the_answer(turns: int, thread: ClientThread[Freezing]) -> None:
     answered = threading.Event()
     running = asyncio.create_task(thread.run(lambda _: answered.set()))
     await asyncio.sleep(0)

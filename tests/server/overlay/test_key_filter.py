@@ -56,7 +56,7 @@ def seen_before_mark(window: Window, hands: Hands) -> list[tuple[int, int]]:
 async def test_keys_of_the_browser_are_kept_from_it_and_those_of_the_page_are_not(
     overlay: StartOverlay, window: Window, hands: Hands
 ) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     for text in BLOCKED:
         press(hands, text)
     assert seen_before_mark(window, hands) == []
@@ -68,7 +68,7 @@ async def test_keys_of_the_browser_are_kept_from_it_and_those_of_the_page_are_no
 async def test_locks_make_no_difference(overlay: StartOverlay, window: Window, injector: Hands) -> None:
     """Not by way of VNC, whose server turns locks off to type what it's told."""
     hands = injector
-    await overlay("--guard")
+    await overlay("--filter-keys")
     for lock in (CAPS_LOCK, NUM_LOCK):
         tap(hands, lock)
         for text in ("Control+t", "Alt+F4", "F5", "Shift+Escape", "Control+c", "Escape"):
@@ -79,7 +79,7 @@ async def test_locks_make_no_difference(overlay: StartOverlay, window: Window, i
 
 
 async def test_what_a_runtime_allows_passes(overlay: StartOverlay, window: Window, hands: Hands) -> None:
-    await overlay("--guard", "--allow", "0x73:4", "--allow", "0xffc2:0")
+    await overlay("--filter-keys", "--allow", "0x73:4", "--allow", "0xffc2:0")
     for text in ("Control+s", "F5", "Shift+F5", "Control+Shift+s", "Control+t"):
         press(hands, text)
     assert seen_before_mark(window, hands) == [parse_combination("Control+s"), parse_combination("F5")]
@@ -88,7 +88,7 @@ async def test_what_a_runtime_allows_passes(overlay: StartOverlay, window: Windo
 async def test_keys_held_before_and_after_a_blocked_one_come_and_go_as_they_do(
     overlay: StartOverlay, window: Window, hands: Hands
 ) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     left, right, up, t = 0xFF51, 0xFF53, 0xFF52, ord("t")
     for keysym, down in ((left, True), (CONTROL, True), (t, True), (left, False), (right, True), (up, True)):
         hands.key(keysym, down)
@@ -112,7 +112,7 @@ async def test_keys_held_before_and_after_a_blocked_one_come_and_go_as_they_do(
 async def test_keys_that_come_while_the_guard_sleeps_on_a_blocked_one_come_in_order_afterwards(
     overlay: StartOverlay, window: Window, injector: Hands
 ) -> None:
-    child = await overlay("--guard")
+    child = await overlay("--filter-keys")
     left, right, t = 0xFF51, 0xFF53, ord("t")
     injector.key(left, True)
     injector.key(CONTROL, True)
@@ -133,7 +133,7 @@ async def test_keys_that_come_while_the_guard_sleeps_on_a_blocked_one_come_in_or
 async def test_a_key_that_is_held_when_ctrl_is_pressed_does_not_repeat_as_a_command(
     overlay: StartOverlay, window: Window, hands: Hands
 ) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     window.connection.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOn)
     hands.key(ord("t"), True)
     hands.key(CONTROL, True)
@@ -150,7 +150,7 @@ async def test_a_key_that_is_held_when_ctrl_is_pressed_does_not_repeat_as_a_comm
 async def test_keys_that_the_map_lacks_are_judged_by_what_they_are_given_as_they_are_pressed(
     overlay: StartOverlay, window: Window, injector: Hands
 ) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     eacute, xf86_refresh, kp_f1, hiragana_a = 0xE9, 0x1008FF29, 0xFF91, 0x1003042
     for keysym in (xf86_refresh, eacute, kp_f1, hiragana_a, F13, eacute):
         tap(injector, keysym)
@@ -160,7 +160,7 @@ async def test_keys_that_the_map_lacks_are_judged_by_what_they_are_given_as_they
 async def test_a_key_that_is_given_another_meaning_is_judged_by_that(
     overlay: StartOverlay, window: Window, hands: Hands
 ) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     press(hands, "q")
     assert seen_before_mark(window, hands) == [parse_combination("q")]
     window.connection.change_keyboard_mapping(window.connection.keysym_to_keycode(ord("q")), [(F13, F13)])
@@ -169,23 +169,23 @@ async def test_a_key_that_is_given_another_meaning_is_judged_by_that(
 
 
 async def test_the_probe_does_not_reach_the_page(overlay: StartOverlay, window: Window, hands: Hands) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     tap(hands, PROBE)
     assert seen_before_mark(window, hands) == []
 
 
 async def test_buttons_that_go_back_or_paste_do_nothing(overlay: StartOverlay, window: Window, hands: Hands) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     assert buttons(window, hands, [2, 8, 1, 3, 4]) == [1, 3, 4]
 
 
 async def test_middle_button_passes_if_it_is_let(overlay: StartOverlay, window: Window, hands: Hands) -> None:
-    await overlay("--guard", "--middle-button")
+    await overlay("--filter-keys", "--middle-button")
     assert buttons(window, hands, [2, 8, 1]) == [2, 1]
 
 
 async def test_wheel_does_not_zoom(overlay: StartOverlay, window: Window, hands: Hands) -> None:
-    await overlay("--guard")
+    await overlay("--filter-keys")
     hands.key(CONTROL, True)
     assert buttons(window, hands, [4, 5, 1]) == [1]
     hands.key(CONTROL, False)
@@ -206,7 +206,7 @@ def buttons(window: Window, hands: Hands, pressed: Sequence[int]) -> list[int]:
 
 
 async def test_keys_pass_again_when_the_guard_is_killed(overlay: StartOverlay, window: Window, hands: Hands) -> None:
-    child = await overlay("--guard")
+    child = await overlay("--filter-keys")
     press(hands, "Control+t")
     os.kill(child.pid, signal.SIGKILL)
     await child.wait()

@@ -36,7 +36,7 @@ MIDDLE, WHEEL_UP, WHEEL_DOWN = 2, 4, 5
 # Left, middle, right, and four for the wheel; from here on a browser goes back and forward.
 FIRST_SIDE_BUTTON: Final = 8
 
-# The buttons can't be mapped while one is held; whoever starts a remote's screen holds none for long.
+# The buttons can't be mapped while one is held, which none is for long when a remote starts.
 MAPPING_DEADLINE_S: Final = 2.0
 MAPPING_RETRY_S: Final = 0.01
 
@@ -52,13 +52,13 @@ def with_locks(held: int) -> list[int]:
     return [modifiers for modifiers in range(1 << 8) if modifiers & (COMMANDS | SHIFT) == held]
 
 
-class KeyGuard:
-    """Owns a connection to the X server, and with it the grabs: they go when it is closed or its process dies."""
+class KeyFilter:
+    """The grabs, and the connection that owns them: they go when it is closed or its process ends."""
 
     def __init__(self, allowed: Iterable[Combination] = (), *, middle_button: bool = False) -> None:
-        """Guard from now on, until ``close``. Other programs must not have grabbed such keys before.
+        """Filter from now on, until ``close``. Other programs must not have grabbed such keys before.
 
-        ``allowed``: what passes beside what always does. ``middle_button``: whether that passes.
+        ``allowed``: combinations that pass beside those that always do. ``middle_button``: whether that passes.
 
         Raises:
             NoDisplay: there is no X server.
@@ -68,7 +68,7 @@ class KeyGuard:
         self._display = self._connection.display
         self._root: Any = self._connection.root
         self._allowed = frozenset(allowed)
-        self._guarded: set[int] = set()
+        self._grabbed: set[int] = set()
         self._halting: set[int] = set()
         try:
             with self._connection.used:
@@ -86,7 +86,7 @@ class KeyGuard:
         return self._connection.fileno()
 
     def attend(self) -> None:
-        """Decide on the keys that wait for it; never waits for any.
+        """Decide on the keys that have come, without waiting.
 
         Raises:
             NoDisplay: the X server is gone.
@@ -101,7 +101,7 @@ class KeyGuard:
                 elif event.type == X.KeyPress:
                     self._pressed(event)
                 elif event.type == X.KeyRelease:
-                    # Whatever it is a release of: one too many does no harm, one too few leaves a key held for ever.
+                    # Every release: one too many does no harm, one too few leaves a key held for ever.
                     self._send_on(event)
             send(self._display)
 
@@ -122,12 +122,12 @@ class KeyGuard:
         return passes(self._keysyms(key.detail), key.state, self._allowed)
 
     def _send_on(self, key: Any) -> None:
-        """Give the event to the window that would have had it."""
+        """Send the event to the window that has the focus."""
         focus: Any = self._display.get_input_focus().focus
         if isinstance(focus, int):
             return  # none, or the one below the pointer
         self._send(key, focus, key.type)
-        # The key's next event may have overtaken this one; the window must not believe it held, or not, for ever.
+        # The key's next event may have overtaken this one; the window must not believe for ever that it is held.
         down = self._display.query_keymap()
         now = X.KeyPress if down[key.detail // 8] >> key.detail % 8 & 1 else X.KeyRelease
         if now != key.type and (now == X.KeyRelease or self._passes(key)):
@@ -140,7 +140,7 @@ class KeyGuard:
         window.send_event(message, event_mask=mask, propagate=True)
 
     def _grab_commands(self) -> None:
-        """Every key while Ctrl, Alt or Super is held, but for what passes then."""
+        """Grab every key while Ctrl, Alt or Super is held, but for what passes then."""
         keysyms = {keycode: self._keysyms(keycode) for keycode in KEYCODES}
         for held in HELD:
             if not held & COMMANDS:
@@ -156,12 +156,12 @@ class KeyGuard:
                         )
 
     def _grab_functions(self) -> None:
-        """Keys that aren't the page's even by themselves, or may become so."""
-        for keycode in set(KEYCODES) - self._guarded:
+        """Grab keys that aren't the page's even by themselves, or may become so."""
+        for keycode in set(KEYCODES) - self._grabbed:
             keysyms = self._keysyms(keycode)
             if is_settled(keysyms):
                 continue
-            self._guarded.add(keycode)
+            self._grabbed.add(keycode)
             if all(map(is_character, keysyms)):
                 self._halting.add(keycode)
                 self._grab_key(keycode, X.AnyModifier, X.GrabModeSync)
@@ -184,7 +184,7 @@ class KeyGuard:
             self._root.ungrab_key(keycode, modifiers)
 
     def _disable_buttons(self, *, middle: bool) -> None:
-        """Have the server drop what buttons do that aren't the page's. A grab wouldn't do: they're often held together.
+        """Unmap buttons that aren't the page's. A grab wouldn't do: buttons are often held together.
 
         Raises:
             XError: one of them is being held.

@@ -1,4 +1,4 @@
-"""A thread of its own for what talks to X servers: a frozen server costs a call its deadline, never the event loop."""
+"""Clients of an X server on a thread of their own: a frozen server costs a call its deadline, never the event loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pluriverse_server.x11.connection import DisplayLost
 
 
 class Client(Protocol):
-    """What blocks for as long as its X server is frozen."""
+    """A client whose calls block for as long as its X server is frozen."""
 
     def abort(self) -> None:
         """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
@@ -27,11 +27,8 @@ _C = TypeVar("_C", bound=Client)
 _T = TypeVar("_T")
 
 
-class OwnThread(Generic[_C]):
-    """A client and the thread that alone uses it; calls that overlap are done in their order.
-
-    Made by ``open_in_thread``.
-    """
+class ClientThread(Generic[_C]):
+    """A client and the only thread that uses it; calls are done in their order. Made by ``open_in_thread``."""
 
     def __init__(self, name: str, client: _C, executor: ThreadPoolExecutor, deadline_s: float) -> None:
         self.client = client
@@ -41,7 +38,7 @@ class OwnThread(Generic[_C]):
         self._closed = False
 
     async def run(self, work: Callable[[_C], _T]) -> _T:
-        """What ``work`` returns, in the thread.
+        """Return what ``work`` returns, in the thread.
 
         Raises:
             DisplayLost: the X server is gone, or doesn't answer; or this is closed.
@@ -65,7 +62,7 @@ class OwnThread(Generic[_C]):
         self._executor.shutdown(wait=False)
 
 
-async def open_in_thread(name: str, make: Callable[[], _C], display: str, *, deadline_s: float) -> OwnThread[_C]:
+async def open_in_thread(name: str, make: Callable[[], _C], display: str, *, deadline_s: float) -> ClientThread[_C]:
     """``make`` a client of ``display`` within ``deadline_s`` seconds, which every later call has as well.
 
     Raises:
@@ -77,13 +74,13 @@ async def open_in_thread(name: str, make: Callable[[], _C], display: str, *, dea
         async with asyncio.timeout(deadline_s):
             client = await asyncio.shield(making)
     except BaseException as problem:
-        # The thread ends with the frozen server; a connection that still comes about is closed again.
+        # The thread ends with the frozen server; a connection that is made after all is closed.
         making.add_done_callback(_close_late)
         executor.shutdown(wait=False)
         if isinstance(problem, TimeoutError):
             raise DisplayLost(f"the X server at {display} has not answered for {deadline_s:g} s") from None
         raise
-    return OwnThread(name, client, executor, deadline_s)
+    return ClientThread(name, client, executor, deadline_s)
 
 
 def _close_late(making: asyncio.Future[_C]) -> None:
