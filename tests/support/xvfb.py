@@ -15,7 +15,7 @@ import numpy as np
 import xvfbwrapper  # pyright: ignore[reportMissingTypeStubs] - its source has the types
 from numpy.typing import NDArray
 from pluriverse_server.process import child_environment
-from Xlib.display import Display
+from pluriverse_server.x11.connection import open_display
 
 WIDTH: Final = 1024
 HEIGHT: Final = 768
@@ -56,7 +56,7 @@ def bare_xvfb(width: int, height: int, *options: str) -> Generator[tuple[str, in
             assert server.proc is not None
             name = f":{server.new_display}"
             # Its socket is there before its screen is.
-            Display(name).close()
+            open_display(name).close()
             yield name, server.proc.pid
 
 

@@ -59,6 +59,7 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
     with _opening, _environment_variable("XAUTHORITY", xauthority):
         # Two kinds of server number their extensions differently: each connection gets tables of its own.
         shared = cast("Any", protocol_display.Display)
+        before = shared.extension_major_opcodes, shared.error_classes, shared.event_classes
         opcodes: dict[str, int] = {}
         errors, events = error.xerror_class.copy(), event.event_class.copy()
         shared.extension_major_opcodes, shared.error_classes, shared.event_classes = opcodes, errors, events
@@ -67,6 +68,8 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
         # Display numbers end at 65535 - 6000 where there is no Unix socket.
         except (*CONNECTION_ERRORS, OverflowError) as problem:
             raise DisplayLost(f"no connection to the X server at {name}: {problem}") from problem
+        finally:
+            shared.extension_major_opcodes, shared.error_classes, shared.event_classes = before
         own = cast("Any", connection.display)
         own.extension_major_opcodes, own.error_classes, own.event_classes = opcodes, errors, events
     return connection
