@@ -7,6 +7,7 @@ import mmap
 import os
 import struct
 import tempfile
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ import numpy as np
 import xvfbwrapper  # pyright: ignore[reportMissingTypeStubs] - its source has the types
 from numpy.typing import NDArray
 from pluriverse_server.process import child_environment
-from pluriverse_server.x11.connection import open_display
+from pluriverse_server.x11.connection import DisplayLost, open_display
 
 WIDTH: Final = 1024
 HEIGHT: Final = 768
@@ -55,8 +56,15 @@ def bare_xvfb(width: int, height: int, *options: str) -> Generator[tuple[str, in
         with server:
             assert server.proc is not None
             name = f":{server.new_display}"
-            # Its socket is there before its screen is.
-            open_display(name).close()
+            # Its socket is there before it listens, which is before its screen is there.
+            while True:
+                try:
+                    open_display(name).close()
+                    break
+                except DisplayLost:
+                    if server.proc.poll() is not None:
+                        raise
+                    time.sleep(0.01)
             yield name, server.proc.pid
 
 
