@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import logging
+
+import pytest
+from pluriverse.wrappers import Logger, Throttle, Timer
 from pluriverse.wrappers.meter import Meter
+from support.scripted import ScriptedEnv
 
 
 def test_line_tells_rates_lags_and_rewards() -> None:
@@ -20,3 +25,23 @@ def test_line_tells_rates_lags_and_rewards() -> None:
     )
     meter.note([0.0, 0.0], [False, False], [info, info])
     assert meter.line(103.0).endswith("2/2 remotes")
+
+
+def test_line_is_logged_each_period(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    logger = Logger(ScriptedEnv(), period_s=0.0)
+    logger.reset()
+    for _ in range(3):
+        logger.step([[]])
+    assert len(caplog.messages) == 3
+    assert "1/1 remotes" in caplog.messages[0]
+
+
+def test_time_of_a_step_is_told_without_what_a_throttle_waited() -> None:
+    timer = Timer(Throttle(ScriptedEnv(), fps=20))
+    assert timer.mean_s == 0.0
+    timer.reset()
+    info = timer.step([[]])[3]
+    assert info["stats.gauges.timer.step"] < info["stats.throttle.sleep"]
+    assert timer.steps == 1
+    assert timer.mean_s == info["stats.gauges.timer.step"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 from pluriverse.spaces import ScreenObservation
-from pluriverse.wrappers import Monitor
+from pluriverse.wrappers import Monitor, Render
 from pluriverse.wrappers.monitor import STATISTICS, cubes
 from pluriverse.wrappers.video import ApngWriter, VideoError, open_video
 from support.scripted import Result, Script, ScriptedEnv, seen
@@ -94,3 +94,12 @@ def test_animated_png_holds_every_picture_at_its_rate(tmp_path: Path) -> None:
 def test_film_that_cannot_be_written_says_why(tmp_path: Path) -> None:
     with pytest.raises(VideoError, match="No such file"):
         open_video(tmp_path / "nowhere" / "film", np.zeros((2, 2, 3), np.uint8), 60.0)
+
+
+def test_each_step_is_shown() -> None:
+    env = ScriptedEnv()
+    render = Render(env, "terminal")
+    render.reset()
+    render.step([[]])
+    render.step([[]])
+    assert env.shown == ["terminal", "terminal"]

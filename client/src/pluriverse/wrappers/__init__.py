@@ -1,21 +1,14 @@
-"""What goes around an environment: ``Throttle(BlockingReset(env))``."""
+"""Wrappers of environments: ``Throttle(BlockingReset(env))``."""
 
-from .blocking_reset import BlockingReset
-from .crop_observation import CropObservation
-from .episode_id import EpisodeID
-from .gym_core_action import GymCoreAction
+from .actions import GymCoreAction, SafeActionSpace, SoftmaxClickMouse
+from .episodes import EpisodeID, TimeLimit
 from .gym_core_sync import GymCoreSync
 from .joint import Joint
-from .logger import Logger
-from .monitor import Monitor
-from .render import Render
-from .safe_action_space import SafeActionSpace
-from .softmax_click_mouse import SoftmaxClickMouse
-from .throttle import Throttle
-from .time_limit import TimeLimit
-from .timer import Timer
+from .meter import Logger, Timer
+from .monitor import Monitor, Render
+from .observations import CropObservation, Vision
+from .pacing import BlockingReset, Throttle
 from .vectorize import Unvectorize, Vectorize
-from .vision import Vision
 
 __all__ = [
     "BlockingReset",

@@ -1,26 +1,25 @@
-"""Several steps made into one, without mixing episodes."""
+"""Merges several steps into one, without mixing episodes."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from pluriverse.env.base import Step
 from pluriverse.rewarder.merge import merge_info
 from pluriverse.spaces import PEEK_REWARD, Observation
 
-# What says how things are now: of a later step it holds also by its absence.
+# These describe the present: they are dropped where a later step doesn't have them.
 _PRESENT: Final = ("mask.masked.observation", "env_status.disconnected")
 
-# What was said of the agent's own action, or of a look in between, is no news of later steps.
+# These are about the agent's action or about a peek: they are not merged from later steps.
 _PASSING: Final = ("mask.masked.action", "peek", "env_status.peek.episode_id", "env_status.peek.env_state")
-
-Step = tuple[list[Observation], list[float], list[bool], dict[str, Any]]
 
 
 class Accumulated:
-    """The sum of steps so far. Once an index is done, later steps only look at it: see ``looks``."""
+    """The sum of some steps. Once an index is done, later steps only peek at it; see ``looks``."""
 
     def __init__(self, n: int) -> None:
-        """Nothing yet."""
+        """Begin with nothing."""
         self.observation_n: list[Observation] = [None] * n
         self.reward_n: list[float] = [0.0] * n
         self.done_n: list[bool] = [False] * n
@@ -28,7 +27,7 @@ class Accumulated:
 
     @classmethod
     def of(cls, step: Step) -> Accumulated:
-        """One step."""
+        """Begin with one step."""
         sum_ = cls(len(step[0]))
         sum_.observation_n, sum_.reward_n, sum_.done_n = list(step[0]), list(step[1]), list(step[2])
         sum_.info = step[3]
@@ -40,15 +39,15 @@ class Accumulated:
         return self.info["n"]
 
     def looks(self) -> list[list[Any]]:
-        """The actions that refresh every index: nothing, and where it is done a peek, so that the rest waits."""
+        """Return actions that do nothing, and only peek where the index is done."""
         return [[PEEK_REWARD] if done else [] for done in self.done_n]
 
     def without_done(self, action_n: Any) -> list[Any]:
-        """Actions of the agent, that only peek where it is done already."""
+        """Return the agent's actions, which only peek where the index is done."""
         return [[*action, PEEK_REWARD] if done else action for action, done in zip(action_n, self.done_n, strict=True)]
 
     def add(self, step: Step, *, acted: bool = False) -> None:
-        """Add a later step. ``acted``: it carried the agent's own action."""
+        """Add a later step. ``acted``: it sent the agent's own action."""
         observation_n, reward_n, done_n, info = step
         for index, later in enumerate(info["n"]):
             into = self.info_n[index]
@@ -64,12 +63,12 @@ class Accumulated:
         merge_info(self.info, {key: value for key, value in info.items() if key != "n"})
 
     def result(self) -> Step:
-        """As a step."""
+        """Return the sum as a step."""
         return self.observation_n, self.reward_n, self.done_n, self.info
 
     @property
     def awaited(self) -> list[int]:
-        """The indices that have no observation, though their remote is there."""
+        """The indices without an observation whose remote is there."""
         return [
             index
             for index, (observation, info) in enumerate(zip(self.observation_n, self.info_n, strict=True))
@@ -78,7 +77,7 @@ class Accumulated:
 
 
 def _joined(earlier: Observation, later: Observation) -> Observation:
-    """The later picture with the texts of both."""
+    """Return the later picture with the texts of both."""
     if earlier is None or later is None:
         return later
     return {**later, "text": [*earlier["text"], *later["text"]]}

@@ -8,16 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pluriverse.bell import BELL
-from pluriverse.env.base import Env
+from pluriverse.env.base import Env, EnvSpec, Step
 from pluriverse.errors import ConfigurationError
 from pluriverse.rewarder.merge import merge_info
 
 
 class Joint(Env):
-    """Environments that are configured already, side by side; indices count through. Each steps on its own thread."""
+    """Several configured environments as one vector, with indices in their order. Each steps in its own thread."""
 
     def __init__(self, env_m: Sequence[Env]) -> None:
-        """At least one.
+        """Join at least one.
 
         Raises:
             ConfigurationError: there is none.
@@ -25,19 +25,19 @@ class Joint(Env):
         if not env_m:
             raise ConfigurationError("Joint needs at least one environment")
         self._parts: list[Env] = list(env_m)
-        self.metadata = dict(self._parts[0].metadata)
-        self.spec = self._parts[0].spec
-        self.observation_space = self._parts[0].observation_space
-        self.action_space = self._parts[0].action_space
+        self.metadata: dict[str, Any] = dict(self._parts[0].metadata)
+        self.spec: EnvSpec | None = self._parts[0].spec
+        self.observation_space: Any = self._parts[0].observation_space
+        self.action_space: Any = self._parts[0].action_space
         self._threads = ThreadPoolExecutor(len(self._parts), thread_name_prefix="pluriverse: joint")
 
     @property
     def n(self) -> int:
-        """How many environments there are in all parts."""
+        """The number of environments in all parts."""
         return sum(part.n for part in self._parts)
 
     def configure(self, **options: Any) -> None:
-        """Each part is configured by itself.
+        """Parts are configured before they are joined.
 
         Raises:
             ConfigurationError: always.
@@ -45,11 +45,11 @@ class Joint(Env):
         raise ConfigurationError("Joint joins environments that are configured already")
 
     def reset(self) -> Any:
-        """Begin new episodes everywhere."""
+        """See ``Env.reset``."""
         return list(itertools.chain.from_iterable(self._threads.map(_reset, self._parts)))
 
-    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Act, and see."""
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
         actions = iter(list(action_n))
         shares = [[next(actions) for _ in range(part.n)] for part in self._parts]
         observation_n: list[Any] = []
@@ -66,7 +66,7 @@ class Joint(Env):
         return observation_n, reward_n, done_n, {**info, "n": info_n}
 
     def truncate(self, index: int) -> None:
-        """Give up the episode of one index."""
+        """See ``Env.truncate``."""
         for part in self._parts:
             if index < part.n:
                 part.truncate(index)
@@ -75,11 +75,11 @@ class Joint(Env):
         raise IndexError(index)
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for news of a remote of any part."""
+        """See ``Env.wait``."""
         return BELL.wait_for(lambda: any(part.wait(0.0) for part in self._parts), timeout_s)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """Seed the next ``reset``; a number goes on counting from part to part."""
+        """See ``Env.seed``; a number goes on counting from part to part."""
         seeds: list[int | None] = []
         for part in self._parts:
             begin = len(seeds)
@@ -90,13 +90,13 @@ class Joint(Env):
         return seeds
 
     def render(self, mode: str = "human") -> Any:
-        """Show the first part, or give the pictures of all."""
+        """Show the first part, or return the pictures of all."""
         if mode == "rgb_array":
             return [picture for part in self._parts for picture in part.render(mode)]
         return self._parts[0].render(mode)
 
     def close(self) -> None:
-        """Let go of all parts."""
+        """Close all parts."""
         self._threads.shutdown()
         for part in self._parts:
             part.close()

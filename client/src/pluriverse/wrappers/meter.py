@@ -1,28 +1,37 @@
-"""Rates, lags and rewards of a stretch of steps, in words."""
+"""Wrappers that measure and log rates, lags and rewards."""
 
 from __future__ import annotations
 
+import logging
 import statistics
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
 from pluriverse.diagnostics import PREFIX
+from pluriverse.env.base import Env, Step, Wrapper
+
+log = logging.getLogger(__name__)
 
 LAGS: Final = ("observation", "action", "reward", "rewarder_message")
+
+# Often enough to see a run go wrong, seldom enough to read.
+PERIOD_S: Final = 5.0
 
 
 class Meter:
     """Sums up steps of ``n`` environments. Times are passed in, in seconds of any clock."""
 
     def __init__(self, n: int, now: float) -> None:
+        """Begin at ``now``."""
         self._n = n
         self._began = now
-        self.steps = 0
-        self.updates = [0] * n
-        self.rewards = [0.0] * n
-        self.messages = [0] * n
-        self.episodes = [0] * n
+        self.steps: int = 0
+        self.updates: list[int] = [0] * n
+        self.rewards: list[float] = [0.0] * n
+        self.messages: list[int] = [0] * n
+        self.episodes: list[int] = [0] * n
         self.away: set[int] = set()
         self._lags: dict[str, list[float]] = defaultdict(list)
 
@@ -41,15 +50,15 @@ class Meter:
                     self._lags[name].append((bounds[0] + bounds[1]) / 2)
 
     def lag_s(self, name: str) -> float | None:
-        """The median of a lag over all environments, in seconds; None if it was never told."""
+        """Return the median of a lag over all environments, in seconds; None if it was never measured."""
         return statistics.median(self._lags[name]) if self._lags.get(name) else None
 
     def frames_per_second(self, now: float) -> list[float]:
-        """New pictures a second, by index."""
+        """Return the new pictures per second, by index."""
         return [count / max(1e-9, now - self._began) for count in self.updates]
 
     def line(self, now: float) -> str:
-        """All of it in a line."""
+        """Return all of it in a line of text."""
         seconds = max(1e-9, now - self._began)
         parts = [
             f"{self.steps / seconds:.1f} steps/s",
@@ -64,3 +73,51 @@ class Meter:
             parts.append(f"{sum(self.episodes)} episodes ended")
         parts.append(f"{self._n - len(self.away)}/{self._n} remotes")
         return ", ".join(parts)
+
+
+class Logger(Wrapper):
+    """Logs a line at level INFO every ``period_s`` seconds."""
+
+    def __init__(self, env: Env, period_s: float = PERIOD_S) -> None:
+        """Wrap ``env``."""
+        super().__init__(env)
+        self._period_s = period_s
+        self._meter: Meter | None = None
+        self._due = 0.0
+
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
+        observation_n, reward_n, done_n, info = self.env.step(action_n)
+        now = time.monotonic()
+        if self._meter is None:
+            self._meter, self._due = Meter(self.n, now), now + self._period_s
+        self._meter.note(reward_n, done_n, info["n"])
+        if now >= self._due:
+            log.info("%s", self._meter.line(now))
+            self._meter = None
+        return observation_n, reward_n, done_n, info
+
+
+class Timer(Wrapper):
+    """``info["stats.gauges.timer.step"]`` is how many seconds the step took, without what a Throttle waited."""
+
+    def __init__(self, env: Env) -> None:
+        """Wrap ``env``."""
+        super().__init__(env)
+        self.steps: int = 0
+        self.seconds: float = 0.0
+
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
+        began = time.perf_counter()
+        observation_n, reward_n, done_n, info = self.env.step(action_n)
+        took = time.perf_counter() - began - info.get("stats.throttle.sleep", 0.0)
+        self.steps += 1
+        self.seconds += took
+        info["stats.gauges.timer.step"] = took
+        return observation_n, reward_n, done_n, info
+
+    @property
+    def mean_s(self) -> float:
+        """The mean of all steps so far, in seconds."""
+        return self.seconds / self.steps if self.steps else 0.0

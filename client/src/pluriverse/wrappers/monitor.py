@@ -1,4 +1,4 @@
-"""Writes down how episodes went, and films some of them."""
+"""Wrappers for people: shows pictures, and keeps statistics and films of episodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
-from pluriverse.env.base import Env, Wrapper
+from pluriverse.env.base import Env, Step, Wrapper
 
 from .video import VideoError, VideoWriter, open_video
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 STATISTICS: Final = "episodes.jsonl"
 
-# From here on films are this far apart; before, they are those of episodes 0, 1, 8, 27, …
+# From this episode on, one in so many is filmed; before, episodes 0, 1, 8, 27, …
 FILM_EVERY: Final = 1000
 
 
@@ -47,18 +47,18 @@ class _Running:
 
 
 def cubes(episode: int) -> bool:
-    """Whether to film: ever less often, as episodes grow longer."""
+    """Return whether to film an episode: ever less often."""
     return round(episode ** (1 / 3)) ** 3 == episode if episode < FILM_EVERY else episode % FILM_EVERY == 0
 
 
 class Monitor(Wrapper):
-    """Adds a line of JSON to ``episodes.jsonl`` in ``directory`` for each episode that ends, and films of index 0.
+    """Writes a line of JSON to ``episodes.jsonl`` in ``directory`` for each episode, and films some of index 0.
 
-    ``films(number)`` tells which episodes are filmed; None films none. Pictures are None between episodes, and an
-    episode whose pictures change in size is filmed until then.
+    ``films(number)`` returns whether to film an episode; None films none. A film ends where the picture's size changes.
     """
 
     def __init__(self, env: Env, directory: Path | str, *, films: Callable[[int], bool] | None = cubes) -> None:
+        """Wrap ``env``."""
         super().__init__(env)
         self._directory = Path(directory)
         self._films = films
@@ -69,7 +69,7 @@ class Monitor(Wrapper):
         self._filmed: int | None = None
 
     def reset(self) -> Any:
-        """Begin new episodes everywhere; what ran is not written down."""
+        """See ``Env.reset``; the episodes under way aren't written down."""
         observation_n = self.env.reset()
         if self._file is None:
             self._directory.mkdir(parents=True, exist_ok=True)
@@ -79,8 +79,8 @@ class Monitor(Wrapper):
         self._running = [_Running(number, time.monotonic()) for number in numbers]
         return observation_n
 
-    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Act, see, and write down."""
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         for index, running in enumerate(self._running):
             running.reward += reward_n[index]
@@ -119,7 +119,7 @@ class Monitor(Wrapper):
         self._file.write(json.dumps(asdict(statistics)) + "\n")
 
     def _film(self, observation: Any) -> None:
-        # Within a Vision wrapper the picture is all there is.
+        # Around a Vision wrapper an observation is the picture.
         picture: Any = cast("dict[str, Any]", observation)["vision"] if isinstance(observation, dict) else observation
         number = self._running[0].number
         if picture is None or self._films is None or self._filmed == number or not self._films(number):
@@ -146,3 +146,18 @@ class Monitor(Wrapper):
                 video.close()
             except VideoError as error:
                 log.warning("%s", error)
+
+
+class Render(Wrapper):
+    """Shows each new picture of index 0: in a window (``"human"``), or in the terminal (``"terminal"``)."""
+
+    def __init__(self, env: Env, mode: str = "human") -> None:
+        """Wrap ``env``."""
+        super().__init__(env)
+        self._mode = mode
+
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
+        result = self.env.step(action_n)
+        self.env.render(self._mode)
+        return result

@@ -1,10 +1,10 @@
-"""One environment out of a vector of one, and back."""
+"""A vector of one as a single environment, and back."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pluriverse.env.base import Wrapper
+from pluriverse.env.base import Step, Wrapper
 from pluriverse.errors import ConfigurationError
 
 
@@ -12,22 +12,22 @@ class Unvectorize(Wrapper):
     """A vector of one as a single environment: ``step(action)`` returns ``observation, reward, done, info``."""
 
     def configure(self, **options: Any) -> None:
-        """Connect.
+        """See ``VectorEnv.configure``.
 
         Raises:
-            ConfigurationError: there are more remotes than one.
+            ConfigurationError: there is more than one remote.
         """
         super().configure(**options)
         self._require_one()
 
     def reset(self) -> Any:
-        """Begin a new episode."""
+        """Begin a new episode; return an observation."""
         self._require_one()
         (observation,) = self.env.reset()
         return observation
 
-    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Act (one action, not a list of them), and see."""
+    def step(self, action_n: Any) -> Step:
+        """Take one action; return ``observation, reward, done, info``."""
         (observation,), (reward,), (done,), info = self.env.step([action_n])
         shared = {key: value for key, value in info.items() if key != "n"}
         return observation, reward, done, {**shared, **info["n"][0]}
@@ -41,11 +41,11 @@ class Vectorize(Wrapper):
     """A single environment as a vector of one."""
 
     def reset(self) -> Any:
-        """Begin a new episode."""
+        """See ``Env.reset``."""
         return [self.env.reset()]
 
-    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Act, and see."""
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
         (action,) = action_n
         observation, reward, done, info = self.env.step(action)
         return [observation], [reward], [done], {"n": [info]}

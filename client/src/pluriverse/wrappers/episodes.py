@@ -1,22 +1,59 @@
-"""Ends episodes that have lasted long enough, and says that this is why."""
+"""Wrappers that number and limit episodes."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-from pluriverse.env.base import Env, Wrapper
+from pluriverse.env.base import Env, Step, Wrapper
 from pluriverse.errors import ConfigurationError
 
 
-class TimeLimit(Wrapper):
-    """Each index's episode ends after so many steps, or seconds, since its first observation.
+class EpisodeID(Wrapper):
+    """``info["n"][i]["vectorized.episode_id"]`` numbers the episodes of the whole vector.
 
-    It is truncated: ``info["n"][i]`` has ``truncated`` and ``TimeLimit.truncated``. The others go on.
+    It is the number of the episode that the step's reward belongs to. At most ``limit`` episodes are numbered: later
+    ones have None, and ``info["vectorized.finished"]`` is True once all numbered ones have ended.
+    """
+
+    def __init__(self, env: Env, limit: int | None = None) -> None:
+        """``limit`` None: number all."""
+        super().__init__(env)
+        self._limit = limit
+        self._next = 0
+        self._ids: list[int | None] = []
+
+    def reset(self) -> Any:
+        """See ``Env.reset``."""
+        observation_n = self.env.reset()
+        self._ids = [self._take() for _ in range(self.n)]
+        return observation_n
+
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``."""
+        observation_n, reward_n, done_n, info = self.env.step(action_n)
+        for index, done in enumerate(done_n):
+            info["n"][index]["vectorized.episode_id"] = self._ids[index]
+            if done:
+                self._ids[index] = self._take()
+        info["vectorized.finished"] = all(id_ is None for id_ in self._ids)
+        return observation_n, reward_n, done_n, info
+
+    def _take(self) -> int | None:
+        if self._limit is not None and self._next >= self._limit:
+            return None
+        self._next += 1
+        return self._next - 1
+
+
+class TimeLimit(Wrapper):
+    """Truncates an index's episode so many steps, or seconds, after its first observation; the others go on.
+
+    ``info["n"][i]`` then has ``truncated`` and ``TimeLimit.truncated``.
     """
 
     def __init__(self, env: Env, *, steps: int | None = None, seconds: float | None = None) -> None:
-        """At least one limit.
+        """Set at least one limit.
 
         Raises:
             ConfigurationError: there is none, or one isn't above 0.
@@ -31,14 +68,14 @@ class TimeLimit(Wrapper):
         self._began: list[float | None] = []
 
     def reset(self) -> Any:
-        """Begin new episodes everywhere."""
+        """See ``Env.reset``."""
         observation_n = self.env.reset()
         self._lasted = [0] * self.n
         self._began = [None] * self.n
         return observation_n
 
-    def step(self, action_n: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Act, and see; an episode over its limit ends with this step."""
+    def step(self, action_n: Any) -> Step:
+        """See ``Env.step``; an episode over its limit ends with this step."""
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         now = time.monotonic()
         for index in range(self.n):

@@ -8,10 +8,10 @@ import pytest
 from gym_core import tables
 from gym_core.catalogue import entries
 from pluriverse.errors import ActionError, ConfigurationError
-from pluriverse.wrappers import GymCoreAction, SafeActionSpace
+from pluriverse.wrappers import GymCoreAction, SafeActionSpace, SoftmaxClickMouse
+from pluriverse.wrappers.actions import gym_core_actions
 from pluriverse.wrappers.atari_actions import MEANINGS, MINIMAL
-from pluriverse.wrappers.gym_core_action import gym_core_actions
-from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.events import KeyEvent, PointerEvent
 from support.scripted import ScriptedEnv
 
 
@@ -79,3 +79,29 @@ def test_safe_action_space_gives_what_means_something() -> None:
     assert len(drive.action_space.actions) == 3
     unknown = ScriptedEnv(env_id="toy.First-v0")
     assert SafeActionSpace(unknown).action_space is unknown.action_space
+
+
+def test_action_clicks_the_middle_of_its_cell() -> None:
+    env = ScriptedEnv()
+    mouse = SoftmaxClickMouse(env, (0, 0, 25, 20), step=10)
+    assert mouse.points == [(5, 5), (5, 15), (15, 5), (15, 15), (24, 5), (24, 15)]
+    assert mouse.action_space.n == 6
+    mouse.step([1])
+    assert env.actions == [[[PointerEvent(5, 15, 0), PointerEvent(5, 15, 1), PointerEvent(5, 15, 0)]]]
+    mouse.step([None])
+    assert env.actions[1] == [[]]
+    assert mouse.nearest(16, 13) == 3
+    with pytest.raises(ActionError, match="0 to 5"):
+        mouse.step([6])
+
+
+def test_cells_in_regions_without_clicks_are_left_out() -> None:
+    assert SoftmaxClickMouse(ScriptedEnv(), (0, 0, 20, 20), noclick_regions=[(0, 0, 9, 9)]).points == [
+        (5, 15),
+        (15, 5),
+        (15, 15),
+    ]
+
+
+def test_world_of_bits_has_256_cells() -> None:
+    assert SoftmaxClickMouse(ScriptedEnv()).action_space.n == 256

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pluriverse.spaces import ScreenObservation
-from pluriverse.wrappers import CropObservation
+from pluriverse.wrappers import CropObservation, Vision
 from support.scripted import Script, ScriptedEnv, seen
 
 
@@ -21,3 +21,11 @@ def test_environment_without_pictures_is_left_alone() -> None:
     observation: ScreenObservation = {"vision": None, "text": [], "observation": [1]}
     crop = CropObservation(ScriptedEnv(Script([(observation, 0.0, False, {})])))
     assert crop.step([[]])[0] == [observation]
+
+
+def test_observations_are_their_pictures() -> None:
+    vision = Vision(ScriptedEnv(Script([(seen(5), 0.0, False, {})]), Script([(None, 0.0, False, {})])))
+    assert vision.reset() == [None, None]
+    picture, nothing = vision.step([[], []])[0]
+    assert picture.shape == (4, 6, 3)
+    assert nothing is None
