@@ -9,7 +9,7 @@ import pytest
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.envpool.inputs import Inputs
-from pluriverse.adapters.envpool.spec import EnvSpec
+from pluriverse.adapters.envpool.spec import PoolSpec
 from pluriverse.errors import ActionError, Misuse
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
@@ -18,7 +18,7 @@ SPACES = Spaces(discrete=(Choice("NOOP", ()), Choice("A", (97,)), Choice("B", (9
 
 def inputs(kind: Any = "discrete", n: int = 3) -> Inputs:
     config = Config(num_envs=n, batch_size=n)
-    return Inputs(EnvSpec(config, ActionMap(SPACES, (0, 0, 160, 210), kind), (1, 84, 84)))
+    return Inputs(PoolSpec(config, ActionMap(SPACES, (0, 0, 160, 210), kind), (1, 84, 84)))
 
 
 def int32(*values: Any) -> Any:

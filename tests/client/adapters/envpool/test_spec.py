@@ -11,7 +11,7 @@ from dm_env import specs
 from gymnasium import spaces
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.envpool.config import ATARI, Config
-from pluriverse.adapters.envpool.spec import EnvSpec
+from pluriverse.adapters.envpool.spec import PoolSpec
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
@@ -23,8 +23,8 @@ THEIRS = {"info:ram"}
 OURS = {"info:lost"}
 
 
-def spec(kind: Any = "discrete", config: Config = ATARI) -> EnvSpec:
-    return EnvSpec(config, ActionMap(PONG, BOX, kind), (4, 84, 84))
+def spec(kind: Any = "discrete", config: Config = ATARI) -> PoolSpec:
+    return PoolSpec(config, ActionMap(PONG, BOX, kind), (4, 84, 84))
 
 
 @pytest.fixture(scope="module")

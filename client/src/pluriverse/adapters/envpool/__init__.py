@@ -6,8 +6,8 @@
         observations, rewards, terminated, truncated, info = env.recv()
         env.send(policy(observations), info["env_id"])
 
-What it does is EnvPool 1.2.5's, but that time goes on between two calls. It tells ``info["lost"]`` and
-``info["TimeLimit.truncated"]`` beside what that tells, and not ``info["ram"]``, which no screen shows.
+It behaves as EnvPool 1.2.5, except that time goes on between two calls. It adds ``info["lost"]`` and
+``info["TimeLimit.truncated"]``, and has no ``info["ram"]``, which no screen shows.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 from pluriverse import remotes as remotes_module
 from pluriverse.errors import ConfigurationError
 
-from .config import Config, Connection, Rendering, read
-from .ids import list_all_envs, resolve
+from .arrays import Stacks
+from .config import Config, Connection, Rendering, list_all_envs, read, resolve
 from .pool import EnvPool, open_core
-from .spec import ArraySpec, EnvSpec
-from .stack import Stacks
+from .spec import ArraySpec, PoolSpec
 
 if TYPE_CHECKING:
     from .dm_pool import DMEnvPool
@@ -31,7 +30,7 @@ __all__ = [
     "ArraySpec",
     "Config",
     "EnvPool",
-    "EnvSpec",
+    "PoolSpec",
     "list_all_envs",
     "make",
     "make_dm",
@@ -44,15 +43,15 @@ ENV_TYPES: Final = ("dm", "gym", "gymnasium")
 
 
 def make(task_id: str, env_type: str, **options: Any) -> DMEnvPool | GymnasiumEnvPool:
-    """An EnvPool of remotes; blocks until they play.
+    """Make an EnvPool of remotes; blocks until they play.
 
     Args:
-        task_id: an id of pluriverse's, or an Atari game by EnvPool's name.
+        task_id: an id of pluriverse, or an Atari game by EnvPool's name.
         env_type: ``"gym"``, ``"gymnasium"`` or ``"dm"``.
         options: EnvPool's, see ``Config``, and ``remotes``, ``actions``, ``crop`` and ``fps``, see ``Connection``.
 
     Raises:
-        ConfigurationError: an option is unknown or out of range, or what is asked for can't be had here.
+        ConfigurationError: an option is unknown or out of range, or something is missing on this machine.
         RemoteUnavailable: a remote could not be started or reached.
     """
     if env_type == "dm":
@@ -63,7 +62,7 @@ def make(task_id: str, env_type: str, **options: Any) -> DMEnvPool | GymnasiumEn
 
 
 def make_gymnasium(task_id: str, **options: Any) -> GymnasiumEnvPool:
-    """``make`` of the Gymnasium flavour."""
+    """Make an EnvPool with Gymnasium's interface; see ``make``."""
     from .gymnasium_pool import GymnasiumEnvPool
 
     return GymnasiumEnvPool(*_read(task_id, options))
@@ -73,14 +72,14 @@ make_gym = make_gymnasium
 
 
 def make_dm(task_id: str, **options: Any) -> DMEnvPool:
-    """``make`` of the dm_env flavour."""
+    """Make an EnvPool with dm_env's interface; see ``make``."""
     from .dm_pool import DMEnvPool
 
     return DMEnvPool(*_read(task_id, options))
 
 
-def make_spec(task_id: str, **options: Any) -> EnvSpec:
-    """The spaces of an environment. A remote is asked for them: one is started for it, or ``remotes`` says which.
+def make_spec(task_id: str, **options: Any) -> PoolSpec:
+    """Return the spaces of an environment, as a remote describes it: one is started, or ``remotes`` says which.
 
     Raises:
         ConfigurationError: see ``make``.
@@ -88,13 +87,13 @@ def make_spec(task_id: str, **options: Any) -> EnvSpec:
     """
     env_id, config, connection, _ = _read(task_id, {"remotes": 1, "num_envs": 1, **options}, any_number=True)
     with open_core(env_id, config, connection) as core:
-        return EnvSpec(config, core.actions, Stacks(1, config.stack_num, core.pictures.shape).shape)
+        return PoolSpec(config, core.actions, Stacks(1, config.stack_num, core.pictures.shape).shape)
 
 
 def _read(
     task_id: str, options: dict[str, Any], *, any_number: bool = False
 ) -> tuple[str, Config, Connection, Rendering]:
-    """The remote's environment and the options of a call. Remotes aren't started before all of them are right."""
+    """Return the remote's environment and the checked options of a call, before any remote is started."""
     env_id, defaults = resolve(task_id)
     remotes = options.get("remotes")
     if isinstance(remotes, int | str):

@@ -1,7 +1,8 @@
-"""EnvPool's options: their defaults, what they mean of a remote, and which of their values a remote can't have."""
+"""EnvPool's ids and options: their defaults, and which of their values a remote supports."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
@@ -12,21 +13,21 @@ from pluriverse.adapters.actions import Kind
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
-# EnvPool's seeds are those of a 32-bit integer. The half of them that is below zero is sent as what it is modulo this.
+# EnvPool's seeds are 32-bit integers; those below zero are sent modulo this.
 SEEDS: Final = 2**31
 
-# A stack of so many pictures is a second at 60 a second; more is a slip, and gigabytes with many environments.
+# A second of pictures; more is a mistake, and gigabytes with many environments.
 MAX_STACK: Final = 64
 
-# EnvPool's Atari shows every fourth frame; a step of over ten seconds at 60 frames a second is a slip.
+# EnvPool's Atari shows every fourth frame; a step of over ten seconds at 60 frames per second is a mistake.
 MAX_FRAME_SKIP: Final = 600
 
 
 class Config(NamedTuple):
-    """What an EnvPool was made with, under EnvPool's names. The defaults leave a remote's picture and pace as they are.
+    """EnvPool's options by EnvPool's names. The defaults leave a remote's picture and pace as they are.
 
-    Times are counted in steps, but for ``noop_max``: frames, rounded up to whole steps. None for ``img_height`` and
-    ``img_width``: as the environment draws; for ``max_episode_steps``: no limit but the remote's.
+    Times are in steps, but ``noop_max`` is in frames, rounded up to whole steps. None for ``img_height`` and
+    ``img_width``: as the environment draws; for ``max_episode_steps``: only the remote's own limit.
     """
 
     num_envs: int = 1
@@ -35,7 +36,7 @@ class Config(NamedTuple):
     max_num_players: int = 1
     thread_affinity_offset: int = -1
     seed: int = 42
-    env_seed: list[int] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
+    env_seed: list[int] = []  # noqa: RUF012 - a default of a named tuple, never changed
     gym_reset_return_info: bool = True
     max_episode_steps: int | None = None
     reward_threshold: float | None = None
@@ -63,7 +64,7 @@ class Config(NamedTuple):
         return [seed % SEEDS for seed in given]
 
 
-# What EnvPool's Atari has where it isn't told otherwise.
+# The defaults of EnvPool's Atari.
 ATARI: Final = Config(
     max_episode_steps=27000,
     stack_num=4,
@@ -75,7 +76,7 @@ ATARI: Final = Config(
     gray_scale=True,
 )
 
-# Options of which a remote can have one value only, and why.
+# Options that can have only their default, and why.
 _FIXED: Final[Mapping[str, str]] = {
     "max_num_players": "one agent plays one remote",
     "gym_reset_return_info": "a reset returns the observation and an info, as EnvPool's does",
@@ -88,10 +89,10 @@ _FIXED: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What an EnvPool of remotes is told beside EnvPool's own options.
+    """The options of an EnvPool of remotes beside EnvPool's own.
 
     ``remotes`` as in ``pluriverse.make``; None: ``num_envs`` are started on this machine. ``crop`` is (x, y, width,
-    height) on the screen; None: what the environment draws on. ``options`` are those of ``VectorEnv.configure``.
+    height) on the screen; None: the part that the environment draws on. ``options`` are ``VectorEnv.configure``'s.
     """
 
     remotes: int | str | RemoteManager | None = None
@@ -108,7 +109,7 @@ _RENDER: Final = ("render_mode", "render_env_id", "render_width", "render_height
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How ``render`` shows: EnvPool's options. A size of 0 is the environment's own."""
+    """EnvPool's options of ``render``. A size of 0 is the environment's own."""
 
     render_mode: str | None = None
     render_env_id: int = 0
@@ -120,10 +121,10 @@ class Rendering:
 def read(
     task: str, defaults: Config, n_remotes: int | None, options: Mapping[str, Any]
 ) -> tuple[Config, Connection, Rendering]:
-    """The options of a call, checked; ``n_remotes`` is how many its ``remotes`` are, None where they don't say.
+    """Return the options of a call, checked; ``n_remotes`` is the number of ``remotes``, None if not known.
 
     Raises:
-        ConfigurationError: an option is unknown, out of range, or can't be had of a remote; says which and why.
+        ConfigurationError: an option is unknown, out of range, or not supported by remotes; says which and why.
     """
     known = {*Config._fields, *_CONNECTION, *_CONFIGURE, *_RENDER} - {"task"}
     if unknown := sorted(options.keys() - known):
@@ -202,3 +203,39 @@ def _require_range(name: str, value: Any, low: int, high: int) -> None:
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+# EnvPool's name of an Atari game. Frames are skipped and actions repeated on this side, so that the remote plays the
+# version of the game that does neither.
+_ATARI_NAME: Final = re.compile(r"([A-Z][A-Za-z0-9]*)-v5")
+_REMOTE_NAME: Final = re.compile(r"gym-core\.([A-Z][A-Za-z0-9]*)NoFrameskip-v3")
+
+
+def resolve(task_id: str) -> tuple[str, Config]:
+    """Return the id of the remote's environment, and the defaults of its options.
+
+    Raises:
+        ConfigurationError: it is neither an id of pluriverse nor one of EnvPool's Atari games.
+    """
+    if atari := _ATARI_NAME.fullmatch(task_id):
+        return f"gym-core.{atari[1]}NoFrameskip-v3", ATARI
+    if "." in task_id:
+        return task_id, Config()
+    raise ConfigurationError(
+        f"there is no environment {task_id!r}; expected one of pluriverse's, such as gym-core.PongNoFrameskip-v3, or "
+        "an Atari game by EnvPool's name, such as Pong-v5; list_all_envs() has all that are on this machine"
+    )
+
+
+def list_all_envs() -> list[str]:
+    """Return all environments of this machine's runtimes and images, with EnvPool's names of the Atari games first.
+
+    Raises:
+        CatalogueError: a runtime failed to list its environments.
+    """
+    # Docker's client, which asks for images, takes longer to load than most scripts want to wait.
+    from pluriverse.catalogue import environments
+
+    ids = [str(entry["id"]) for entry in environments()]
+    games = (_REMOTE_NAME.fullmatch(id_) for id_ in ids)
+    return [f"{game[1]}-v5" for game in games if game] + ids

@@ -1,4 +1,4 @@
-"""EnvPool's dm_env flavour: time steps whose fields are arrays."""
+"""EnvPool with dm_env's interface: time steps whose fields are arrays."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ try:
     from dm_env import Environment, TimeStep
 except ImportError as error:
     raise ConfigurationError(
-        f"EnvPool's dm_env flavour needs dm_env ({error}); install it with: pip install 'pluriverse[dm_env]'"
+        f"EnvPool with dm_env's interface needs dm_env ({error}); install it with: pip install 'pluriverse[dm_env]'"
     ) from error
 
 if TYPE_CHECKING:
 
     class _Environment:
-        """Its methods are hidden by an EnvPool's, which have other types."""
+        """Hides methods whose types differ from an EnvPool's."""
 
 else:
     _Environment = Environment
 
 
 class DMEnvPool(EnvPool, _Environment):
-    """``reset`` and ``step`` return a TimeStep; its observation is a named tuple of ``obs`` and what else is told.
+    """``reset`` and ``step`` return a TimeStep; its observation is the named tuple ``spec.State``.
 
-    As EnvPool's, and unlike dm_env's own, discounts are 0 at every end of an episode, also at a limit of steps.
+    As in EnvPool, and unlike dm_env, discounts are 0 at every end of an episode, also at a limit of steps.
     """
 
     def observation_spec(self) -> Any:
-        """A named tuple of specs, of one environment."""
+        """Return a named tuple of the specs of one environment."""
         return self.spec.observation_spec()
 
     def action_spec(self) -> Any:
-        """Of one environment."""
+        """Return the spec of one environment's action, or a dict of the specs of its parts."""
         return self.spec.action_spec()
 
     def _to(self, state: Mapping[str, NDArray[Any]], reset: bool) -> Any:
         del reset
-        # dm_env's StepType is of one environment; here it is an array of their numbers.
+        # dm_env's StepType is for one environment; here it is an array of their numbers.
         step_type: Any = state["step_type"]
         return TimeStep(step_type, state["reward"], state["discount"], state_tuple(state))

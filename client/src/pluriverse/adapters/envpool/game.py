@@ -1,4 +1,4 @@
-"""One environment as EnvPool counts it: where its episode begins and ends, its lives, its rewards. Pure."""
+"""EnvPool's rules for one environment: where its episodes begin and end, its lives and rewards. Pure."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ LAST: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The actions that an episode may be opened with; None: there is no such action."""
+    """The actions that open an episode; None: there is none."""
 
     noop: Any = None
     fire: Any = None
 
 
 class Row(NamedTuple):
-    """What EnvPool says of one environment beside its picture; ``batch.ROW`` has the types.
+    """EnvPool's results for one environment beside its picture; ``arrays.ROW`` has the types.
 
-    ``step_type`` is dm_env's number. ``earned`` is the reward before it was clipped.
+    ``step_type`` is dm_env's number. ``earned`` is the reward before clipping.
     """
 
     step_type: int
@@ -47,9 +47,10 @@ class Row(NamedTuple):
 
 
 class Game:
-    """The books of one environment. Whatever is drawn by lot is drawn from its seed."""
+    """The state of one environment. All random choices follow from its seed."""
 
     def __init__(self, config: Config, seed: int, opening: Opening) -> None:
+        """``seed`` is the first episode's."""
         self._config = config
         self._opening = opening
         self._random = random.Random(seed)  # noqa: S311 - no secret
@@ -57,18 +58,18 @@ class Game:
         self._last_action: Any = None
         self._elapsed = 0
         self._lives = 0
-        self.done = True
+        self.done: bool = True
         """Whether the next action is ignored, and begins an episode."""
-        self.goes_on = False
-        """Whether that episode is the rest of the remote's: only a life was lost."""
+        self.goes_on: bool = False
+        """Whether that episode is the rest of the remote's, after a life was lost."""
 
     def seed(self) -> int:
-        """The seed of the next episode: the given one, then those that it leads to."""
+        """Return the seed of the next episode: the given one, then random ones that follow from it."""
         seed, self._seed = self._seed, None
         return seed if seed is not None else self._random.randrange(SEEDS)
 
     def opening(self) -> list[Any]:
-        """What is done before the agent sees an episode: nothing for a while, and the fire button."""
+        """Return the actions before the agent sees an episode: some no-ops, and the fire button."""
         config = self._config
         actions: list[Any] = []
         fires = config.use_fire_reset and self._opening.fire is not None
@@ -81,52 +82,53 @@ class Game:
         return actions
 
     def choose(self, action: Any) -> Any:
-        """What is really done: by chance the action before, where actions are sticky."""
+        """Return the action to take: by chance the one before, with sticky actions."""
         chance = self._config.repeat_action_probability
         if chance and self._last_action is not None and self._random.random() < chance:
             return self._last_action
         self._last_action = action
         return action
 
-    def begun(self, turn: StepResult) -> Row:
-        """An episode's beginning, as the agent first sees it."""
+    def begun(self, result: StepResult) -> Row:
+        """Return the row of an episode's first observation."""
         if not self.goes_on:
             self._elapsed = 0
-        self._lives = _lives(turn, 0 if not self.goes_on else self._lives)
+        self._lives = _lives(result, 0 if not self.goes_on else self._lives)
         self._last_action = None
         self.done = self.goes_on = False
         return Row(FIRST, self._elapsed, self._lives)
 
-    def take(self, turn: StepResult) -> Row:
-        """The answer to an action."""
+    def take(self, result: StepResult) -> Row:
+        """Return the row of the answer to an action."""
         config = self._config
         self._elapsed += 1
-        lives = _lives(turn, self._lives)
+        lives = _lives(result, self._lives)
         died, self._lives = 0 < lives < self._lives, lives
-        over = turn.terminated or turn.truncated
-        truncated = turn.truncated or self._elapsed == config.max_episode_steps
+        over = result.terminated or result.truncated
+        truncated = result.truncated or self._elapsed == config.max_episode_steps
         self.done = over or truncated or (died and config.episodic_life)
         self.goes_on = self.done and not over and not truncated
-        earned = turn.reward
+        earned = result.reward
         reward = float((earned > 0) - (earned < 0)) if config.reward_clip else earned
         dying = died and config.zero_discount_on_life_loss
         discount = 0.0 if self.done or dying else 1.0
-        step_type = LAST if self.done else MID
         return Row(
-            step_type, self._elapsed, lives, reward, earned, discount, self.done, truncated, turn.terminated, turn.lost
+            LAST if self.done else MID,
+            *(self._elapsed, lives, reward, earned, discount),
+            *(self.done, truncated, result.terminated, result.lost),
         )
 
 
-def _lives(turn: StepResult, before: int) -> int:
+def _lives(result: StepResult, before: int) -> int:
     """Return the lives that the program reported, else those of before."""
-    return int(turn.lives) if isinstance(turn.lives, int | float) else before
+    return int(result.lives) if isinstance(result.lives, int | float) else before
 
 
 def opening_of(actions: ActionMap, config: Config) -> Opening:
-    """What can be done before an agent sees an episode.
+    """Return the actions that can open an episode.
 
     Raises:
-        ConfigurationError: no-ops are wanted, and there are none.
+        ConfigurationError: the options want no-ops, and there are none.
     """
     fire = next((number for number, choice in enumerate(actions.choices) if choice.name == "FIRE"), None)
     match actions.kind:

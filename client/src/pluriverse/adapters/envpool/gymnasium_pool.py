@@ -1,4 +1,4 @@
-"""EnvPool's Gymnasium flavour, which is its Gym flavour too: five values a step, and an info with arrays."""
+"""EnvPool with Gymnasium's interface: five values a step, and an info with arrays."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ try:
     from gymnasium.vector import AutoresetMode, VectorEnv
 except ImportError as error:
     raise ConfigurationError(
-        f"EnvPool's Gymnasium flavour needs Gymnasium ({error}); install it with: pip install 'pluriverse[gymnasium]'"
+        f"EnvPool's Gymnasium interface needs Gymnasium ({error}); install it with: pip install 'pluriverse[gymnasium]'"
     ) from error
 
 if TYPE_CHECKING:
 
     class _Gymnasium:
-        """Its methods and attributes are hidden by an EnvPool's, which have other types."""
+        """Hides methods and attributes whose types differ from an EnvPool's."""
 
 else:
 
     class _Gymnasium(VectorEnv, Env):
-        """Wrappers ask for either, as EnvPool's users wrap it in both kinds."""
+        """Wrappers ask for either of them."""
 
 
 class GymnasiumEnvPool(EnvPool, _Gymnasium):
@@ -43,13 +43,16 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
     }
 
     def __init__(self, env_id: str, config: Config, connection: Connection, rendering: Rendering) -> None:
+        """See ``EnvPool``."""
         super().__init__(env_id, config, connection, rendering)
-        self.observation_space = self.single_observation_space = self.spec.observation_space
-        self.action_space = self.single_action_space = self.spec.action_space
+        self.observation_space: Any = self.spec.observation_space
+        self.single_observation_space: Any = self.observation_space
+        self.action_space: Any = self.spec.action_space
+        self.single_action_space: Any = self.action_space
 
     @property
     def num_envs(self) -> int:
-        """How many environments there are."""
+        """The number of environments."""
         return len(self)
 
     @property
@@ -59,14 +62,14 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
 
     @property
     def render_mode(self) -> str | None:
-        """As it was made."""
+        """The mode given to ``make``."""
         return self._rendering.render_mode
 
     def reset(self, env_id: Any = None, *, seed: Any = None, options: Mapping[str, Any] | None = None) -> Any:
-        """``EnvPool.reset``. ``options`` may have ``reset_mask``, bool of shape (num_envs,), instead of ``env_id``.
+        """See ``EnvPool.reset``; ``options`` may have ``reset_mask``, bool of shape (num_envs,), instead of ``env_id``.
 
         Raises:
-            Misuse: see ``EnvPool.reset``; or the options are others, or name no environment.
+            Misuse: see ``EnvPool.reset``; or there is no such option, or the mask is invalid.
         """
         if seed is not None:
             warnings.warn("seeds are given to make(…, seed=…); reset(seed=…) is ignored", stacklevel=2)
@@ -76,7 +79,7 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
         return super().reset(env_id if mask is None else mask)
 
     def close(self, **kwargs: Any) -> None:
-        """``EnvPool.close``; Gymnasium's options mean nothing here."""
+        """See ``EnvPool.close``; Gymnasium's options are ignored."""
         del kwargs
         super().close()
 

@@ -1,4 +1,4 @@
-"""What an agent hands to ``send``, as an action for each environment; all of it is checked before any is sent."""
+"""Reads what ``send`` is called with as an action for each environment; checks all before any is sent."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from numpy.typing import NDArray
 
 from pluriverse.errors import ActionError, Misuse
 
-from .spec import ENV_ID, PLAYERS_ENV_ID, EnvSpec
+from .spec import ENV_ID, PLAYERS_ENV_ID, PoolSpec
 
 
 class Inputs:
     """Reads the actions of one EnvPool."""
 
-    def __init__(self, spec: EnvSpec) -> None:
+    def __init__(self, spec: PoolSpec) -> None:
+        """``spec`` has the shapes of actions."""
         self._n = spec.config.num_envs
         self._everyone = list(range(self._n))
         self._parts = {name: part.of_one for name, part in spec.action_parts.items()}
         self._discrete = spec.kind == "discrete"
 
     def read(self, action: Any, env_id: Any) -> dict[int, Any]:
-        """The action of each environment, in the order in which they are named; None for ``env_id``: all of them.
+        """Return the action of each environment, in the order of ``env_id``; None: all of them.
 
         ``action`` is an array with a row for each environment, of whole numbers of any type; or a dict of int32 arrays
         with the spec's names, which may have ``env_id`` itself.
 
         Raises:
-            Misuse: an environment is named twice, or there is no such one.
-            ActionError: a dtype or a shape is wrong, or a name.
+            Misuse: an environment is named twice, or doesn't exist.
+            ActionError: a dtype, a shape or a name is wrong.
         """
         if isinstance(action, Mapping):
             named = _flat(cast("Mapping[str, Any]", action))
@@ -53,10 +54,10 @@ class Inputs:
         return dict(zip(indices, self._rows(parts), strict=True))
 
     def indices(self, env_id: Any) -> Sequence[int]:
-        """The environments that are named; None: all.
+        """Return the indices of ``env_id``; None: all.
 
         Raises:
-            Misuse: one is named twice, or there is no such one.
+            Misuse: one is named twice, or doesn't exist.
         """
         if env_id is None:
             return self._everyone
@@ -80,7 +81,7 @@ class Inputs:
 
 
 def _flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """``{"action": {"keys": …}}`` as ``{"action.keys": …}``."""
+    """Return ``{"action": {"keys": …}}`` as ``{"action.keys": …}``."""
     flat: dict[str, Any] = {}
     for name, value in nested.items():
         if isinstance(value, Mapping):

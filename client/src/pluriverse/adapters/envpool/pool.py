@@ -1,4 +1,4 @@
-"""Remotes as one EnvPool: actions go in for some environments, and whoever has a new frame comes out first."""
+"""Remotes as one EnvPool: send actions to some environments, receive from those that answer first."""
 
 from __future__ import annotations
 
@@ -15,32 +15,28 @@ from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.env.views import View, make_view
 from pluriverse.errors import Misuse
 
-from .batch import ROW, arrays
+from .arrays import ROW, Stacks, arrays
 from .config import Config, Connection, Rendering
 from .game import Game, opening_of
 from .inputs import Inputs
-from .spec import EnvSpec
-from .stack import Stacks
+from .spec import PoolSpec
 
 
 class EnvPool:
-    """What all flavours of EnvPool have. Used by one thread at a time.
-
-    Every array that ``recv`` returns is the caller's own.
-    """
+    """What EnvPool's interfaces share. For one thread at a time. Arrays that ``recv`` returns aren't changed later."""
 
     def __init__(self, env_id: str, config: Config, connection: Connection, rendering: Rendering) -> None:
         """Start or find the remotes; blocks until they play.
 
         Raises:
-            ConfigurationError: what is asked for can't be had.
+            ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
         """
-        self.core = open_core(env_id, config, connection)
+        self.core: Core = open_core(env_id, config, connection)
         try:
             self._rendering = rendering
             self._stacks = Stacks(self.core.n, config.stack_num, self.core.pictures.shape)
-            self.spec: Any = EnvSpec(config, self.core.actions, self._stacks.shape)
+            self.spec: Any = PoolSpec(config, self.core.actions, self._stacks.shape)
             self._inputs = Inputs(self.spec)
             opening = opening_of(self.core.actions, config)
         except BaseException:
@@ -48,9 +44,9 @@ class EnvPool:
             raise
         self._config = config
         self._games = [Game(config, seed, opening) for seed in config.seeds]
-        # What is still to be done before the agent sees an episode, of those that begin one.
+        # The opening actions still to be taken, of environments that begin an episode.
         self._opening: dict[int, deque[Any]] = {}
-        # Whoever was asked and not handed out yet, in the order of asking.
+        # The environments that were asked and not received yet, in the order of asking.
         self._asked: dict[int, None] = {}
         self._answered: deque[int] = deque()
         self._rows = np.zeros(self.core.n, ROW)
@@ -58,12 +54,12 @@ class EnvPool:
         self._view: View | None = None
 
     def __len__(self) -> int:
-        """How many environments there are."""
+        """Return the number of environments."""
         return self._config.num_envs
 
     @property
     def config(self) -> dict[str, Any]:
-        """What this was made with, by EnvPool's names."""
+        """The options by EnvPool's names."""
         return self._config._asdict()
 
     @property
@@ -77,13 +73,13 @@ class EnvPool:
         return self._config.batch_size != self._config.num_envs
 
     def send(self, action: Any, env_id: Any = None) -> None:
-        """Act on the environments of ``env_id``, all where it is None; doesn't wait. See ``Inputs.read``.
+        """Act on the environments of ``env_id``, by default all; doesn't wait. ``Inputs.read`` has the types.
 
         Where an episode is over, or none has begun, the action is ignored, and the next episode begins.
 
         Raises:
             Misuse: an environment doesn't exist, is named twice, or has been sent to since it was received.
-            ActionError: an action isn't one; nothing was sent to any.
+            ActionError: an action is invalid; nothing was sent to any.
         """
         actions = self._inputs.read(action, env_id)
         if again := sorted(actions.keys() & self._asked.keys()):
@@ -96,10 +92,9 @@ class EnvPool:
                 self._begin(index)
 
     def recv(self, reset: bool = False, return_info: bool = True) -> Any:
-        """Wait for ``batch_size`` environments, whichever answer first; in the synchronous mode for all asked.
+        """Wait for ``batch_size`` environments, whichever answer first; in synchronous mode for all asked, in order.
 
-        In the synchronous mode they come in the order in which they were named. ``reset`` and ``return_info`` are
-        EnvPool's: the first leaves out what a reset doesn't have, the second means nothing any more.
+        ``reset`` leaves out what a reset doesn't return; ``return_info`` is ignored, as in EnvPool.
 
         Raises:
             Misuse: fewer than that were asked.
@@ -119,12 +114,12 @@ class EnvPool:
         return self._to(self._gather(indices), reset)
 
     def step(self, action: Any, env_id: Any = None) -> Any:
-        """``send``, and ``recv``."""
+        """Call ``send`` and ``recv``."""
         self.send(action, env_id)
         return self.recv()
 
     def async_reset(self) -> None:
-        """Begin new episodes everywhere; doesn't wait."""
+        """Begin an episode in every environment; doesn't wait."""
         self._reset(self._inputs.indices(None))
 
     def reset(self, env_id: Any = None) -> Any:
@@ -140,12 +135,12 @@ class EnvPool:
         return self.recv(reset=True)
 
     def seed(self, seed: Any = None) -> None:
-        """Nothing but a warning, as EnvPool's: seeds are given to ``make``."""
+        """Only warn, as EnvPool does: seeds are given to ``make``."""
         del seed
         warnings.warn("seeds are given to make(…, seed=…); seed() does nothing", stacklevel=2)
 
     def xla(self) -> Any:
-        """There is none.
+        """Raise an error: remotes can't be compiled.
 
         Raises:
             Misuse: always.
@@ -153,10 +148,10 @@ class EnvPool:
         raise Misuse("XLA compiles no remotes: time goes on while its programs run; use step, or send and recv")
 
     def render(self, env_ids: Any = None, camera_id: int | None = None) -> NDArray[np.uint8] | None:
-        """What some environments showed last: uint8 (number, height, width, 3), RGB; None where it was shown to people.
+        """Return the last pictures of some environments, uint8 (n, height, width, 3), RGB; or show one in a window.
 
         Raises:
-            Misuse: there was no ``render_mode``, or it is "human" and several are wanted; or a camera.
+            Misuse: there is no ``render_mode``, or it is "human" and there are several; or a camera is wanted.
         """
         if self._rendering.render_mode is None:
             raise Misuse("render() needs render_mode='rgb_array' or 'human', given to make")
@@ -173,7 +168,7 @@ class EnvPool:
         return None
 
     def close(self) -> None:
-        """Let go of all remotes; may be called repeatedly."""
+        """Disconnect, and remove the remotes that were started; may be called repeatedly."""
         if self._view is not None:
             self._view.close()
             self._view = None
@@ -184,11 +179,11 @@ class EnvPool:
         return f"{type(self).__name__}({options})"
 
     def _to(self, state: Mapping[str, NDArray[Any]], reset: bool) -> Any:
-        """A flavour's way of telling it."""
+        """Return a state as this interface has it."""
         raise NotImplementedError
 
     def _room(self) -> NDArray[np.uint8]:
-        """For the next batch of observations. What was handed out is the caller's, and never written to again."""
+        """Return an array for the next batch of observations; the last one is the caller's now."""
         return np.empty((self._config.batch_size, *self._stacks.shape), np.uint8)
 
     def _reset(self, indices: Iterable[int]) -> None:
@@ -201,7 +196,7 @@ class EnvPool:
             self._begin(index)
 
     def _begin(self, index: int) -> None:
-        """An episode, or the rest of one; ``_open`` goes on with it."""
+        """Begin an episode, or the rest of one; ``_open`` goes on with it."""
         game = self._games[index]
         self._opening[index] = deque(game.opening())
         if game.goes_on:
@@ -210,7 +205,7 @@ class EnvPool:
             self.core.reset(index, game.seed(), join=game.done)
 
     def _gather(self, indices: Sequence[int]) -> dict[str, NDArray[Any]]:
-        """Hand out what some environments have answered."""
+        """Return the answers of some environments."""
         observations, self._observations = self._observations, self._room()
         if len(indices) < len(observations):
             observations = observations[: len(indices)]
@@ -222,14 +217,13 @@ class EnvPool:
         return arrays(indices, self._rows, observations)
 
     def _take(self, index: int) -> None:
+        result = self.core.result(index)
         if index not in self._opening:
-            self._rows[index] = self._games[index].take(self.core.result(index))
+            self._rows[index] = self._games[index].take(result)
             self._stacks.push(index, self.core.picture(index))
             self._answered.append(index)
-            return
-        turn = self.core.result(index)
-        if turn.terminated or turn.truncated:
-            # It ended before the agent saw anything of it, and is nobody's.
+        elif result.terminated or result.truncated:
+            # It ended before the agent saw anything of it; take the next.
             self._games[index].goes_on = False
             self._opening[index] = deque(self._games[index].opening())
             self.core.reset(index, join=True)
@@ -255,7 +249,7 @@ class EnvPool:
 
 
 def open_core(env_id: str, config: Config, connection: Connection) -> Core:
-    """The remotes that an EnvPool plays with."""
+    """Start or find the remotes of an EnvPool."""
     size = None
     if config.img_height is not None and config.img_width is not None:
         size = (config.img_height, config.img_width)

@@ -1,4 +1,4 @@
-"""What an EnvPool is told and tells, as array specs, Gymnasium's spaces and dm_env's specs."""
+"""The observations and actions of an EnvPool as array specs, Gymnasium's spaces and dm_env's specs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pluriverse.adapters.actions import BUTTONS, ActionMap
+from pluriverse.adapters.actions import BUTTONS, ActionMap, Kind
 from pluriverse.errors import ConfigurationError
 
 from .config import Config
@@ -22,7 +22,7 @@ PLAYERS_ENV_ID: Final = "players.env_id"
 
 @dataclass(frozen=True, slots=True)
 class ArraySpec:
-    """One array of an environment: a first size of -1 counts players, of which there is one."""
+    """One array of an environment. A first size of -1 stands for the players, of which there is one."""
 
     dtype: Any
     shape: tuple[int, ...]
@@ -35,17 +35,17 @@ class ArraySpec:
         return self.shape[1:] if self.shape[:1] == (-1,) else self.shape
 
 
-class EnvSpec:
-    """The options of an EnvPool, and its observations and actions; of one environment each, without the batch."""
+class PoolSpec:
+    """The options, observations and actions of an EnvPool, each for one environment, without the batch."""
 
     def __init__(self, config: Config, actions: ActionMap, stack: tuple[int, int, int]) -> None:
-        """``stack`` is the shape of an observation: channels, height, width.
+        """``stack`` is the shape of an observation: (channels, height, width).
 
         Raises:
-            ConfigurationError: the actions are no arrays.
+            ConfigurationError: the actions aren't arrays.
         """
-        self.config = config
-        self.kind = actions.kind
+        self.config: Config = config
+        self.kind: Kind = actions.kind
         self.state_array_spec: Mapping[str, ArraySpec] = _state(stack)
         self.action_array_spec: Mapping[str, ArraySpec] = {
             ENV_ID: ArraySpec(np.int32, ()),
@@ -55,7 +55,7 @@ class EnvSpec:
 
     @property
     def reward_threshold(self) -> float | None:
-        """From which reward the environment counts as solved, as the options say."""
+        """The reward from which the environment counts as solved; one of the options."""
         return self.config.reward_threshold
 
     @property
@@ -82,12 +82,12 @@ class EnvSpec:
     gymnasium_action_space = action_space
 
     def observation_spec(self) -> Any:
-        """dm_env's specs of an observation: a named tuple."""
+        """Return dm_env's specs of an observation, a named tuple."""
         names = [name for name in self.state_array_spec if name.startswith(("obs", "info:"))]
         return state_tuple({name: _spec(name, self.state_array_spec[name]) for name in names})
 
     def action_spec(self) -> Any:
-        """dm_env's spec of an action, or a dict of the specs of its parts."""
+        """Return dm_env's spec of an action, or a dict of the specs of its parts."""
         specs = {name: _spec(name, spec) for name, spec in self.action_parts.items()}
         return specs["action"] if len(specs) == 1 else specs
 
@@ -97,7 +97,7 @@ class EnvSpec:
 
 
 class Players(NamedTuple):
-    """What is told of players: the environment of each."""
+    """The environment of each player."""
 
     env_id: Any
 
@@ -115,7 +115,7 @@ class State(NamedTuple):
 
 
 def state_tuple(values: Mapping[str, Any]) -> State:
-    """dm_env's observation, of values by the names of ``state_array_spec``."""
+    """Return dm_env's observation, of values by the names of ``state_array_spec``."""
     info = {name: values[f"info:{name}"] for name in ("env_id", "lives", "reward", "terminated", "lost")}
     return State(obs=values["obs"], players=Players(values[f"info:{PLAYERS_ENV_ID}"]), **info)
 

@@ -1,5 +1,3 @@
-"""The ring of pictures, against a plain list of them."""
-
 from __future__ import annotations
 
 from collections import deque
@@ -8,7 +6,30 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from pluriverse.adapters.envpool.stack import Stacks
+from pluriverse.adapters.envpool.arrays import ROW, Stacks, arrays
+from pluriverse.adapters.envpool.game import FIRST, LAST, MID, Row
+
+
+def test_rows_become_arrays_in_their_order() -> None:
+    rows = np.zeros(3, ROW)
+    rows[2] = Row(FIRST, 0, 3)
+    rows[0] = Row(MID, 5, 2, 1.0, 7.0)
+    rows[1] = Row(LAST, 9, 0, discount=0.0, done=True, terminated=True, lost=True)
+    room = np.zeros((3, 4, 84, 84), np.uint8)
+    state = arrays([2, 0, 1], rows, room)
+    assert state["obs"] is room
+    assert state["info:env_id"].tolist() == state["info:players.env_id"].tolist() == [2, 0, 1]
+    assert state["step_type"].tolist() == [0, 1, 2]
+    assert state["elapsed_step"].tolist() == [0, 5, 9]
+    assert state["info:lives"].tolist() == [3, 2, 0]
+    assert state["reward"].tolist() == [0.0, 1.0, 0.0]
+    assert state["info:reward"].tolist() == [0.0, 7.0, 0.0]
+    assert state["discount"].tolist() == [1.0, 1.0, 0.0]
+    assert state["done"].tolist() == state["info:lost"].tolist() == [False, False, True]
+    assert state["info:terminated"].tolist() == [0, 0, 1]
+    rows[:] = 0
+    assert state["info:lives"].tolist() == [3, 2, 0]
+
 
 # Whether to fill, and the number of the environment.
 calls = st.lists(st.tuples(st.booleans(), st.integers(0, 2)), max_size=40)
