@@ -114,8 +114,15 @@ class Game:
         discount = 0.0 if self.done or dying else 1.0
         return Row(
             LAST if self.done else MID,
-            *(self._elapsed, lives, reward, earned, discount),
-            *(self.done, truncated, result.terminated, result.lost),
+            self._elapsed,
+            lives,
+            reward,
+            earned,
+            discount,
+            self.done,
+            truncated,
+            result.terminated,
+            result.lost,
         )
 
 
