@@ -44,7 +44,7 @@ class EventBell:
     """
 
     def __init__(self) -> None:
-        self.fd = _eventfd()
+        self.fd: int = _eventfd()
         self._waiting = threading.local()
         self._rings()  # a program's main thread opens no descriptor later than this
         # A child that waited at its parent's epoll would take rings from the parent.

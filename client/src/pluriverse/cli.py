@@ -22,7 +22,7 @@ EXIT_BROKEN: Final = 1
 
 DEFAULT_ENV: Final = "gym-core.PongDeterministic-v3"
 
-app = typer.Typer(
+app: Final[typer.Typer] = typer.Typer(
     name="pluriverse",
     help="Real-time reinforcement-learning environments on other machines, over VNC and the v0 rewarder protocol.",
     no_args_is_help=True,

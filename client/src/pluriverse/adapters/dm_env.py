@@ -23,8 +23,8 @@ from .player import Phase, StepResult
 try:
     import dm_env
     from dm_env import specs
-except ImportError as error:
-    raise ConfigurationError(f"dm_env isn't there ({error}); install it: pip install 'pluriverse[dm_env]'") from error
+except ImportError as _error:
+    raise ConfigurationError(f"dm_env isn't there ({_error}); install it: pip install 'pluriverse[dm_env]'") from _error
 
 OUTCOME: Final = 0.0
 GOES_ON: Final = 1.0

@@ -48,11 +48,11 @@ class Pictures:
         Raises:
             ConfigurationError: pictures are to be resized or grey, and OpenCV isn't installed.
         """
-        self.box = options.crop or box
+        self.box: tuple[int, int, int, int] = options.crop or box
         _, _, width, height = self.box
         self._grey = options.grey
         self._size = options.size if options.size != (height, width) else None
-        self.shape = (*(self._size or (height, width)), 1 if self._grey else 3)
+        self.shape: tuple[int, int, int] = (*(self._size or (height, width)), 1 if self._grey else 3)
         self._cv2: Any = _opencv() if self._size is not None or self._grey else None
 
     def make(self, screen: Pixels) -> Pixels:

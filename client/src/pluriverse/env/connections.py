@@ -22,7 +22,7 @@ from pluriverse.rfb import Region
 from pluriverse.rfb.errors import RfbError
 from pluriverse.vnc import VncConnection, VncOptions, connect
 
-log = logging.getLogger(__name__)
+log: Final = logging.getLogger(__name__)
 
 # Both handshakes are some round trips each; a remote that takes longer is frozen or out of reach.
 CONNECT_S: Final = 10.0
@@ -110,7 +110,7 @@ class RemoteConnections:
         self, manager: RemoteManager, open_screen: OpenScreen | None, resets: ResetRequests, *, observer: bool = False
     ) -> None:
         """``open_screen`` blocks; None for environments that are played without a screen."""
-        self.signal = Signal()
+        self.signal: Signal = Signal()
         self.by_index: list[RemoteConnection | None] = [None] * manager.n
         self._manager = manager
         self._open_screen = open_screen

@@ -20,12 +20,13 @@ class HeldInputs:
     """
 
     def __init__(self) -> None:
-        self.x = self.y = 0
+        self.x: int = 0
+        self.y: int = 0
         self._keys: set[int] = set()
         self._buttons = 0
         self.pressed: list[int] = []
         self.down: set[int] = set()
-        self.clicked = 0
+        self.clicked: int = 0
 
     def take(self, event: KeyEvent | PointerEvent) -> None:
         """Apply an input event."""

@@ -91,7 +91,7 @@ class RewarderConnection:
         self.error: RemoteFailed | None = None
         self.described: Describe | None = None
         # The number of answered pings, and the last round trips in seconds; for people.
-        self.pings = 0
+        self.pings: int = 0
         self.round_trips_s: deque[float] = deque(maxlen=WINDOW)
         self._socket = socket
         self._on_change = on_change

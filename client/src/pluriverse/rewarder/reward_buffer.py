@@ -90,7 +90,7 @@ class RewardBuffer:
         self._ended = -1
         self._masked = True
         self._granted: int | None = None
-        self.stale = 0
+        self.stale: int = 0
 
     # ── from the remote ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -37,7 +37,8 @@ class Canvas:
         except MemoryError:
             raise LimitExceeded(f"a desktop of {width}x{height}, for which there is no memory") from None
         self.rows: Pixels = self.framebuffer.reshape(height, width * 3)
-        self.width, self.height = width, height
+        self.width: int = width
+        self.height: int = height
 
     def check(self, r: Region) -> None:
         """Raise BadGeometry unless the rectangle lies on the desktop."""

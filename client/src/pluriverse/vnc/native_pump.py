@@ -31,7 +31,7 @@ class NativePump:
         self._taken: _Taken | None = None
         self._frame: Frame | None = None
         self._after: Callable[[], None] = transport.join
-        self.native = NativeConnection(
+        self.native: NativeConnection = NativeConnection(
             transport.detach(),
             desktop.width,
             desktop.height,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pluriverse.diagnostics import PREFIX
 from pluriverse.env.base import Env, Step, Wrapper
 
-log = logging.getLogger(__name__)
+log: Final = logging.getLogger(__name__)
 
 LAGS: Final = ("observation", "action", "reward", "rewarder_message")
 

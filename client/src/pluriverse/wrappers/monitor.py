@@ -14,7 +14,7 @@ from pluriverse.env.base import Env, Step, Wrapper
 
 from .video import VideoError, VideoWriter, open_video
 
-log = logging.getLogger(__name__)
+log: Final = logging.getLogger(__name__)
 
 STATISTICS: Final = "episodes.jsonl"
 

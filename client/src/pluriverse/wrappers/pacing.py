@@ -10,7 +10,7 @@ from pluriverse.env.base import Env, Step, Wrapper
 
 from .accumulated import Accumulated
 
-log = logging.getLogger(__name__)
+log: Final = logging.getLogger(__name__)
 
 # How often to look whether a remote is still there while nothing comes from it.
 LOOK_S: Final = 0.1

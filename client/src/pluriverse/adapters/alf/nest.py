@@ -16,8 +16,8 @@ from pluriverse.errors import ConfigurationError, Misuse
 
 try:
     _tree: Any = importlib.import_module("tree")  # it has no types
-except ImportError as error:
-    raise ConfigurationError(f"dm-tree isn't there ({error}); install it: pip install 'pluriverse[alf]'") from error
+except ImportError as _error:
+    raise ConfigurationError(f"dm-tree isn't there ({_error}); install it: pip install 'pluriverse[alf]'") from _error
 
 Nest = Any
 """A leaf, or a container of nests. Its leaves are whatever the function at hand says."""

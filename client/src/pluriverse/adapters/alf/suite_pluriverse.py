@@ -82,7 +82,7 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
         self._discount = check_discount(discount)
         self._title = env_id or "pluriverse"
         self._view: View | None = None
-        self.core = Core(env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options)
+        self.core: Core = Core(env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options)
         n = self.core.n
         try:
             self._observations = _Observations(self.core, image_channel_first)

@@ -29,7 +29,7 @@ class TensorSpec:
         Raises:
             ConfigurationError: the shape or the dtype is none.
         """
-        self.shape = tuple(int(side) for side in shape)
+        self.shape: tuple[int, ...] = tuple(int(side) for side in shape)
         if any(side < 0 for side in self.shape):
             raise ConfigurationError(f"the shape is {self.shape}; expected sides of 0 or more")
         self.numpy_dtype: np.dtype[Any] = np.dtype(tensors.dtype_name(dtype))
@@ -136,8 +136,8 @@ class BoundedTensorSpec(TensorSpec):
             ConfigurationError: a bound doesn't broadcast, isn't of the dtype, or the minimum is above the maximum.
         """
         super().__init__(shape, dtype, name)
-        self.minimum = self._bound("minimum", minimum)
-        self.maximum = self._bound("maximum", maximum)
+        self.minimum: Array = self._bound("minimum", minimum)
+        self.maximum: Array = self._bound("maximum", maximum)
         if not (self.minimum <= self.maximum).all():
             raise ConfigurationError(f"the minimum {minimum!r:.80} is above the maximum {maximum!r:.80}")
 

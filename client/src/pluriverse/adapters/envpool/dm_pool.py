@@ -14,10 +14,10 @@ from .spec import state_tuple
 
 try:
     from dm_env import Environment, TimeStep
-except ImportError as error:
+except ImportError as _error:
     raise ConfigurationError(
-        f"EnvPool with dm_env's interface needs dm_env ({error}); install it with: pip install 'pluriverse[dm_env]'"
-    ) from error
+        f"EnvPool with dm_env's interface needs dm_env ({_error}); install it with: pip install 'pluriverse[dm_env]'"
+    ) from _error
 
 if TYPE_CHECKING:
 

@@ -18,10 +18,10 @@ from .spec import ENV_ID, PLAYERS_ENV_ID
 try:
     from gymnasium import Env
     from gymnasium.vector import AutoresetMode, VectorEnv
-except ImportError as error:
+except ImportError as _error:
     raise ConfigurationError(
-        f"EnvPool's Gymnasium interface needs Gymnasium ({error}); install it with: pip install 'pluriverse[gymnasium]'"
-    ) from error
+        f"EnvPool's Gymnasium interface needs it ({_error}); install it with: pip install 'pluriverse[gymnasium]'"
+    ) from _error
 
 if TYPE_CHECKING:
 

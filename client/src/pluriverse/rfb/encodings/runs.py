@@ -20,7 +20,7 @@ class Bytes:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.at = 0
+        self.at: int = 0
         self._array = np.frombuffer(data, np.uint8)
 
     @property
