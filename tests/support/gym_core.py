@@ -12,7 +12,7 @@ from typing import Final
 from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
 from pluriverse_protocol.reports import Ready, Reset
-from support.daemon_end import DaemonEnd
+from support.report_server import ReportServer
 from support.typist import Typist
 from support.xvfb import Xvfb
 
@@ -25,8 +25,8 @@ class Player:
 
     def __init__(self, display: Xvfb, runtime: Path, folder: Path) -> None:
         self.display = display
-        self.daemon = DaemonEnd(folder)
-        self.hands = Typist(display.name)
+        self.daemon = ReportServer(folder)
+        self.keyboard = Typist(display.name)
         self.process = subprocess.Popen(
             [sys.executable, "main.py"],
             cwd=runtime,
@@ -71,5 +71,5 @@ class Player:
         """End what still runs."""
         self.process.kill()
         self.process.communicate()
-        self.hands.display.close()
+        self.keyboard.display.close()
         self.daemon.__exit__(None, None, None)

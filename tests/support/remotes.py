@@ -20,6 +20,7 @@ import docker
 import docker.errors
 import psutil
 from docker.models.containers import Container
+from pluriverse.remotes.address import Address
 from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -194,6 +195,16 @@ def engine_has_image(runtime: str = "gym-core") -> bool:
         return False
     client.close()
     return True
+
+
+def kill_remote(address: Address) -> None:
+    """Kill the daemon that listens at ``address``, a child of this process; what it started dies with it."""
+    for process in psutil.Process().children(recursive=True):
+        words = process.cmdline()
+        if "pluriverse_server" in words and str(address.rewarder_port) in words:
+            process.kill()
+            return
+    raise LookupError(f"no remote of this process listens at {address}")
 
 
 def find(pattern: str, text: str) -> str:

@@ -197,15 +197,15 @@ async def x_server(folder: Path) -> AsyncGenerator[dict[str, str]]:
 
 
 class Scraped:
-    """The daemon's end of a scraper: what it reports, how it was lost, and hands for the screen that it plays on."""
+    """The daemon's end of a scraper: what it reports, how it was lost, and an injector for the screen that it plays on."""
 
-    def __init__(self, directory: Path, folder: Path, screen: dict[str, str], hands: AsyncInjector) -> None:
+    def __init__(self, directory: Path, folder: Path, screen: dict[str, str], injector: AsyncInjector) -> None:
         self.screen = screen
         self.reports: list[reports.Report] = []
         self.losses: list[Lost] = []
         self.folder = folder
         self._directory = directory
-        self._hands = hands
+        self._injector = injector
         self._manifest = load(directory)
         self._episode = 0
 
@@ -234,7 +234,7 @@ class Scraped:
     async def press(self, *keys: str) -> None:
         """Keys down and up, one after the other."""
         for key in keys:
-            await self._hands.apply([KeyEvent(keysym(key), True), KeyEvent(keysym(key), False)])
+            await self._injector.apply([KeyEvent(keysym(key), True), KeyEvent(keysym(key), False)])
 
     async def until(
         self, kind: type[_R], holds: Callable[[_R], bool] = lambda _: True, deadline_s: float = DEADLINE_S
@@ -272,12 +272,12 @@ async def scraping(folder: Path, **changed: dict[str, Any] | list[Any]) -> Async
     private.mkdir()
     write_runtime(directory, **changed)
     async with x_server(folder) as screen:
-        hands = await AsyncInjector.open(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
-        scraped = Scraped(directory, private, screen, hands)
+        injector = await AsyncInjector.open(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+        scraped = Scraped(directory, private, screen, injector)
         await scraped.start()
         try:
             yield scraped
         finally:
             await scraped.program.stop()
-            await hands.close()
+            await injector.close()
     assert not list(private.glob("scraper/*")), "private folders are left"

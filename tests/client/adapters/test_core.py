@@ -10,7 +10,7 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.vnc import VncOptions
-from support.killing import kill_remote
+from support.remotes import kill_remote
 
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"

@@ -13,7 +13,7 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.dm_env import DmEnvironment, load
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.testing.dm_env import check
-from support.killing import kill_remote
+from support.remotes import kill_remote
 
 PONG = "gym-core.PongDeterministic-v3"
 CART = "gym-core.CartPole-v0"

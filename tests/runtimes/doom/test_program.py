@@ -13,9 +13,9 @@ from doom.controls import CONTROL, KEYS
 from pluriverse_protocol import metadata
 from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop
 from support.agent import connected
-from support.daemon_end import DaemonEnd
 from support.gym_core import Player
 from support.remotes import on_machine
+from support.report_server import ReportServer
 from support.rfb import RfbClient
 
 LEFTWARDS, RIGHTWARDS = KEYS["MOVE_LEFT"], KEYS["MOVE_RIGHT"]
@@ -55,9 +55,9 @@ def test_monster_is_shot_with_ordinary_keys(player: Player) -> None:
         slow = int((time.monotonic() - at) * 8)
         walking = frozenset({LEFTWARDS if slow < 4 else RIGHTWARDS})
         wanted = frozenset({CONTROL}) | (walking if slow % 2 == 0 else frozenset[int]())
-        player.hands.hold(wanted, held)
+        player.keyboard.hold(wanted, held)
         held = wanted
-    player.hands.hold(frozenset(), held)
+    player.keyboard.hold(frozenset(), held)
     assert best > 90
     assert report.reason == "scenario over"
 
@@ -79,9 +79,9 @@ def test_tics_are_counted_and_painted_with_the_clock_that_they_carry(player: Pla
 def test_variables_are_told_at_the_beginning_and_when_they_change(player: Player) -> None:
     player.reset("doom.DefendTheCenter-v0")
     assert player.daemon.expect(Observation).observation == [100, 0, 26, 0]
-    player.hands.down(CONTROL)
+    player.keyboard.down(CONTROL)
     assert ammunition(player) == 25
-    player.hands.up(CONTROL)
+    player.keyboard.up(CONTROL)
 
 
 def test_key_that_is_tapped_between_two_tics_counts(player: Player) -> None:
@@ -90,24 +90,24 @@ def test_key_that_is_tapped_between_two_tics_counts(player: Player) -> None:
     # The pistol is raised by then.
     while player.daemon.expect(Frame).frames < 15:
         pass
-    player.hands.tap(CONTROL)
+    player.keyboard.tap(CONTROL)
     assert ammunition(player) == 25
 
 
 def test_escape_opens_no_menu(player: Player) -> None:
     player.reset("doom.Basic-v0")
     before = player.daemon.expect(Frame).frames
-    player.hands.tap(ESCAPE, ESCAPE, 0xFFC7, ord("y"))
+    player.keyboard.tap(ESCAPE, ESCAPE, 0xFFC7, ord("y"))
     rewards = [player.daemon.expect(Reward).reward for _ in range(10)]
     assert rewards == [-1.0] * 10
     assert player.daemon.expect(Frame).frames > before + 5
 
 
 def test_probe_is_painted_with_the_time_at_which_it_came(player: Player) -> None:
-    player.hands.map(PROBE)
+    player.keyboard.map(PROBE)
     player.reset("doom.Basic-v0")
     before = int(time.time() * 1000)
-    player.hands.tap(PROBE)
+    player.keyboard.tap(PROBE)
     for _ in range(100):
         player.daemon.expect(Frame)
         painted = block(player)
@@ -129,13 +129,13 @@ def test_next_episode_of_the_same_scenario_keeps_the_engine_and_of_another_repla
     assert engine() != first
 
 
-def say_stop(daemon: DaemonEnd) -> None:
+def say_stop(daemon: ReportServer) -> None:
     daemon.send(Stop())
 
 
-@pytest.mark.parametrize("end", [say_stop, DaemonEnd.hang_up])
+@pytest.mark.parametrize("end", [say_stop, ReportServer.hang_up])
 def test_the_daemon_ends_it_with_status_0_and_its_engine_with_it(
-    player: Player, end: Callable[[DaemonEnd], None]
+    player: Player, end: Callable[[ReportServer], None]
 ) -> None:
     player.reset("doom.Basic-v0")
     children = psutil.Process(player.process.pid).children(recursive=True)

@@ -89,7 +89,7 @@ async def remote(runtime: Path) -> AsyncGenerator[PageRemote]:
 
 
 @pytest.fixture
-def hands(remote: PageRemote) -> Iterator[RfbClient]:
+def viewer(remote: PageRemote) -> Iterator[RfbClient]:
     with RfbClient("127.0.0.1", remote.vnc_port, PASSWORD) as client:
         yield client
 
@@ -123,15 +123,15 @@ async def earned(remote: PageRemote) -> tuple[float, dict[str, Any]]:
             return total, body
 
 
-def click(hands: RfbClient, x: int, y: int) -> None:
+def click(viewer: RfbClient, x: int, y: int) -> None:
     for mask in (0, 1, 0):
-        hands.pointer(x, y, mask)
+        viewer.pointer(x, y, mask)
 
 
 # ── Racer ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote, hands: RfbClient) -> None:
+async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote, viewer: RfbClient) -> None:
     # Changes the lane before each of the first three cars that are in its own, and before no other.
     seed = 73
     lanes, lane, passed, changes = racer_lanes(seed), 1, 0, 0
@@ -141,7 +141,7 @@ async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote
     while True:
         if lanes[passed] == lane and changes < 3:
             changes += 1
-            hands.press(RIGHT if lane == 0 else LEFT)
+            viewer.press(RIGHT if lane == 0 else LEFT)
             lane = 1 if lane == 0 else lane - 1
         body = await next_reward(remote)
         passed += int(body["reward"])
@@ -154,13 +154,13 @@ async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote
 
 
 async def test_race_to_the_finish_at_full_speed_pays_all_cars_and_the_finish(
-    remote: PageRemote, hands: RfbClient
+    remote: PageRemote, viewer: RfbClient
 ) -> None:
     seed = next(seed for seed in range(100_000) if 1 not in racer_lanes(seed))
     await begin(remote, "Racer", seed)
-    hands.key(UP, True)
+    viewer.key(UP, True)
     total, last = await earned(remote)
-    hands.key(UP, False)
+    viewer.key(UP, False)
     assert (total, last["terminated"]) == (CARS + FINISH, True)
 
 
@@ -177,14 +177,14 @@ def shooter_seed() -> tuple[int, int]:
     raise AssertionError("no such seed")
 
 
-async def test_gun_in_the_corner_is_paid_for_the_saucers_above_it(remote: PageRemote, hands: RfbClient) -> None:
+async def test_gun_in_the_corner_is_paid_for_the_saucers_above_it(remote: PageRemote, viewer: RfbClient) -> None:
     seed, score = shooter_seed()
     await begin(remote, "Shooter", seed)
     for key in (LEFT, SPACE):
-        hands.key(key, True)
+        viewer.key(key, True)
     total, last = await earned(remote)
     for key in (LEFT, SPACE):
-        hands.key(key, False)
+        viewer.key(key, False)
     assert (total, last["terminated"]) == (score, True)
 
 
@@ -192,21 +192,21 @@ async def test_gun_in_the_corner_is_paid_for_the_saucers_above_it(remote: PageRe
 
 
 @pytest.mark.parametrize("seed", [3, 2**62 - 2**20])
-async def test_solved_puzzle_pays_for_every_lamp_that_was_lit(remote: PageRemote, hands: RfbClient, seed: int) -> None:
+async def test_solved_puzzle_pays_for_every_lamp_that_was_lit(remote: PageRemote, viewer: RfbClient, seed: int) -> None:
     lamps = Lamps(seed)
     lit = len(lamps.lit)
     await begin(remote, "Puzzle", seed)
     for lamp in sorted(lamps.solution):
-        click(hands, *lamp_place(*lamp))
+        click(viewer, *lamp_place(*lamp))
     total, last = await earned(remote)
     assert (total, last["terminated"]) == (lit, True)
 
 
-async def test_wrong_click_costs_what_it_lights(remote: PageRemote, hands: RfbClient) -> None:
+async def test_wrong_click_costs_what_it_lights(remote: PageRemote, viewer: RfbClient) -> None:
     await begin(remote, "Puzzle", 4)
     lamps = Lamps(4)
     wrong = next(lamp for lamp in product(range(5), range(5)) if change(lamps, lamp) < 0)
-    click(hands, *lamp_place(*wrong))
+    click(viewer, *lamp_place(*wrong))
     assert (await next_reward(remote))["reward"] == change(lamps, wrong)
 
 
@@ -220,29 +220,29 @@ def change(lamps: Lamps, lamp: tuple[int, int]) -> int:
 # ── movies of one's own ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def rolled(remote: PageRemote, hands: RfbClient, seed: int) -> list[float]:
+async def rolled(remote: PageRemote, viewer: RfbClient, seed: int) -> list[float]:
     await begin(remote, "Dice", seed)
     rewards: list[float] = []
     for _ in range(3):
-        hands.press(SPACE)
+        viewer.press(SPACE)
         rewards.append((await next_reward(remote))["reward"])
     return rewards
 
 
 async def test_random_numbers_of_a_movie_that_knows_no_seeds_are_those_of_the_seed(
-    remote: PageRemote, hands: RfbClient
+    remote: PageRemote, viewer: RfbClient
 ) -> None:
-    first = await rolled(remote, hands, 1)
-    assert await rolled(remote, hands, 1) == first
-    assert await rolled(remote, hands, 2) != first
+    first = await rolled(remote, viewer, 1)
+    assert await rolled(remote, viewer, 1) == first
+    assert await rolled(remote, viewer, 2) != first
 
 
 async def test_start_presses_and_clicks_and_the_end_is_told_by_a_public_static(
-    remote: PageRemote, hands: RfbClient
+    remote: PageRemote, viewer: RfbClient
 ) -> None:
     # Two keys and a click begin it, which makes 12; the thirteenth ends it.
     await begin(remote, "Dice", 1)
-    hands.press(RETURN)
+    viewer.press(RETURN)
     _, last = await earned(remote)
     assert last["terminated"] is True
 

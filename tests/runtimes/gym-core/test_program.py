@@ -57,7 +57,7 @@ def test_a_sync_episode_is_what_ale_py_gives_when_called_directly(
 ) -> None:
     # An episode before this one, so that the game under test is one that was played already.
     player.reset(f"gym-core.{env}", 99)
-    player.hands.tap(C, C)
+    player.keyboard.tap(C, C)
     episode = player.reset(f"gym-core.{env}", seed)
     direct, draw, chosen = ale(rom, seed, repeat), random.Random(seed).random, random.Random(5)
     height, width = direct.getScreenDims()
@@ -65,15 +65,15 @@ def test_a_sync_episode_is_what_ale_py_gives_when_called_directly(
     held = frozenset[int]()
     for step in range(60):
         wanted = chosen.choice(HELD) if step % 3 == 0 else held
-        player.hands.hold(wanted, held)
+        player.keyboard.hold(wanted, held)
         held = wanted
-        player.hands.tap(C)
+        player.keyboard.tap(C)
         report = player.daemon.expect(Reward, Done)
         reward = sum(direct.act(ale_action(held)) for _ in range(frameskip or 2 + int(draw() * 3)))
         player.wait_for_clock(report.at)
         assert (report.episode, report.reward) == (episode, reward), step
         assert np.array_equal(player.display.pixels(0, 0, width, height), direct.getScreenRGB()), step
-    player.hands.hold(frozenset(), held)
+    player.keyboard.hold(frozenset(), held)
 
 
 def test_nothing_but_the_game_and_the_block_is_painted(player: Player) -> None:
@@ -93,7 +93,7 @@ def test_a_smaller_game_leaves_nothing_of_a_larger_one(player: Player) -> None:
 
 def test_each_press_of_c_is_one_step_with_one_reward(player: Player) -> None:
     episode = player.reset("gym-core.PongSync-v3", fps=NO_FRAMES_FPS)
-    player.hands.tap(*[C] * 20)
+    player.keyboard.tap(*[C] * 20)
     rewards = [player.daemon.next() for _ in range(20)]
     assert all(isinstance(report, Reward) and report.episode == episode for report in rewards)
     player.daemon.send(Reset(99, "gym-core.PongSync-v3", 1, 60.0))
@@ -103,7 +103,7 @@ def test_each_press_of_c_is_one_step_with_one_reward(player: Player) -> None:
 def test_the_clock_is_painted_soon_after_a_step_was_delivered(player: Player) -> None:
     episode = player.reset("gym-core.PongSync-v3", fps=NO_FRAMES_FPS)
     for _ in range(20):
-        player.hands.tap(C)
+        player.keyboard.tap(C)
         player.daemon.expect(Reward)
         sent_at = time.time()
         player.daemon.send(Delivered(episode, sent_at))
@@ -118,11 +118,11 @@ def test_the_clock_goes_on_while_a_sync_game_waits(player: Player) -> None:
 
 
 def test_the_probe_is_painted_with_the_time_it_was_pressed(player: Player) -> None:
-    player.hands.map(PROBE)
+    player.keyboard.map(PROBE)
     player.reset("gym-core.PongDeterministic-v3")
     assert player.metadata().probe == 0
     before = time.time()
-    player.hands.tap(PROBE)
+    player.keyboard.tap(PROBE)
     after = player.wait_for_metadata(lambda seen: seen.probe != 0)
     assert int(before * 1000) <= after.probe <= after.clock <= time.time() * 1000
 
@@ -163,7 +163,7 @@ def test_the_painted_clock_is_the_frames_own(player: Player) -> None:
 def test_a_tap_between_two_frames_counts_for_one_frame(player: Player) -> None:
     player.reset("gym-core.CartPoleLowD-v0", fps=4.0)
     speeds = [next_speed(player), next_speed(player)]
-    player.hands.tap(LEFT)
+    player.keyboard.tap(LEFT)
     speeds += [next_speed(player), next_speed(player)]
     pushes = [after - before for before, after in itertools.pairwise(speeds)]
     assert [push > 0 for push in pushes] == [True, False, True]
@@ -177,7 +177,7 @@ def test_a_low_dimensional_cart_pole_reports_its_state_at_the_start_and_with_eac
     episode = player.reset("gym-core.CartPoleLowDSync-v0", 3, fps=NO_FRAMES_FPS)
     first = player.daemon.next()
     assert isinstance(first, Observation)
-    player.hands.tap(C)
+    player.keyboard.tap(C)
     second, reward = player.daemon.next(), player.daemon.next()
     assert isinstance(second, Observation)
     assert len(first.observation) == len(second.observation) == 4
@@ -190,7 +190,7 @@ def test_an_outcome_ends_the_episode_and_nothing_is_reported_after_it(player: Pl
     episode = player.reset("gym-core.CartPoleSync-v0", fps=60.0)
     rewards = 0
     while True:
-        player.hands.tap(C)
+        player.keyboard.tap(C)
         report = player.daemon.expect(Reward, Done)
         if isinstance(report, Done):
             break
@@ -198,7 +198,7 @@ def test_an_outcome_ends_the_episode_and_nothing_is_reported_after_it(player: Pl
     assert 5 < rewards < 50
     assert (report.episode, report.reward) == (episode, 1.0)
     assert (report.terminated, report.truncated, report.reason) == (True, False, "game over")
-    player.hands.tap(C, C)
+    player.keyboard.tap(C, C)
     ended = player.metadata().clock
     player.wait_for_metadata(lambda seen: seen.clock > ended + 100)
     player.daemon.send(Reset(99, "gym-core.CartPoleSync-v0", 1, NO_FRAMES_FPS))
@@ -223,10 +223,10 @@ def test_a_running_episode_gives_way_to_one_of_another_game(player: Player) -> N
 
 def test_lives_are_told_at_the_start_and_with_each_change(player: Player) -> None:
     player.reset("gym-core.BreakoutNoFrameskip-v3", fps=1000.0)
-    player.hands.tap(Z)
+    player.keyboard.tap(Z)
     told = [player.daemon.expect(Reward).info.get("lives")]
     while told[-1] != 3:
-        player.hands.tap(Z)
+        player.keyboard.tap(Z)
         lives = player.daemon.expect(Reward).info.get("lives", told[-1])
         told += [lives] if lives != told[-1] else []
     assert told == [5, 4, 3]
@@ -237,14 +237,14 @@ def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Pl
     still = player.display.pixels(0, 0, 256, 256)
     for _ in range(5):
         player.daemon.expect(Frame)
-    player.hands.tap(Z)
+    player.keyboard.tap(Z)
     for _ in range(5):
         player.daemon.expect(Frame)
     assert np.array_equal(player.display.pixels(0, 0, 256, 256), still)
     pressed = 0
     while np.array_equal(player.display.pixels(0, 0, 256, 256), still):
         # The ice is slippery: a step may leave one where one was, but not thirty.
-        player.hands.tap(RIGHT)
+        player.keyboard.tap(RIGHT)
         player.daemon.expect(Frame)
         player.daemon.expect(Frame)
         pressed += 1
@@ -255,7 +255,7 @@ def test_minigrid_tells_its_mission_and_takes_a_step_for_a_key(player: Player) -
     episode = player.reset("gym-core.MiniGrid-Empty-5x5-v0")
     assert player.daemon.next() == Text(episode, "get to the green goal square")
     # Two forward, turn right, two forward: the goal.
-    player.hands.tap(UP, UP, RIGHT, UP, UP)
+    player.keyboard.tap(UP, UP, RIGHT, UP, UP)
     done = player.daemon.expect(Done)
     assert done.terminated
     assert 0.9 < done.reward < 1

@@ -26,7 +26,7 @@ async def remote() -> AsyncGenerator[PageRemote]:
 
 
 @pytest.fixture
-def hands(remote: PageRemote) -> Iterator[RfbClient]:
+def viewer(remote: PageRemote) -> Iterator[RfbClient]:
     with RfbClient("127.0.0.1", remote.vnc_port, PASSWORD) as client:
         yield client
 
@@ -118,20 +118,20 @@ def moves_of_a_whole_game(seed: int) -> tuple[list[str], int]:
 
 @pytest.mark.parametrize("seed", [1, 2**40 + 7])
 async def test_whole_game_of_2048_pays_what_its_merges_add_up_to(
-    remote: PageRemote, hands: RfbClient, seed: int
+    remote: PageRemote, viewer: RfbClient, seed: int
 ) -> None:
     moves, score = moves_of_a_whole_game(seed)
     described = await begin(remote, "internet.2048-v0", seed)
     assert [choice["name"] for choice in described["spaces"]["discrete"]] == ["LEFT", "RIGHT", "UP", "DOWN"]
     for way in moves:
-        hands.press(KEYS[way])
+        viewer.press(KEYS[way])
     total, last = await earned(remote)
     assert total == score > 500
     assert last["terminated"] is True
     assert last["info"]["reason"] == "the game is over"
 
 
-async def test_move_that_moves_nothing_adds_no_tile(remote: PageRemote, hands: RfbClient) -> None:
+async def test_move_that_moves_nothing_adds_no_tile(remote: PageRemote, viewer: RfbClient) -> None:
     board = Board(5)
     moved = board.move("left")
     while board.move("left"):
@@ -142,9 +142,9 @@ async def test_move_that_moves_nothing_adds_no_tile(remote: PageRemote, hands: R
         board.move("down")
     await begin(remote, "internet.2048-v0", 5)
     for _ in range(20):
-        hands.press(KEYS["left"])
+        viewer.press(KEYS["left"])
     for _ in range(20):
-        hands.press(KEYS["down"])
+        viewer.press(KEYS["down"])
     model = Board(5)
     for way in ["left"] * 20 + ["down"] * 20:
         model.move(way)
@@ -209,27 +209,27 @@ async def test_meteors_left_alone_pays_for_the_crystals_that_fall_on_the_ship(re
     assert (total, last["terminated"]) == (score, True)
 
 
-async def test_held_arrow_flies_to_the_edge_of_the_sky(remote: PageRemote, hands: RfbClient) -> None:
+async def test_held_arrow_flies_to_the_edge_of_the_sky(remote: PageRemote, viewer: RfbClient) -> None:
     seed, score = seed_for(0.0)
     await begin(remote, "internet.Meteors-v0", seed)
-    hands.key(KEYS["left"], True)
+    viewer.key(KEYS["left"], True)
     total, _ = await earned(remote)
-    hands.key(KEYS["left"], False)
+    viewer.key(KEYS["left"], False)
     assert total == score
 
 
-async def test_ship_makes_for_the_pointer_while_its_button_is_held(remote: PageRemote, hands: RfbClient) -> None:
+async def test_ship_makes_for_the_pointer_while_its_button_is_held(remote: PageRemote, viewer: RfbClient) -> None:
     seed, score = seed_for(120.0)
     await begin(remote, "internet.Meteors-v0", seed)
-    hands.pointer(120, 200, 1)
+    viewer.pointer(120, 200, 1)
     total, _ = await earned(remote)
-    hands.pointer(120, 200)
+    viewer.pointer(120, 200)
     assert total == score
 
 
-async def test_pages_keep_to_their_corner_of_the_screen(remote: PageRemote, hands: RfbClient) -> None:
+async def test_pages_keep_to_their_corner_of_the_screen(remote: PageRemote, viewer: RfbClient) -> None:
     described = await begin(remote, "internet.Meteors-v0", 1)
     assert described["picture"] == [0, 0, 480, 480]
     assert described["spaces"]["pointer"] is True
-    hands.wait_for_pixel(479, 479, (0x0B, 0x10, 0x26))
-    hands.wait_for_pixel(480, 479, (0x22, 0x22, 0x22))
+    viewer.wait_for_pixel(479, 479, (0x0B, 0x10, 0x26))
+    viewer.wait_for_pixel(480, 479, (0x22, 0x22, 0x22))

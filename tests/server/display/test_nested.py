@@ -155,11 +155,11 @@ async def test_hidden_screen_gets_no_keys_and_no_pointer_but_through_its_own_dis
         viewer.pointer(70, 80)
         viewer.press(XK.XK_a)
         assert await away(inside.typed) == XK.XK_a
-    hands = Injector(spare.environment["DISPLAY"], spare.xauthority)
-    hands.apply([KeyEvent(XK.XK_b, True), KeyEvent(XK.XK_b, False), PointerEvent(7, 8, 0)])
+    injector = Injector(spare.environment["DISPLAY"], spare.xauthority)
+    injector.apply([KeyEvent(XK.XK_b, True), KeyEvent(XK.XK_b, False), PointerEvent(7, 8, 0)])
     assert await away(inside_spare.typed) == XK.XK_b
     await away(inside_spare.wait_for_pointer, 7, 8)
-    hands.close()
+    injector.close()
 
 
 async def test_what_is_held_goes_up_in_the_old_screen_and_down_in_the_new(
@@ -210,11 +210,11 @@ async def test_key_that_the_map_gets_later_is_known_inside(
     screen: Screen, nested: NestedScreen, inside: Window
 ) -> None:
     await nested.show()
-    hands = Injector(screen.display, screen.xauthority)
-    hands.apply([KeyEvent(ALPHA, True), KeyEvent(ALPHA, False)])
+    injector = Injector(screen.display, screen.xauthority)
+    injector.apply([KeyEvent(ALPHA, True), KeyEvent(ALPHA, False)])
     keycode = (await away(inside.event, X.KeyPress)).detail
     await eventually(lambda: inside.connection.get_keyboard_mapping(keycode, 1)[0][0] == ALPHA)
-    hands.close()
+    injector.close()
 
 
 async def test_overlay_stays_above(

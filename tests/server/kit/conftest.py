@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.kit import Reporter, Window
-from support.daemon_end import DaemonEnd
+from support.report_server import ReportServer
 from support.typist import Typist
 from support.xvfb import Xvfb, xvfb
 
@@ -22,8 +22,8 @@ def display(monkeypatch: pytest.MonkeyPatch) -> Iterator[Xvfb]:
 
 @pytest.fixture
 def typist(display: Xvfb) -> Iterator[Typist]:
-    with Typist(display.name) as hands:
-        yield hands
+    with Typist(display.name) as keyboard:
+        yield keyboard
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def window(display: Xvfb) -> Iterator[Window]:
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[DaemonEnd]:
-    with DaemonEnd(tmp_path) as end:
+def daemon(tmp_path: Path) -> Iterator[ReportServer]:
+    with ReportServer(tmp_path) as end:
         yield end
 
 
 @pytest.fixture
-def reporter(daemon: DaemonEnd, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reporter]:
+def reporter(daemon: ReportServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reporter]:
     monkeypatch.setenv("PLURIVERSE_SOCKET", str(daemon.path))
     program = Reporter.from_environment()
     daemon.accept()

@@ -9,7 +9,7 @@ import pytest
 from pluriverse_protocol.errors import LocalProtocolError, MalformedReport
 from pluriverse_protocol.reports import Delivered, Frame, Reset, Reward, Stop, encode_line
 from pluriverse_server.kit import DaemonGone, NoDaemon, Reporter
-from support.daemon_end import DaemonEnd
+from support.report_server import ReportServer
 
 RESET = Reset(1, "gym-core.Pong-v3", 7, 60.0)
 
@@ -34,13 +34,13 @@ def test_reading_does_not_wait(reporter: Reporter) -> None:
     assert reporter.requests() == []
 
 
-def test_requests_come_in_order_and_all_at_once(daemon: DaemonEnd, reporter: Reporter) -> None:
+def test_requests_come_in_order_and_all_at_once(daemon: ReportServer, reporter: Reporter) -> None:
     daemon.send(RESET, Delivered(1, 2.5), Stop())
     wait_for_requests(reporter)
     assert reporter.requests() == [RESET, Delivered(1, 2.5), Stop()]
 
 
-def test_half_a_request_waits_for_its_other_half(daemon: DaemonEnd, reporter: Reporter) -> None:
+def test_half_a_request_waits_for_its_other_half(daemon: ReportServer, reporter: Reporter) -> None:
     line = encode_line(RESET)
     daemon.send_bytes(line[:20])
     wait_for_requests(reporter)
@@ -50,19 +50,19 @@ def test_half_a_request_waits_for_its_other_half(daemon: DaemonEnd, reporter: Re
     assert reporter.requests() == [RESET]
 
 
-def test_several_reports_arrive_in_order(daemon: DaemonEnd, reporter: Reporter) -> None:
+def test_several_reports_arrive_in_order(daemon: ReportServer, reporter: Reporter) -> None:
     reporter.report(Frame(1, 10, 2, 5.0), Reward(1, 1.5, 5.0))
     assert [daemon.next(), daemon.next()] == [Frame(1, 10, 2, 5.0), Reward(1, 1.5, 5.0)]
 
 
-def test_nothing_is_sent_of_reports_of_which_one_cannot_be(daemon: DaemonEnd, reporter: Reporter) -> None:
+def test_nothing_is_sent_of_reports_of_which_one_cannot_be(daemon: ReportServer, reporter: Reporter) -> None:
     with pytest.raises(LocalProtocolError):
         reporter.report(Frame(1, 1), Reward(1, float("nan")))
     reporter.report(Frame(1, 2))
     assert daemon.next() == Frame(1, 2)
 
 
-def test_last_words_of_a_daemon_that_hung_up_are_read_before_its_end(daemon: DaemonEnd, reporter: Reporter) -> None:
+def test_last_words_of_a_daemon_that_hung_up_are_read_before_its_end(daemon: ReportServer, reporter: Reporter) -> None:
     daemon.send(Stop())
     daemon.hang_up()
     wait_for_requests(reporter)
@@ -71,13 +71,13 @@ def test_last_words_of_a_daemon_that_hung_up_are_read_before_its_end(daemon: Dae
         reporter.requests()
 
 
-def test_reporting_to_a_daemon_that_hung_up_says_so(daemon: DaemonEnd, reporter: Reporter) -> None:
+def test_reporting_to_a_daemon_that_hung_up_says_so(daemon: ReportServer, reporter: Reporter) -> None:
     daemon.hang_up()
     with pytest.raises(DaemonGone):
         reporter.report(Frame(1, 1))
 
 
-def test_a_line_that_is_no_request_is_malformed(daemon: DaemonEnd, reporter: Reporter) -> None:
+def test_a_line_that_is_no_request_is_malformed(daemon: ReportServer, reporter: Reporter) -> None:
     daemon.send_bytes(b'{"request": "dance"}\n')
     wait_for_requests(reporter)
     with pytest.raises(MalformedReport):

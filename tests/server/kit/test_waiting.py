@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pluriverse_protocol.reports import Reset, Stop
 from pluriverse_server.kit import DaemonGone, Keyboard, Reporter, Window, wait_for_input
-from support.daemon_end import DaemonEnd
+from support.report_server import ReportServer
 from support.typist import Typist
 
 RESET = Reset(1, "gym-core.Pong-v3", 7, 60.0)
@@ -14,7 +14,7 @@ def test_nothing_comes_within_the_time(window: Window, reporter: Reporter) -> No
     assert wait_for_input(Keyboard(window), reporter, 0.01) == ([], [])
 
 
-def test_a_request_ends_the_wait(window: Window, reporter: Reporter, daemon: DaemonEnd) -> None:
+def test_a_request_ends_the_wait(window: Window, reporter: Reporter, daemon: ReportServer) -> None:
     daemon.send(RESET, Stop())
     assert wait_for_input(Keyboard(window), reporter, None) == ([], [RESET, Stop()])
 
@@ -37,7 +37,7 @@ def test_a_key_that_a_drawing_call_has_read_from_the_connection_ends_it_too(
     assert [edge.keysym for edge in edges] == [C]
 
 
-def test_a_daemon_that_hangs_up_ends_it(window: Window, reporter: Reporter, daemon: DaemonEnd) -> None:
+def test_a_daemon_that_hangs_up_ends_it(window: Window, reporter: Reporter, daemon: ReportServer) -> None:
     daemon.hang_up()
     with pytest.raises(DaemonGone):
         wait_for_input(Keyboard(window), reporter, None)

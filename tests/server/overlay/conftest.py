@@ -9,7 +9,7 @@ import pytest
 from pluriverse_server.display import Backend, Injector, Screen, ScreenOptions, make_screen
 from pluriverse_server.process import ChildProcess
 from pluriverse_server.remote.overlay import start_overlay
-from support.hands import Hands, InjectorHands
+from support.input_devices import InjectorDevice, InputDevice
 from support.ports import free_port
 from support.rfb import RfbClient
 from support.xwindow import Window
@@ -63,14 +63,14 @@ def viewer(screen: Screen) -> Iterator[RfbClient]:
 
 
 @pytest.fixture
-def injector(screen: Screen) -> Iterator[Hands]:
+def injector(screen: Screen) -> Iterator[InputDevice]:
     """The way of actions over the rewarder protocol."""
     injector = Injector(screen.display, screen.xauthority)
-    yield InjectorHands(injector)
+    yield InjectorDevice(injector)
     injector.close()
 
 
 @pytest.fixture(params=["viewer", "injector"])
-def hands(request: pytest.FixtureRequest) -> Hands:
+def device(request: pytest.FixtureRequest) -> InputDevice:
     """Both ways that an agent's keys come in."""
     return request.getfixturevalue(request.param)

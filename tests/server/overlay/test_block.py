@@ -10,7 +10,7 @@ from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
 from pluriverse_server.display import Screen
 from pluriverse_server.process import ChildProcess
-from support.hands import Hands, tap
+from support.input_devices import InputDevice, tap
 from support.rfb import RfbClient
 from support.xwindow import Window
 from Xlib import X
@@ -75,45 +75,47 @@ async def test_ground_around_the_block_is_plain(overlay: StartOverlay, window: W
 
 
 async def test_time_of_a_probe_is_painted(
-    overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands
+    overlay: StartOverlay, window: Window, viewer: RfbClient, device: InputDevice
 ) -> None:
     await overlay(*BLOCK)
     assert wait_for_block(viewer).probe == 0
-    tap(hands, ord("a"))
+    tap(device, ord("a"))
     before = int(time.time() * 1000)
-    tap(hands, PROBE)
+    tap(device, PROBE)
     probe = wait_for_block(viewer, lambda shown: shown.probe > 0).probe
     assert before <= probe <= time.time() * 1000
 
 
 async def test_with_the_guard_the_probe_is_seen_though_it_is_kept_from_the_page_and_the_backtick_is_one_too(
-    overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands
+    overlay: StartOverlay, window: Window, viewer: RfbClient, device: InputDevice
 ) -> None:
     await overlay(*BLOCK, "--filter-keys")
     seen = 0
     for keysym in (PROBE, BACKTICK):
-        tap(hands, keysym)
+        tap(device, keysym)
         before = seen
         seen = wait_for_block(viewer, lambda shown, before=before: shown.probe > before).probe
     assert window.typed() == BACKTICK
 
 
 async def test_clicks_reach_what_is_beneath(
-    overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands
+    overlay: StartOverlay, window: Window, viewer: RfbClient, device: InputDevice
 ) -> None:
     await overlay(*BLOCK)
     wait_for_block(viewer)
     for mask in (0, 1, 0):
-        hands.pointer(X_AT + 1, Y_AT + 1, mask)
+        device.pointer(X_AT + 1, Y_AT + 1, mask)
     assert window.event(X.ButtonPress).detail == 1
     assert window.event(X.ButtonRelease).detail == 1
 
 
-async def test_focus_stays_where_it_is(overlay: StartOverlay, window: Window, viewer: RfbClient, hands: Hands) -> None:
+async def test_focus_stays_where_it_is(
+    overlay: StartOverlay, window: Window, viewer: RfbClient, device: InputDevice
+) -> None:
     focus = window.connection.get_input_focus().focus
     await overlay(*BLOCK)
     wait_for_block(viewer)
     assert window.connection.get_input_focus().focus == focus
-    hands.pointer(X_AT + 1, Y_AT + 1)
-    tap(hands, ord("a"))
+    device.pointer(X_AT + 1, Y_AT + 1)
+    tap(device, ord("a"))
     assert window.typed() == ord("a")

@@ -10,7 +10,7 @@ import pytest
 from pluriverse_server.display import Screen
 from pluriverse_server.process import ChildProcess
 from support.chromium import Chromium
-from support.hands import press
+from support.input_devices import press
 from support.rfb import RfbClient
 
 StartOverlay = Callable[..., Awaitable[ChildProcess]]

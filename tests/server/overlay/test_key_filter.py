@@ -11,7 +11,7 @@ from typing import Final
 
 from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.process import ChildProcess
-from support.hands import CONTROL, Hands, press, tap
+from support.input_devices import CONTROL, InputDevice, press, tap
 from support.waiting import eventually
 from support.xwindow import Window
 from Xlib import X
@@ -40,9 +40,9 @@ PASSING: Final = (
 )
 
 
-def seen_before_mark(window: Window, hands: Hands) -> list[tuple[int, int]]:
+def seen_before_mark(window: Window, device: InputDevice) -> list[tuple[int, int]]:
     """What was pressed until now: keysyms without Shift, and the modifiers that were held; not those themselves."""
-    tap(hands, MARK)
+    tap(device, MARK)
     seen: list[tuple[int, int]] = []
     while True:
         event = window.event(X.KeyPress)
@@ -54,49 +54,49 @@ def seen_before_mark(window: Window, hands: Hands) -> list[tuple[int, int]]:
 
 
 async def test_keys_of_the_browser_are_kept_from_it_and_those_of_the_page_are_not(
-    overlay: StartOverlay, window: Window, hands: Hands
+    overlay: StartOverlay, window: Window, device: InputDevice
 ) -> None:
     await overlay("--filter-keys")
     for text in BLOCKED:
-        press(hands, text)
-    assert seen_before_mark(window, hands) == []
+        press(device, text)
+    assert seen_before_mark(window, device) == []
     for text in PASSING:
-        press(hands, text)
-    assert seen_before_mark(window, hands) == [parse_combination(text) for text in PASSING]
+        press(device, text)
+    assert seen_before_mark(window, device) == [parse_combination(text) for text in PASSING]
 
 
-async def test_locks_make_no_difference(overlay: StartOverlay, window: Window, injector: Hands) -> None:
+async def test_locks_make_no_difference(overlay: StartOverlay, window: Window, injector: InputDevice) -> None:
     """Not by way of VNC, whose server turns locks off to type what it's told."""
-    hands = injector
+    device = injector
     await overlay("--filter-keys")
     for lock in (CAPS_LOCK, NUM_LOCK):
-        tap(hands, lock)
+        tap(device, lock)
         for text in ("Control+t", "Alt+F4", "F5", "Shift+Escape", "Control+c", "Escape"):
-            press(hands, text)
-        assert seen_before_mark(window, hands) == [parse_combination("Control+c"), parse_combination("Escape")]
+            press(device, text)
+        assert seen_before_mark(window, device) == [parse_combination("Control+c"), parse_combination("Escape")]
     for lock in (CAPS_LOCK, NUM_LOCK):
-        tap(hands, lock)
+        tap(device, lock)
 
 
-async def test_what_a_runtime_allows_passes(overlay: StartOverlay, window: Window, hands: Hands) -> None:
+async def test_what_a_runtime_allows_passes(overlay: StartOverlay, window: Window, device: InputDevice) -> None:
     await overlay("--filter-keys", "--allow", "0x73:4", "--allow", "0xffc2:0")
     for text in ("Control+s", "F5", "Shift+F5", "Control+Shift+s", "Control+t"):
-        press(hands, text)
-    assert seen_before_mark(window, hands) == [parse_combination("Control+s"), parse_combination("F5")]
+        press(device, text)
+    assert seen_before_mark(window, device) == [parse_combination("Control+s"), parse_combination("F5")]
 
 
 async def test_keys_held_before_and_after_a_blocked_one_come_and_go_as_they_do(
-    overlay: StartOverlay, window: Window, hands: Hands
+    overlay: StartOverlay, window: Window, device: InputDevice
 ) -> None:
     await overlay("--filter-keys")
     left, right, up, t = 0xFF51, 0xFF53, 0xFF52, ord("t")
     for keysym, down in ((left, True), (CONTROL, True), (t, True), (left, False), (right, True), (up, True)):
-        hands.key(keysym, down)
+        device.key(keysym, down)
     for keysym in (up, t, CONTROL, right):
-        hands.key(keysym, False)
+        device.key(keysym, False)
     came: set[int] = set()
     held: set[int] = set()
-    tap(hands, MARK)
+    tap(device, MARK)
     while not {left, right, up, CONTROL, MARK} <= came or held:
         event = window.event(X.KeyPress, X.KeyRelease)
         keysym = window.connection.keycode_to_keysym(event.detail, 0)
@@ -110,7 +110,7 @@ async def test_keys_held_before_and_after_a_blocked_one_come_and_go_as_they_do(
 
 
 async def test_keys_that_come_while_the_guard_sleeps_on_a_blocked_one_come_in_order_afterwards(
-    overlay: StartOverlay, window: Window, injector: Hands
+    overlay: StartOverlay, window: Window, injector: InputDevice
 ) -> None:
     child = await overlay("--filter-keys")
     left, right, t = 0xFF51, 0xFF53, ord("t")
@@ -131,24 +131,24 @@ async def test_keys_that_come_while_the_guard_sleeps_on_a_blocked_one_come_in_or
 
 
 async def test_a_key_that_is_held_when_ctrl_is_pressed_does_not_repeat_as_a_command(
-    overlay: StartOverlay, window: Window, hands: Hands
+    overlay: StartOverlay, window: Window, device: InputDevice
 ) -> None:
     await overlay("--filter-keys")
     window.connection.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOn)
-    hands.key(ord("t"), True)
-    hands.key(CONTROL, True)
+    device.key(ord("t"), True)
+    device.key(CONTROL, True)
     # The server's autorepeat begins after 0.66 s.
     until = time.monotonic() + 1.0
     while (left := until - time.monotonic()) > 0:
         with contextlib.suppress(TimeoutError):
             event = window.event(X.KeyPress, timeout_s=left)
             assert not event.state & X.ControlMask or event.detail == window.connection.keysym_to_keycode(CONTROL)
-    hands.key(CONTROL, False)
-    hands.key(ord("t"), False)
+    device.key(CONTROL, False)
+    device.key(ord("t"), False)
 
 
 async def test_keys_that_the_map_lacks_are_judged_by_what_they_are_given_as_they_are_pressed(
-    overlay: StartOverlay, window: Window, injector: Hands
+    overlay: StartOverlay, window: Window, injector: InputDevice
 ) -> None:
     await overlay("--filter-keys")
     eacute, xf86_refresh, kp_f1, hiragana_a = 0xE9, 0x1008FF29, 0xFF91, 0x1003042
@@ -158,61 +158,65 @@ async def test_keys_that_the_map_lacks_are_judged_by_what_they_are_given_as_they
 
 
 async def test_a_key_that_is_given_another_meaning_is_judged_by_that(
-    overlay: StartOverlay, window: Window, hands: Hands
+    overlay: StartOverlay, window: Window, device: InputDevice
 ) -> None:
     await overlay("--filter-keys")
-    press(hands, "q")
-    assert seen_before_mark(window, hands) == [parse_combination("q")]
+    press(device, "q")
+    assert seen_before_mark(window, device) == [parse_combination("q")]
     window.connection.change_keyboard_mapping(window.connection.keysym_to_keycode(ord("q")), [(F13, F13)])
     window.connection.sync()
-    await eventually(lambda: not reaches(window, hands, "F13"))
+    await eventually(lambda: not reaches(window, device, "F13"))
 
 
-async def test_the_probe_does_not_reach_the_page(overlay: StartOverlay, window: Window, hands: Hands) -> None:
+async def test_the_probe_does_not_reach_the_page(overlay: StartOverlay, window: Window, device: InputDevice) -> None:
     await overlay("--filter-keys")
-    tap(hands, PROBE)
-    assert seen_before_mark(window, hands) == []
+    tap(device, PROBE)
+    assert seen_before_mark(window, device) == []
 
 
-async def test_buttons_that_go_back_or_paste_do_nothing(overlay: StartOverlay, window: Window, hands: Hands) -> None:
+async def test_buttons_that_go_back_or_paste_do_nothing(
+    overlay: StartOverlay, window: Window, device: InputDevice
+) -> None:
     await overlay("--filter-keys")
-    assert buttons(window, hands, [2, 8, 1, 3, 4]) == [1, 3, 4]
+    assert buttons(window, device, [2, 8, 1, 3, 4]) == [1, 3, 4]
 
 
-async def test_middle_button_passes_if_it_is_let(overlay: StartOverlay, window: Window, hands: Hands) -> None:
+async def test_middle_button_passes_if_it_is_let(overlay: StartOverlay, window: Window, device: InputDevice) -> None:
     await overlay("--filter-keys", "--middle-button")
-    assert buttons(window, hands, [2, 8, 1]) == [2, 1]
+    assert buttons(window, device, [2, 8, 1]) == [2, 1]
 
 
-async def test_wheel_does_not_zoom(overlay: StartOverlay, window: Window, hands: Hands) -> None:
+async def test_wheel_does_not_zoom(overlay: StartOverlay, window: Window, device: InputDevice) -> None:
     await overlay("--filter-keys")
-    hands.key(CONTROL, True)
-    assert buttons(window, hands, [4, 5, 1]) == [1]
-    hands.key(CONTROL, False)
-    assert buttons(window, hands, [4]) == [4]
+    device.key(CONTROL, True)
+    assert buttons(window, device, [4, 5, 1]) == [1]
+    device.key(CONTROL, False)
+    assert buttons(window, device, [4]) == [4]
 
 
-def buttons(window: Window, hands: Hands, pressed: Sequence[int]) -> list[int]:
+def buttons(window: Window, device: InputDevice, pressed: Sequence[int]) -> list[int]:
     """Click each of the buttons, then the right one at another place; which of them the window has seen."""
     for button in pressed:
         for mask in (0, 1 << button - 1, 0):
-            hands.pointer(30, 40, mask)
+            device.pointer(30, 40, mask)
     for mask in (0, 4, 0):
-        hands.pointer(200, 100, mask)
+        device.pointer(200, 100, mask)
     seen: list[int] = []
     while (event := window.event(X.ButtonPress)).event_x != 200:
         seen.append(event.detail)
     return seen
 
 
-async def test_keys_pass_again_when_the_guard_is_killed(overlay: StartOverlay, window: Window, hands: Hands) -> None:
+async def test_keys_pass_again_when_the_guard_is_killed(
+    overlay: StartOverlay, window: Window, device: InputDevice
+) -> None:
     child = await overlay("--filter-keys")
-    press(hands, "Control+t")
+    press(device, "Control+t")
     os.kill(child.pid, signal.SIGKILL)
     await child.wait()
-    await eventually(lambda: reaches(window, hands, "Control+t"))
+    await eventually(lambda: reaches(window, device, "Control+t"))
 
 
-def reaches(window: Window, hands: Hands, text: str) -> bool:
-    press(hands, text)
-    return parse_combination(text) in seen_before_mark(window, hands)
+def reaches(window: Window, device: InputDevice, text: str) -> bool:
+    press(device, text)
+    return parse_combination(text) in seen_before_mark(window, device)

@@ -101,16 +101,16 @@ async def test_what_was_drawn_said_and_pressed_comes_out_in_order(desktop: Deskt
 
 async def test_keys_and_pointer_are_recorded_whoever_presses_them(desktop: Desktop, tmp_path: Path) -> None:
     recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
-    hands = await asyncio.to_thread(Injector, desktop.display_name, Path("/nonexistent"))
+    injector = await asyncio.to_thread(Injector, desktop.display_name, Path("/nonexistent"))
     agents = [PointerEvent(30, 40, 1), PointerEvent(31, 41, 0), KeyEvent(ord("b"), True), KeyEvent(ord("b"), False)]
-    await asyncio.to_thread(hands.apply, agents)
+    await asyncio.to_thread(injector.apply, agents)
     await eventually(lambda: recorder.inputs >= 7)
     with await asyncio.to_thread(RfbClient, "127.0.0.1", desktop.vnc_port) as viewer:
         viewer.key(ord("a"), True)
         viewer.pointer(50, 60, 4)
         viewer.key(ord("a"), False)
         await eventually(lambda: recorder.inputs >= 11)
-    await asyncio.to_thread(hands.close)
+    await asyncio.to_thread(injector.close)
     recorded = await recorder.stop()
     events = [item.event for moment in Replay(recorded.path).moments() for item in moment.inputs]
     assert events[1:] == [

@@ -46,10 +46,10 @@ async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
 
     async with x_server(tmp_path) as screen:
         xauthority = Path(screen["XAUTHORITY"])
-        hands = await AsyncInjector.open(screen["DISPLAY"], xauthority)
+        injector = await AsyncInjector.open(screen["DISPLAY"], xauthority)
         with Window(screen["DISPLAY"], xauthority) as window:
-            yield Stage(window, Steps(hands, tmp_path, tmp_path / "home", cycle), values)
-        await hands.close()
+            yield Stage(window, Steps(injector, tmp_path, tmp_path / "home", cycle), values)
+        await injector.close()
 
 
 async def test_keys_are_held_together_and_let_go(stage: Stage) -> None:

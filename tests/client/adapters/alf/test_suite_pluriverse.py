@@ -17,8 +17,8 @@ from pluriverse.adapters.alf.texts import decode
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check, check_environment
 from pluriverse_protocol.env_spaces import Spaces
-from support.killing import kill_remote
 from support.leftovers import Leftovers
+from support.remotes import kill_remote
 
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"

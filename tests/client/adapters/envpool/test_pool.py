@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pluriverse.adapters import envpool
 from pluriverse.errors import ActionError, Misuse
-from support.killing import kill_remote
+from support.remotes import kill_remote
 
 LAKE = "gym-core.FrozenLake-v1"
 LEFT = 0

@@ -10,8 +10,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
 from pluriverse.adapters.gymnasium.shared import drawn_seed, generator_of
 from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
-from support.killing import kill_remote
-from support.remotes import MachineRemote, on_machine
+from support.remotes import MachineRemote, kill_remote, on_machine
 
 PONG = "gym-core.PongDeterministic-v3"
 MINIGRID = "gym-core.MiniGrid-Empty-5x5-v0"

@@ -1,4 +1,4 @@
-"""The daemon's end of the report socket, for a test: it listens, sends requests, and keeps what is reported."""
+"""The daemon's end of the report socket: it listens, sends requests, and keeps what a program reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pluriverse_protocol.reports import Report, Request, decode_report, encode_l
 _R = TypeVar("_R", bound=Report)
 
 
-class DaemonEnd:
+class ReportServer:
     """Listens at ``path``; one program connects."""
 
     def __init__(self, folder: Path) -> None:
@@ -27,7 +27,7 @@ class DaemonEnd:
         self._rest = b""
         self._waiting: deque[Report] = deque()
 
-    def __enter__(self) -> DaemonEnd:
+    def __enter__(self) -> ReportServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
