@@ -197,7 +197,7 @@ async def x_server(folder: Path) -> AsyncGenerator[dict[str, str]]:
 
 
 class Scraped:
-    """The daemon's end of a scraper: what it reports, how it was lost, and an injector for the screen that it plays on."""
+    """The daemon's end of a scraper: what it reports, how it was lost, and an injector for its screen."""
 
     def __init__(self, directory: Path, folder: Path, screen: dict[str, str], injector: AsyncInjector) -> None:
         self.screen = screen
