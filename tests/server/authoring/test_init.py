@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.init import init
-from pluriverse_server.authoring.label.film import Film, changes, events
-from pluriverse_server.authoring.labels import LabelledEpisode, Labels, Steps, labels_path, write_labels
+from pluriverse_server.authoring.label.frames import RecordedFrames, changes, events
+from pluriverse_server.authoring.labels import LabelledEpisode, LabelledValues, Labels, labels_path, write_labels
 from pluriverse_server.authoring.learn import learn_source
 from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
 from pluriverse_server.authoring.score import score
@@ -106,7 +106,7 @@ async def test_it_is_recorded_scored_and_learnt_from(tmp_path: Path) -> None:
 
 def label(recording: Path) -> Labels:
     """What a person would who finds that all that was read is true."""
-    film = Film(recording)
+    film = RecordedFrames(recording)
     read, said = changes(film), events(film)
     film.close()
     begins = [event["at"] for event in said if event["what"] == "ready"]
@@ -116,7 +116,7 @@ def label(recording: Path) -> Labels:
         LabelledEpisode.model_validate({"begin": begin, "end": end, **(done if end is not None else {})})
         for begin, end in zip_longest(begins, ends)
     ]
-    sources: dict[str, Steps] = {}
+    sources: dict[str, LabelledValues] = {}
     for name, steps in read.items():
         known = [(at, value) for at, value, _, _ in steps if value is not None]
         sources[name] = [*known[:1], *(step for before, step in pairwise(known) if step[1] != before[1])]

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.authoring.label.film import WHOLE_EVERY, Film, changes, events
+from pluriverse_server.authoring.label.frames import WHOLE_EVERY, RecordedFrames, changes, events
 from pluriverse_server.authoring.label.server import Kind, Known, LabelServer, RewardSource
 from pluriverse_server.recording.file import RecordingFile
 from support.chromium import Chromium
@@ -38,7 +38,7 @@ class Served:
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncGenerator[Served]:
     path = write_recording(tmp_path / "first.plrec")
-    film = Film(path)
+    film = RecordedFrames(path)
     known = {"score": Known([8, 8, 40, 12])}
     async with LabelServer(path, film, known, [RewardSource("score", 0.5)]).serving() as address:
         yield Served(address, tmp_path / "first.labels.json")
@@ -99,7 +99,7 @@ def shows_frame(frame: int) -> str:
     "frame", [0, 1, WHOLE_EVERY - 1, WHOLE_EVERY, WHOLE_EVERY + 1, 2 * WHOLE_EVERY + 7, FRAMES - 1]
 )
 def test_any_picture_is_as_it_was_recorded(tmp_path: Path, frame: int) -> None:
-    film = Film(write_recording(tmp_path / "first.plrec"))
+    film = RecordedFrames(write_recording(tmp_path / "first.plrec"))
     image = Image.open(io.BytesIO(film.png(frame)))
     assert image.size == (WIDTH, HEIGHT)
     half = WIDTH // 2 if frame % 2 else 0
@@ -112,7 +112,7 @@ def test_any_picture_is_as_it_was_recorded(tmp_path: Path, frame: int) -> None:
 
 
 def test_changes_of_readings_have_the_times_of_their_pictures(tmp_path: Path) -> None:
-    film = Film(write_recording(tmp_path / "first.plrec"))
+    film = RecordedFrames(write_recording(tmp_path / "first.plrec"))
     assert changes(film)["score"] == [
         (0.0, 0.0, 0.0, "ok"),
         (1.0, 1.0, 1.0, "ok"),
@@ -127,21 +127,21 @@ def test_what_was_told_is_of_the_picture_that_was_there_not_of_the_next_where_th
     tmp_path: Path,
 ) -> None:
     records = [picture(0.5), read(0.49, 1), picture(1.0), read(1.03, 2), earn(1.03, 5), read(2.9, 3), picture(3.0)]
-    film = Film(recorded(tmp_path / "still.plrec", records))
+    film = RecordedFrames(recorded(tmp_path / "still.plrec", records))
     assert [(at, value) for at, value, _, _ in changes(film)["score"]] == [(0.5, 1), (1.0, 2), (1.0, 3)]
     assert [event["at"] for event in events(film)] == [1.0]
     film.close()
     # What was told before the first picture is of that; without any picture the time is as it was told.
-    film = Film(recorded(tmp_path / "late.plrec", [earn(0.2, 5), picture(1.0)]))
+    film = RecordedFrames(recorded(tmp_path / "late.plrec", [earn(0.2, 5), picture(1.0)]))
     assert [event["at"] for event in events(film)] == [1.0]
     film.close()
-    film = Film(recorded(tmp_path / "blind.plrec", [earn(0.25, 5)]))
+    film = RecordedFrames(recorded(tmp_path / "blind.plrec", [earn(0.25, 5)]))
     assert [event["at"] for event in events(film)] == [0.25]
     film.close()
 
 
 def test_changes_of_a_region_are_found_without_anything_that_reads_it(tmp_path: Path) -> None:
-    film = Film(write_recording(tmp_path / "first.plrec"))
+    film = RecordedFrames(write_recording(tmp_path / "first.plrec"))
     # The left half is drawn in every other frame.
     assert film.moved([0, 0, 10, 10])[:3] == [0.0, 0.2, 0.4]
     assert film.moved([0, 0, WIDTH, HEIGHT]) == film.times
@@ -151,7 +151,7 @@ def test_changes_of_a_region_are_found_without_anything_that_reads_it(tmp_path: 
 def test_a_recording_that_was_cut_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "first.plrec")
     path.write_bytes(path.read_bytes()[:-40])
-    film = Film(path)
+    film = RecordedFrames(path)
     assert film.damage
     if film.times:
         assert film.png(len(film.times) - 1)
@@ -253,7 +253,7 @@ async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is
     labels = {"recording": "first.plrec", "episodes": [{"begin": 0, "end": 2, "done": "terminated"}, {"begin": 3}]}
     (tmp_path / "first.labels.json").write_text(json.dumps(labels))
     served = Served("", tmp_path / "first.labels.json")
-    film = Film(path)
+    film = RecordedFrames(path)
     known = {"score": Known([0, 0, 8, 8], "number")}
     async with LabelServer(path, film, known, [RewardSource("score", -1, 0)]).serving() as address:
         await browser.open(address)
@@ -271,7 +271,7 @@ async def test_rewards_that_cannot_be_worked_out_are_taken_as_they_were_told_in_
 ) -> None:
     path = recorded(tmp_path / "first.plrec", [picture(0), picture(1), earn(1.1, 5), earn(1.4, 2), earn(2.1, 1)])
     served = Served("", tmp_path / "first.labels.json")
-    film = Film(path)
+    film = RecordedFrames(path)
     async with LabelServer(path, film, {}).serving() as address:
         await browser.open(address)
         await browser.wait_until(READY)
@@ -302,7 +302,7 @@ async def test_a_source_that_nothing_could_read_yet_is_labelled_with_values_of_i
 ) -> None:
     path = recorded(tmp_path / "first.plrec", [picture(0), picture(1)])
     served = Served("", tmp_path / "first.labels.json")
-    film = Film(path)
+    film = RecordedFrames(path)
     async with LabelServer(path, film, {"source": Known([0, 0, 8, 8], kind)}).serving() as address:
         await browser.open(address)
         await browser.wait_until(READY)
@@ -325,7 +325,7 @@ async def test_labels_are_there_again_the_next_time(tmp_path: Path, browser: Chr
         "rewards": [],
     }
     (tmp_path / "first.labels.json").write_text(json.dumps(labels))
-    film = Film(path)
+    film = RecordedFrames(path)
     async with LabelServer(path, film, {}).serving() as address:
         await browser.open(address)
         await browser.wait_until(f"{ROWS}.length === 1 && {ROWS}[0].includes('7')")

@@ -10,7 +10,7 @@ import pytest
 from pluriverse_protocol.recordings import Header, MalformedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.labels import Steps, labels_path
+from pluriverse_server.authoring.labels import LabelledValues, labels_path
 from pluriverse_server.authoring.learn import crops_of, learn_source
 from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.recording.file import RecordingFile
@@ -130,7 +130,7 @@ def test_of_too_many_crops_an_even_sample_is_taken(toy: Path, monkeypatch: pytes
     assert (learnt.characters, learnt.crops) == ("0123456789", 10)
 
 
-STEPS: Steps = [(0.0, 0.0), (1.0, 12.0), (2.0, 345.0), (2.5, None), (3.0, 6789.0)]
+STEPS: LabelledValues = [(0.0, 0.0), (1.0, 12.0), (2.0, 345.0), (2.5, None), (3.0, 6789.0)]
 
 
 def crops(path: Path) -> list[tuple[float, str, bool]]:

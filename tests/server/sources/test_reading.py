@@ -4,12 +4,12 @@ import math
 
 import pytest
 from pluriverse_protocol.reports import Readings, decode_report, encode_line
-from pluriverse_server.sources.reading import Reading, Sample, State
+from pluriverse_server.sources.reading import Reading, ReadingState, Sample
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_json_can_not_carry_is_told_as_nothing(value: float) -> None:
-    told = Reading(3, 1.0, State.IMPLAUSIBLE, Sample(value, 2.0)).as_json()
+    told = Reading(3, 1.0, ReadingState.IMPLAUSIBLE, Sample(value, 2.0)).as_json()
     assert (told["value"], told["raw"], told["state"]) == (3, None, "implausible")
     report = Readings(1, {"score": told}, 2.0, 1.0)
     assert decode_report(encode_line(report)) == report

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pluriverse_protocol.reports import Done, Observation, Report, Reward, Text
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Reading, Sample, State
+from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Reading, ReadingState, Sample
 from pluriverse_server.sources.rules import MAX_HOLD_S, Rules
 from pluriverse_server.sources.settle import Settler
 
@@ -32,12 +32,12 @@ def game(rewards: list[dict[str, Any]] | None = None, **episode: Any) -> GameTab
 
 
 def ok(value: Value, at: float, events: int = 0) -> Reading:
-    return Reading(value, at, State.OK, Sample(value, at, events=events), events)
+    return Reading(value, at, ReadingState.OK, Sample(value, at, events=events), events)
 
 
 def pending(value: Value, at: float) -> Reading:
     """A value that counts, while another is settling."""
-    return Reading(value, at, State.UNSETTLED, Sample(None, at))
+    return Reading(value, at, ReadingState.UNSETTLED, Sample(None, at))
 
 
 class Played:
@@ -136,7 +136,7 @@ def test_event_is_a_condition_that_begins_to_hold() -> None:
 
 def test_event_of_a_log_is_each_line_even_if_it_says_the_same() -> None:
     play = Played(game([{"source": "hits", "give": "event", "scale": 2}]), hits=5)
-    assert play.feed(1.0, hits=Reading(5, -9.0, State.OK, Sample(5, 1.0), 3)) == [Reward(7, 6, 1.0)]
+    assert play.feed(1.0, hits=Reading(5, -9.0, ReadingState.OK, Sample(5, 1.0), 3)) == [Reward(7, 6, 1.0)]
     assert play.feed(2.0) == []
 
 
@@ -306,7 +306,7 @@ def test_game_is_not_ready_while_it_is_over_or_may_be() -> None:
     assert not rules.ready({**there, "menu": ok(True, 1.0)})
     assert not rules.ready({**there, "over": pending(False, 0.0)})
     assert not rules.ready({**there, "over": Reading()})
-    assert rules.ready({**there, "over": Reading(None, 0.0, State.NOTHING, Sample(None, 1.0))})
+    assert rules.ready({**there, "over": Reading(None, 0.0, ReadingState.NOTHING, Sample(None, 1.0))})
 
 
 # ── texts and observations ──────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import Source
-from pluriverse_server.sources.reading import Reading, Sample, State
+from pluriverse_server.sources.reading import Reading, Sample
+from pluriverse_server.sources.reading import ReadingState as State
 from pluriverse_server.sources.settle import MAX_VALUE, Settler
 
 
@@ -30,7 +31,15 @@ def test_value_counts_once_enough_cycles_agree_and_since_the_first_of_them() -> 
     assert [reading.value for reading in readings] == [None, None, 5, 5, 5, 5, 7]
     assert [reading.at for reading in readings] == [0, 0, 0, 0, 0, 0, 4]
     assert [reading.state for reading in readings] == [
-        *[State.UNSETTLED, State.UNSETTLED, State.OK, State.OK, State.UNSETTLED, State.UNSETTLED, State.OK]
+        *[
+            State.UNSETTLED,
+            State.UNSETTLED,
+            State.OK,
+            State.OK,
+            State.UNSETTLED,
+            State.UNSETTLED,
+            State.OK,
+        ]
     ]
 
 

@@ -12,7 +12,7 @@ from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.sources.reading import Reading
 
 from .compare import WINDOW_S, Mark, Matched, match, match_rewards
-from .labels import LabelledEpisode, Labels, Steps
+from .labels import LabelledEpisode, LabelledValues, Labels
 from .rescrape import Scraped
 
 W = TypeVar("W")
@@ -69,7 +69,7 @@ class Result:
         return not self.disagreements
 
 
-class Readings:
+class ReadingComparison:
     """Compares each cycle's readings with the labels of their sources; see ``counts`` and ``disagreements``."""
 
     def __init__(self, labels: Labels) -> None:
@@ -100,7 +100,7 @@ class Readings:
 class _Truth:
     """A source's labels as a step function."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: LabelledValues) -> None:
         self._times = [at for at, _ in steps]
         self._values: list[Value] = [value for _, value in steps]
 
@@ -117,7 +117,7 @@ def judge(
     seconds: float,
     labels: Labels,
     scraped: Sequence[Scraped],
-    readings: Readings,
+    readings: ReadingComparison,
 ) -> Result:
     """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording."""
     rewards = match_rewards(

@@ -29,8 +29,8 @@ MAX_LABELS_BYTES: Final = 16 * 1024 * 1024
 
 Time = Annotated[float, Field(ge=0, le=86_400)]
 Text = Annotated[str, Field(max_length=1000)]
-Step = tuple[Time, bool | float | Text | None]
-Steps = Annotated[list[Step], Field(max_length=MAX_LABELS)]
+LabelledValue = tuple[Time, bool | float | Text | None]
+LabelledValues = Annotated[list[LabelledValue], Field(max_length=MAX_LABELS)]
 
 
 class _Table(BaseModel):
@@ -59,7 +59,7 @@ class Labels(_Table):
 
     recording: Annotated[str, Field(min_length=1, max_length=255)]
     episodes: Annotated[list[LabelledEpisode], Field(max_length=MAX_EPISODES)] = []
-    sources: Annotated[dict[SourceName, Steps], Field(max_length=MAX_SOURCES)] = {}
+    sources: Annotated[dict[SourceName, LabelledValues], Field(max_length=MAX_SOURCES)] = {}
     rewards: Annotated[list[tuple[Time, float]], Field(max_length=MAX_LABELS)] = []
 
     @field_validator("episodes")
@@ -72,7 +72,7 @@ class Labels(_Table):
 
     @field_validator("sources")
     @classmethod
-    def _in_order(cls, sources: dict[str, Steps]) -> dict[str, Steps]:
+    def _in_order(cls, sources: dict[str, LabelledValues]) -> dict[str, LabelledValues]:
         for name, steps in sources.items():
             if any(later[0] <= earlier[0] for earlier, later in pairwise(steps)):
                 raise ValueError(f"expected the values of {name} in the order of their times, each time once")
@@ -120,7 +120,7 @@ def write_labels(path: Path, labels: Labels) -> None:
     new.replace(path)
 
 
-def value_at(steps: Steps, at: float) -> Value:
+def value_at(steps: LabelledValues, at: float) -> Value:
     """Return the value of a step function; None before its first step."""
     found: Value = None
     for since, value in steps:

@@ -30,7 +30,7 @@ from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
 
 from .cutting import USUAL_REACH, Way, averaged, best_ways
-from .labels import Steps, labels_path, read_labels
+from .labels import LabelledValues, labels_path, read_labels
 
 DIGITS: Final = "0123456789"
 
@@ -130,7 +130,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
     return Learnt(path, "".join(sorted(set(glyphs.characters))), len(chosen))
 
 
-def crops_of(replay: Replay, steps: Steps, region: Sequence[int]) -> list[Crop]:
+def crops_of(replay: Replay, steps: LabelledValues, region: Sequence[int]) -> list[Crop]:
     """Return a crop of ``region`` for each labelled value but None and those after the recording's end.
 
     Raises:
@@ -154,7 +154,7 @@ def crops_of(replay: Replay, steps: Steps, region: Sequence[int]) -> list[Crop]:
     return [*crops, *(Crop(at, pixels, text) for _, at, text in reversed(pending) if at <= last)]
 
 
-def _moments(steps: Steps) -> list[tuple[float, float, str]]:
+def _moments(steps: LabelledValues) -> list[tuple[float, float, str]]:
     """Return when to look for each labelled value, its label's time, and how it is written."""
     ends = [at for at, _ in steps[1:]] + [math.inf]
     return [
@@ -209,7 +209,11 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
                 # Parts of the background may be cut like glyphs, and be far too large for one.
                 unusable = str(error)
     if not trials:
-        raise AuthoringError(_nothing_usable(unusable) if unusable else _nothing_found(ways, needed))
+        raise AuthoringError(
+            f"no glyphs can be made of these crops: {unusable}; {LABEL_WELL}"
+            if unusable
+            else _nothing_found(ways, needed)
+        )
     best = max(trials, key=_merit)
     if best.misread is not None:
         raise AuthoringError(_misread(names, labels, best.misread))
@@ -302,10 +306,6 @@ def _space(way: Way, widths: Sequence[int]) -> int:
     # In a monospaced font narrow glyphs, which may not have been seen side by side, have the widest gaps.
     spread = max(widths) - min(widths) if widths else 0
     return within + spread + 2 if within else max(widths, default=4) + 2
-
-
-def _nothing_usable(why: str) -> str:
-    return f"no glyphs can be made of these crops: {why}; {LABEL_WELL}"
 
 
 def _nothing_found(ways: Sequence[Way], needed: set[str]) -> str:

@@ -7,10 +7,10 @@ import re
 import tomllib
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, TypeGuard, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
@@ -170,41 +170,37 @@ def known_keys(model: type[BaseModel], path: KeyPath) -> list[str]:
     """Return the possible keys of the table at ``path``; if it is one of several classes, its tag is in the path."""
     kinds: list[Any] = [model]
     for part in path:
-        kinds = [inner for kind in kinds for inner in _inner(kind, part)]
-    models = [kind for kind in kinds for kind in _models(kind)]
+        found = [alternative for kind in kinds for alternative in _alternatives(kind)]
+        tagged = [kind for kind, tag in found if tag == part]
+        kinds = tagged or [inner for kind, _ in found for inner in _inner(kind, part)]
+    models = [kind for given in kinds for kind, _ in _alternatives(given) if _is_model(kind)]
     return list(dict.fromkeys(field.alias or name for kind in models for name, field in kind.model_fields.items()))
 
 
-def _models(kind: Any) -> list[type[BaseModel]]:
-    """Return the models that a value of this type may have."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return [kind]
-    if get_origin(kind) in (Annotated, Union, types.UnionType):
-        return [model for inner in _alternatives(kind) for model in _models(inner)]
-    return []
+def _alternatives(kind: Any, tag: str | None = None) -> Iterator[tuple[Any, str | None]]:
+    """Yield the plain types that a value of this type may have, each with its tag."""
+    if get_origin(kind) is Annotated:
+        inner, *marks = get_args(kind)
+        yield from _alternatives(inner, next((mark.tag for mark in marks if isinstance(mark, Tag)), tag))
+    elif get_origin(kind) in (Union, types.UnionType):
+        for inner in get_args(kind):
+            yield from _alternatives(inner, tag)
+    else:
+        yield kind, tag
 
 
 def _inner(kind: Any, part: str | int) -> list[Any]:
-    """Return the types of what is at ``part`` in a value of this type."""
-    origin = get_origin(kind)
-    if origin in (Annotated, Union, types.UnionType):
-        tagged = [inner for inner in _alternatives(kind) if part in _tags(inner)]
-        return tagged or [found for inner in _alternatives(kind) for found in _inner(inner, part)]
-    if origin in (list, dict):
+    """Return the types of what is at ``part`` in a value of this plain type."""
+    if get_origin(kind) in (list, dict):
         return [get_args(kind)[-1]]
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        hints: Mapping[str, Any] = typing.get_type_hints(kind, include_extras=True)
-        return [hints[name] for name, field in kind.model_fields.items() if part == (field.alias or name)]
-    return []
+    if not _is_model(kind):
+        return []
+    hints: Mapping[str, Any] = typing.get_type_hints(kind, include_extras=True)
+    return [hints[name] for name, field in kind.model_fields.items() if part == (field.alias or name)]
 
 
-def _alternatives(kind: Any) -> Sequence[Any]:
-    return get_args(kind)[:1] if get_origin(kind) is Annotated else get_args(kind)
-
-
-def _tags(kind: Any) -> list[str]:
-    marks = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
-    return [mark.tag for mark in marks if isinstance(mark, Tag)]
+def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def lines_of(text: str) -> Mapping[KeyPath, int]:

@@ -45,7 +45,7 @@ class Scraped:
 
 
 @dataclass(frozen=True, slots=True)
-class Cycle:
+class ScrapedCycle:
     """All readings of one time, and their episode; None between episodes."""
 
     at: float
@@ -68,7 +68,7 @@ class Rescraper:
         self._next_at: float | None = None
         self._done_said = False
 
-    def cycles(self) -> Generator[Cycle]:
+    def cycles(self) -> Generator[ScrapedCycle]:
         """Yield the cycles in order; raise SourceError if a source needs a missing file, or wasn't recorded."""
         waiting: deque[tuple[float, Mapping[str, Any]]] = deque()
         for moment in self._replay.cycles(self._replay.header.fps, last_looks=LAST_LOOKS):
@@ -81,7 +81,7 @@ class Rescraper:
             if episode is not None:
                 self._take(episode, moment.at, self._game.rules.feed(moment.at, readings))
                 self._leave_if_over(moment.at)
-            yield Cycle(moment.at, readings, episode)
+            yield ScrapedCycle(moment.at, readings, episode)
         self._game.check_recorded()
 
     def _hear(self, at: float, said: Mapping[str, Any]) -> None:

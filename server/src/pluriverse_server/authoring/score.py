@@ -17,7 +17,7 @@ from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import SourceError
 
-from .judge import Readings, Result, judge
+from .judge import ReadingComparison, Result, judge
 from .labels import Labels, labels_path, read_labels
 from .report import print_results, write_report
 from .rescrape import Rescraper
@@ -83,7 +83,7 @@ def score_recording(
         if replay.header.runtime != manifest.runtime.id:
             raise AuthoringError(f"{path} is a recording of {replay.header.runtime}, and this is {manifest.runtime.id}")
         rescraper = Rescraper(directory, manifest, replay)
-        readings = Readings(labels)
+        readings = ReadingComparison(labels)
         seconds = shown = 0.0
         for cycle in rescraper.cycles():
             seconds = cycle.at

@@ -24,7 +24,7 @@ from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
-from pluriverse_server.sources.reading import SourceError, State
+from pluriverse_server.sources.reading import ReadingState, SourceError
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
 
@@ -246,7 +246,7 @@ class Play:
     def _is_settled(self, cycle: Cycle, latest: float) -> bool:
         rewarded = {reward.source for reward in self.settings.game.rewards}
         late = asyncio.get_running_loop().time() > latest
-        return late or not any(cycle.readings[name].state is State.UNSETTLED for name in rewarded)
+        return late or not any(cycle.readings[name].state is ReadingState.UNSETTLED for name in rewarded)
 
     def _has_read_logs(self, cycle: Cycle, until: float) -> bool:
         """Return whether everything that was in the logs at that UNIX time was read."""

@@ -15,7 +15,7 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.sources import ChangeSource, ScreenSource
 from pluriverse_server.sources.program import Target, make_program_reader
-from pluriverse_server.sources.reading import Pixels, Reading, Sample, ScreenReader, State
+from pluriverse_server.sources.reading import Pixels, Reading, ReadingState, Sample, ScreenReader
 from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.sources.settle import Settlers
@@ -88,7 +88,9 @@ class SourceReader:
                 self._readings[name] = self._settlers.feed(name, sample)
             else:
                 last = self._readings[name]
-                self._readings[name] = replace(last, state=State.LATE if thread.is_late else last.state, events=0)
+                self._readings[name] = replace(
+                    last, state=ReadingState.LATE if thread.is_late else last.state, events=0
+                )
         return Cycle(at, dict(self._readings), time.monotonic() - started)
 
     def close(self) -> None:

@@ -35,7 +35,7 @@ class Sample:
     behind: bool = False
 
 
-class State(StrEnum):
+class ReadingState(StrEnum):
     """How a sample was judged."""
 
     OK = "ok"
@@ -55,7 +55,7 @@ class Reading:
 
     value: Value = None
     at: float = 0.0
-    state: State = State.NOTHING
+    state: ReadingState = ReadingState.NOTHING
     sample: Sample | None = None
     events: int = 0
 

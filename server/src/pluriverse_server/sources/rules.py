@@ -13,7 +13,7 @@ from pluriverse_server.manifest.conditions import Value, holds, names_in
 from pluriverse_server.manifest.game import GameTables, RewardTable
 from pluriverse_server.manifest.sources import LogSource, ScreenSource
 
-from .reading import MAX_TEXT_CHARS, Reading, State
+from .reading import MAX_TEXT_CHARS, Reading, ReadingState
 
 # How often reward for time is reported: agents act at most some tens of times a second, and the sum is the same.
 TIME_REWARD_S: Final = 0.1
@@ -148,7 +148,7 @@ class Rules:
         if condition is not None and not holds(condition, values):
             return False
         read = (readings.get(name, _UNREAD) for name in self._ending_sources)
-        if any(reading.sample is None or reading.state is State.UNSETTLED for reading in read):
+        if any(reading.sample is None or reading.state is ReadingState.UNSETTLED for reading in read):
             return False
         return not any(holds(text, values) for text, _, _ in self._ends)
 
@@ -210,7 +210,7 @@ class Rules:
         return None
 
     def _is_pending(self, end: _End, name: str, reading: Reading) -> bool:
-        if reading.state is State.UNSETTLED:
+        if reading.state is ReadingState.UNSETTLED:
             return True
         return name not in self._on_screen and (reading.sample is None or reading.sample.at < end.next_at)
 

@@ -8,7 +8,7 @@ from typing import Final
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import Source
 
-from .reading import Reading, Sample, State
+from .reading import Reading, ReadingState, Sample
 
 # Beyond this floats can't represent every integer, so that differences would be wrong.
 MAX_VALUE: Final = 2.0**53
@@ -37,7 +37,7 @@ class Settler:
     def feed(self, sample: Sample) -> Reading:
         """Return the reading after ``sample``. Its events count even if its value doesn't."""
         state = self._judge(sample)
-        if state is State.OK and not _same(sample.value, self._value):
+        if state is ReadingState.OK and not _same(sample.value, self._value):
             state = self._agree(sample)
         else:
             self._agreed = 0
@@ -47,19 +47,19 @@ class Settler:
         """Return the reading between episodes, when any value is plausible."""
         reading = self.feed(sample)
         # Earlier values mean nothing here; and a score that ended an episode must not end the next one too.
-        if reading.state in (State.IMPLAUSIBLE, State.NOTHING):
+        if reading.state in (ReadingState.IMPLAUSIBLE, ReadingState.NOTHING):
             self.reset()
             reading = self.feed(sample)
         return reading
 
-    def _judge(self, sample: Sample) -> State:
+    def _judge(self, sample: Sample) -> ReadingState:
         if sample.value is None:
-            return State.NOTHING
+            return ReadingState.NOTHING
         if sample.lag_s * 1000 > self._table.budget_ms:
-            return State.LATE
+            return ReadingState.LATE
         if not sample.confidence >= self._table.confidence:
-            return State.UNSURE
-        return State.OK if self._plausible(sample.value) else State.IMPLAUSIBLE
+            return ReadingState.UNSURE
+        return ReadingState.OK if self._plausible(sample.value) else ReadingState.IMPLAUSIBLE
 
     def _plausible(self, value: Value) -> bool:
         table, last = self._table, self._value
@@ -76,14 +76,14 @@ class Settler:
             return False
         return not ((table.monotonic == "up" and value < last) or (table.monotonic == "down" and value > last))
 
-    def _agree(self, sample: Sample) -> State:
+    def _agree(self, sample: Sample) -> ReadingState:
         if not self._agreed or not _same(sample.value, self._next):
             self._next, self._next_at, self._agreed = sample.value, sample.at, 0
         self._agreed += 1
         if self._agreed < self._table.agree:
-            return State.UNSETTLED
+            return ReadingState.UNSETTLED
         self._value, self._at, self._agreed = self._next, self._next_at, 0
-        return State.OK
+        return ReadingState.OK
 
 
 class Settlers:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.reports import MAX_REPORT_DEPTH, Done, Observation, Report, Text, encode_line
 from pluriverse_server.manifest.game import RewardTable
-from pluriverse_server.sources.page.messages import MAX_CHARS, MAX_VALUE, BadValue, Said, Scores, read
+from pluriverse_server.sources.page.messages import MAX_CHARS, MAX_VALUE, BadValue, PageMessage, Scores, read
 
 TABLES = [RewardTable(source="page", value="a"), RewardTable(source="page", value="b", give="end")]
 
@@ -66,7 +66,7 @@ def test_whatever_comes_of_what_is_accepted_can_be_sent(messages: list[dict[str,
 
 
 def test_message_with_nothing_new_says_nothing() -> None:
-    assert read(said(), 2) == Said(3, 1.5)
+    assert read(said(), 2) == PageMessage(3, 1.5)
 
 
 @pytest.mark.parametrize(

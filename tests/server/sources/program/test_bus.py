@@ -9,12 +9,12 @@ from pathlib import Path
 import psutil
 import pytest
 from pluriverse_server.process import StartError
-from pluriverse_server.sources.program.bus import AccessibilityBus, Bus, BusLost, Place
+from pluriverse_server.sources.program.bus import AccessibilityBus, Bus, BusLost, BusObject
 from support.waiting import eventually
 
-REGISTRY = Place("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
-STATUS = Place("org.a11y.Bus", "/org/a11y/bus")
-DRIVER = Place("org.freedesktop.DBus", "/org/freedesktop/DBus")
+REGISTRY = BusObject("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+STATUS = BusObject("org.a11y.Bus", "/org/a11y/bus")
+DRIVER = BusObject("org.freedesktop.DBus", "/org/freedesktop/DBus")
 
 
 async def test_bus_has_the_registry_and_says_that_somebody_listens(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ async def test_answers_of_another_type_and_errors_are_none(tmp_path: Path) -> No
         assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "s")
         assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "u") is None
         assert connection.ask(DRIVER, "org.freedesktop.DBus.NoSuchThing", "s") is None
-        for nobody in (Place("no.such.owner", "/"), Place("", "/"), Place("no.such.owner", "no path")):
+        for nobody in (BusObject("no.such.owner", "/"), BusObject("", "/"), BusObject("no.such.owner", "no path")):
             assert connection.get(nobody, "org.a11y.atspi.Accessible.Name") is None
         assert connection.ask(DRIVER, "org.freedesktop.DBus.GetId", "s")
         assert not connection.switch_on(DRIVER, "org.a11y.Status.IsEnabled")

@@ -31,7 +31,7 @@ from pluriverse_server.manifest.runtime import ManifestError, describe
 from pluriverse_server.manifest.sources import AnySource, MemorySource, ScreenSource, TemplateSource, TextSource
 from pluriverse_server.viewer.routes import STATIC as VIEWER_STATIC
 
-from .film import Film, changes, events
+from .frames import RecordedFrames, changes, events
 
 STOPPED: Final = "Ctrl-C ends it; every label is saved already."
 
@@ -71,16 +71,20 @@ class LabelServer:
     """Serves one recording's page, and keeps its labels beside it."""
 
     def __init__(
-        self, path: Path, film: Film, known: Mapping[str, Known], earned: Sequence[RewardSource] | None = None
+        self,
+        path: Path,
+        recorded: RecordedFrames,
+        known: Mapping[str, Known],
+        earned: Sequence[RewardSource] | None = None,
     ) -> None:
-        """``film`` is the recording at ``path``; ``known`` are its sources by name.
+        """``recorded`` is the recording at ``path``; ``known`` are its sources by name.
 
         With ``earned`` the page can compute the rewards from the labels of sources.
 
         Raises:
             AuthoringError: there are labels, but they can't be used.
         """
-        self._film = film
+        self._recorded = recorded
         self._path = path
         self._labels_path = labels_path(path)
         self._labels = read_labels(self._labels_path) if self._labels_path.exists() else Labels(recording=path.name)
@@ -117,19 +121,17 @@ class LabelServer:
         app.add_subapp(f"/{token}/", page)
         return app
 
-    async def _page(self, request: web.Request) -> web.StreamResponse:
-        del request
+    async def _page(self, _: web.Request) -> web.StreamResponse:
         return web.FileResponse(STATIC / "index.html")
 
-    async def _recording(self, request: web.Request) -> web.StreamResponse:
-        del request
-        film, header = self._film, self._film.header
-        read = changes(film)
+    async def _recording(self, _: web.Request) -> web.StreamResponse:
+        recorded, header = self._recorded, self._recorded.header
+        read = changes(recorded)
         regions = {name: known.region for name, known in self._known.items() if known.region is not None}
         for name, region in regions.items():
             if name not in read:
                 # Nothing has read it yet: offer the changes of the picture instead.
-                times = await asyncio.to_thread(film.moved, region)
+                times = await asyncio.to_thread(recorded.moved, region)
                 read[name] = [(at, None, None, CHANGED) for at in times]
         sources = {
             name: {"changes": read.get(name, []), **asdict(self._known.get(name, Known()))}
@@ -142,11 +144,11 @@ class LabelServer:
                 "env_id": header.env_id,
                 "width": header.width,
                 "height": header.height,
-                "seconds": film.seconds,
-                "frames": film.times,
-                "damage": film.damage,
+                "seconds": recorded.seconds,
+                "frames": recorded.times,
+                "damage": recorded.damage,
                 "sources": sources,
-                "events": events(film),
+                "events": events(recorded),
                 "earned": None if self._earned is None else [asdict(earned) for earned in self._earned],
                 "labels": self._labels.model_dump(),
             }
@@ -154,7 +156,7 @@ class LabelServer:
 
     async def _frame(self, request: web.Request) -> web.StreamResponse:
         try:
-            png = await asyncio.to_thread(self._film.png, int(request.match_info["index"]))
+            png = await asyncio.to_thread(self._recorded.png, int(request.match_info["index"]))
         except IndexError:
             raise web.HTTPNotFound(text="there is no such picture") from None
         return web.Response(body=png, content_type="image/png", headers={"Cache-Control": "max-age=3600, immutable"})
@@ -172,8 +174,7 @@ class LabelServer:
         return web.Response(status=204)
 
 
-async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    del request
+async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
     response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Referrer-Policy"] = "no-referrer"
@@ -187,16 +188,16 @@ async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> 
         AuthoringError: the recording or its labels can't be read, or the port is taken.
     """
     enough = asyncio.Event()
-    film: Film | None = None
+    recorded: RecordedFrames | None = None
     async with stopped_by_signals(enough.set):
         try:
-            film = await asyncio.to_thread(Film, path)
+            recorded = await asyncio.to_thread(RecordedFrames, path)
             try:
-                known, earned = what_is_read(game_of(path, film.header))
+                known, earned = what_is_read(game_of(path, recorded.header))
             except ManifestError as error:
                 say(f"{error}\nso the page knows of the sources only what was read of them")
                 known, earned = {}, None
-            server = LabelServer(path, film, known, earned)
+            server = LabelServer(path, recorded, known, earned)
             async with server.serving(port) as address:
                 say(f"{path}\n  label     {address}\n{STOPPED}")
                 await enough.wait()
@@ -205,8 +206,8 @@ async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> 
         except OSError as error:
             raise AuthoringError(f"{error.filename or path}: {error.strerror}") from error
         finally:
-            if film is not None:
-                film.close()
+            if recorded is not None:
+                recorded.close()
 
 
 def what_is_read(game: GameTables) -> tuple[dict[str, Known], list[RewardSource] | None]:

@@ -31,7 +31,7 @@ class BadValue(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PageMessage:
     """One message of the watcher: what is new in episode ``episode`` of the page; None where nothing is new.
 
     ``at`` is the page's clock in UNIX seconds, ``values`` has one number for each of the manifest's rewards.
@@ -49,7 +49,7 @@ class Said:
     fault: str | None = None
 
 
-def read(payload: str, rewards: int) -> Said:
+def read(payload: str, rewards: int) -> PageMessage:
     """Parse the watcher's message ``payload``, which is JSON; there are ``rewards`` rewards.
 
     Raises:
@@ -59,7 +59,7 @@ def read(payload: str, rewards: int) -> Said:
         said = parse_object(payload, max_depth=MAX_REPORT_DEPTH)
     except ValueError as error:
         raise BadValue(f"the page said what can't be read: {error}") from None
-    return Said(
+    return PageMessage(
         episode=_episode(said.get("episode")),
         at=_number("at", said.get("at"), 1e12),
         ready=said.get("ready") is True,
@@ -81,7 +81,7 @@ class Scores:
         self._values: tuple[float, ...] = (0.0,) * len(rewards)
         self.running = False
 
-    def reports(self, said: Said) -> list[reports.Report]:
+    def reports(self, said: PageMessage) -> list[reports.Report]:
         """Return the reports that follow from ``said``, in order; it is of this episode and has no fault."""
         earned = self._earn(said)
         found: list[reports.Report] = []
@@ -101,7 +101,7 @@ class Scores:
             found.append(reports.Reward(said.episode, earned, said.at))
         return found
 
-    def _earn(self, said: Said) -> float:
+    def _earn(self, said: PageMessage) -> float:
         if said.values is None:
             return 0.0
         before, self._values = self._values, said.values

@@ -11,7 +11,7 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import AccessibilitySource
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, SourceError
 
-from .bus import LAUNCHER, Bus, BusLost, Place
+from .bus import LAUNCHER, Bus, BusLost, BusObject
 from .patterns import Matcher
 from .reader import ProgramReader, Target
 
@@ -30,7 +30,7 @@ _GET_CHILDREN: Final = "org.a11y.atspi.Accessible.GetChildren"
 _GET_INTERFACES: Final = "org.a11y.atspi.Accessible.GetInterfaces"
 _GET_TEXT: Final = "org.a11y.atspi.Text.GetText"
 
-_DESKTOP: Final = Place("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+_DESKTOP: Final = BusObject("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 
 
 class AccessibilityReader(ProgramReader):
@@ -43,7 +43,7 @@ class AccessibilityReader(ProgramReader):
         self._name = Matcher(name, table.name)
         self._text = Matcher(name, table.pattern)
         self._bus: Bus | None = None
-        self._widget: Place | None = None
+        self._widget: BusObject | None = None
         self._has_text = False
         self._look_at = 0.0
 
@@ -92,7 +92,7 @@ class AccessibilityReader(ProgramReader):
             text = self._read_widget(bus, self._widget)
         return self._text.value(text) if text is not None else None
 
-    def _read_widget(self, bus: Bus, widget: Place | None) -> str | None:
+    def _read_widget(self, bus: Bus, widget: BusObject | None) -> str | None:
         """Return its text, or its name; None if it is gone, or no longer has the name that was looked for."""
         if widget is None:
             return None
@@ -103,10 +103,10 @@ class AccessibilityReader(ProgramReader):
             return None
         return self._get_text(bus, widget) if self._has_text else name
 
-    def _get_text(self, bus: Bus, widget: Place) -> str | None:
+    def _get_text(self, bus: Bus, widget: BusObject) -> str | None:
         return bus.ask(widget, _GET_TEXT, "s", 0, MAX_TEXT_CHARS, signature="ii")
 
-    def _find(self, bus: Bus, deadline: float) -> Place | None:
+    def _find(self, bus: Bus, deadline: float) -> BusObject | None:
         left = self._table.index
         for widget in _all_widgets(bus, deadline):
             if bus.ask(widget, _GET_ROLE, "s") != self._table.role:
@@ -121,7 +121,7 @@ class AccessibilityReader(ProgramReader):
         return None
 
 
-def _all_widgets(bus: Bus, deadline: float) -> Iterator[Place]:
+def _all_widgets(bus: Bus, deadline: float) -> Iterator[BusObject]:
     """Yield the widgets of all programs on the bus, parents first, children in their order."""
     waiting, seen = [_DESKTOP], 0
     while waiting and seen < MAX_WIDGETS and time.monotonic() < deadline:
@@ -130,4 +130,4 @@ def _all_widgets(bus: Bus, deadline: float) -> Iterator[Place]:
         if widget is not _DESKTOP:
             yield widget
         children: list[tuple[str, str]] = bus.ask(widget, _GET_CHILDREN, "a(so)") or []
-        waiting += [Place(owner, path) for owner, path in reversed(children[:MAX_WIDGETS])]
+        waiting += [BusObject(owner, path) for owner, path in reversed(children[:MAX_WIDGETS])]

@@ -51,14 +51,14 @@ class BusLost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BusObject:
     """An object on the bus: its owner's name, and its path."""
 
     owner: str
     path: str
 
 
-LAUNCHER: Final = Place("org.a11y.Bus", "/org/a11y/bus")
+LAUNCHER: Final = BusObject("org.a11y.Bus", "/org/a11y/bus")
 
 
 class Bus:
@@ -71,7 +71,7 @@ class Bus:
         except (OSError, AuthenticationError, RuntimeError, ValueError) as error:
             raise BusLost(f"no connection to {address}: {error}") from error
 
-    def ask(self, place: Place, method: str, answer: str, *arguments: Any, signature: str | None = None) -> Any:
+    def ask(self, place: BusObject, method: str, answer: str, *arguments: Any, signature: str | None = None) -> Any:
         """Call ``method`` (with its interface) of an object and return its one value, of D-Bus type ``answer``.
 
         None if the answer has another type, or is an error: most often the object or its program is gone.
@@ -83,13 +83,13 @@ class Bus:
         interface, _, name = method.rpartition(".")
         return self._reply(lambda: new_method_call(_address(place, interface), name, signature, arguments), answer)
 
-    def get(self, place: Place, name: str) -> str | None:
+    def get(self, place: BusObject, name: str) -> str | None:
         """Return the property ``name`` (with its interface) if it is a string; raises as ``ask`` does."""
         interface, _, name = name.rpartition(".")
         found = self._reply(lambda: Properties(_address(place, interface)).get(name), "v")
         return found[1] if found is not None and found[0] == "s" else None
 
-    def switch_on(self, place: Place, name: str) -> bool:
+    def switch_on(self, place: BusObject, name: str) -> bool:
         """Set the property ``name`` to true; return whether that worked. Raises as ``ask`` does."""
         interface, _, name = name.rpartition(".")
         question = Properties(_address(place, interface)).set(name, "b", True)
@@ -177,7 +177,7 @@ class AccessibilityBus:
         await asyncio.to_thread(_reap, self.child.pid)
 
 
-def _address(place: Place, interface: str) -> DBusAddress:
+def _address(place: BusObject, interface: str) -> DBusAddress:
     return DBusAddress(place.path, place.owner, interface)
 
 

@@ -117,8 +117,6 @@ class MemoryReader(ProgramReader):
         self._page = next((part.start for part in process.maps()), 0)
         self._look_at = 0.0
 
-    # ── where the value is ──────────────────────────────────────────────────────────────────────────────────────────
-
     def _locate(self, now: float) -> int | None:
         """Continue the search for the module and the pattern; None until they are found."""
         if self._process is None or now < self._look_at:

@@ -28,7 +28,7 @@ WHOLE_EVERY: Final = 100
 PNG_LEVEL: Final = 1
 
 
-class Film:
+class RecordedFrames:
     """A recording that was read once. ``times`` are its pictures', in seconds since it began.
 
     Recordings can only be read from their beginning, so the updates are kept, compressed, in a temporary file.
@@ -47,7 +47,7 @@ class Film:
         self.said: list[Said] = []
         self.seconds = 0.0
         self.damage = ""
-        self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the film
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the recorded
         self._updates: list[tuple[int, int]] = []
         self._wholes: list[tuple[int, int]] = []
         self._compressor = zstandard.ZstdCompressor(level=1)
@@ -125,13 +125,13 @@ class Film:
         return zstandard.ZstdDecompressor().decompress(os.pread(self._spool.fileno(), size, start))
 
 
-def changes(film: Film) -> dict[str, list[tuple[float, Any, Any, str]]]:
+def changes(recorded: RecordedFrames) -> dict[str, list[tuple[float, Any, Any, str]]]:
     """Return each source's changes by name: the picture's time, the value, the raw value, and the state."""
     found: dict[str, list[tuple[float, Any, Any, str]]] = {}
-    for said in film.said:
+    for said in recorded.said:
         if said.said.get("report") != "readings":
             continue
-        at = film.shown_at(_seconds(film.header, said))
+        at = recorded.shown_at(_seconds(recorded.header, said))
         for name, value in cast("dict[str, Any]", said.said.get("readings", {})).items():
             reading = cast("Mapping[str, Any]", value)
             entry = (at, reading.get("value"), reading.get("raw"), str(reading.get("state")))
@@ -141,12 +141,12 @@ def changes(film: Film) -> dict[str, list[tuple[float, Any, Any, str]]]:
     return found
 
 
-def events(film: Film) -> list[dict[str, Any]]:
+def events(recorded: RecordedFrames) -> list[dict[str, Any]]:
     """Return the events and reports of episodes and rewards; ``at`` is the time of the picture that was visible."""
     wanted = ("begin", "end", "ready", "reward", "done")
     return [
-        {**said.said, "at": film.shown_at(_seconds(film.header, said)), "what": what}
-        for said in film.said
+        {**said.said, "at": recorded.shown_at(_seconds(recorded.header, said)), "what": what}
+        for said in recorded.said
         if (what := said.said.get("event") or said.said.get("report")) in wanted
     ]
 
