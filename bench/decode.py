@@ -19,11 +19,15 @@ from zlib import decompressobj
 from desktops import HEIGHT, WIDTH
 from peers import asyncvnc, peer
 from pluriverse.rfb.decoder import Decoder
+from pluriverse.rfb.picture import PictureSpec
 from pluriverse.rfb.python_decoder import PythonDecoder
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from report import Effort, Figures, Line, Measurement, Target
 from streams import PIXELS, Recorded, photos, sprites
 from tiles import tile_file
+
+# What many agents are given of a large screen.
+HALF_GREY: Final = PictureSpec(scale=2, grey=True)
 
 # As our own driver reads; others read as they do.
 RECEIVE_BYTES: Final = 128 * 1024
@@ -43,7 +47,7 @@ def run(effort: Effort) -> Figures:
     count, rounds = effort.of(48, 24), effort.of(ROUNDS, QUICK_ROUNDS)
     figures = _measure("photo", photos(count), rounds)
     figures |= _measure("sprite", sprites(count), rounds)
-    for ours, other in (("native_fed", "turbo"), ("native", "libvnc"), ("python", "libvnc")):
+    for ours, other in (("native_fed", "turbo"), *((ours, "libvnc") for ours in ("native", "python", "native_small"))):
         if f"photo_{ours}" in figures and f"photo_{other}" in figures:
             figures[f"photo_{ours}_by_{other}"] = figures[f"photo_{ours}"] / figures[f"photo_{other}"]
     return figures
@@ -69,6 +73,7 @@ def _ways(recorded: Recorded, tight: Path, raw: Path, tiles: Path) -> dict[str, 
     """Return the measurements by name: functions that return milliseconds a frame."""
     ways: dict[str, Callable[[], float]] = {
         "python": lambda: _received_ms(PythonDecoder, recorded, tight),
+        "python_small": lambda: _received_ms(PythonDecoder, recorded, tight, HALF_GREY),
     }
     module = asyncvnc()
     if module is not None:
@@ -76,6 +81,7 @@ def _ways(recorded: Recorded, tight: Path, raw: Path, tiles: Path) -> dict[str, 
     native = _native()
     if native is not None:
         ways["native"] = lambda: _received_ms(native, recorded, tight)
+        ways["native_small"] = lambda: _received_ms(native, recorded, tight, HALF_GREY)
         ways["native_fed"] = lambda: _fed_ms(native, recorded)
     program = peer("libvnc")
     if program is not None:
@@ -106,9 +112,9 @@ def _fed_ms(kind: type[Decoder], recorded: Recorded) -> float:
     return spent / NS_PER_MS / recorded.frames
 
 
-def _received_ms(kind: type[Decoder], recorded: Recorded, stream: Path) -> float:
+def _received_ms(kind: type[Decoder], recorded: Recorded, stream: Path, spec: PictureSpec | None = None) -> float:
     """A decoder that reads a socket; what that takes is counted, for libvncclient does it too."""
-    decoder, room = kind(WIDTH, HEIGHT), bytearray(RECEIVE_BYTES)
+    decoder, room = kind(WIDTH, HEIGHT, spec=spec), bytearray(RECEIVE_BYTES)
     view = memoryview(room)
     with _played(stream) as source:
         began = time.thread_time_ns()
@@ -186,6 +192,8 @@ def _lines(content: str, title: str) -> Sequence[Line]:
         Line(f"{title}, native, with its socket reads", "ms", f"{content}_native", None, *libvnc),
         Line(f"{title}, in Python, with its socket reads", "ms", f"{content}_python", None, *libvnc),
         Line(f"{title}, native", "ms", f"{content}_native", None, f"{content}_asyncvnc", "asyncvnc, which takes Raw"),
+        Line(f"{title}, native, into grey of half the size", "ms", f"{content}_native_small", None, *libvnc),
+        Line(f"{title}, in Python, into grey of half the size", "ms", f"{content}_python_small", None, *libvnc),
     )
 
 
@@ -215,6 +223,12 @@ MEASUREMENT: Final = Measurement(
             "times",
             "photo_python_by_libvnc",
             Target(1.2),
+        ),
+        Line(
+            "CPU of a photo-like frame, native driver into grey of half the size to libvncclient's full one",
+            "times",
+            "photo_native_small_by_libvnc",
+            Target(0.4),
         ),
         *_lines("sprite", "CPU of a sprite frame"),
     ),

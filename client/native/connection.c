@@ -190,25 +190,29 @@ static void choose_view(struct connection *connection, int width, int height) {
 
 static uint8_t *on_resize(void *context, int width, int height) {
     struct connection *connection = context;
-    uint8_t *screen = calloc((size_t)width * (size_t)height, 3);
-    pthread_mutex_lock(&connection->lock);
-    bool done = screen && frames_resize(&connection->frames, width, height);
-    if (done) {
-        connection->state.width = width;
-        connection->state.height = height;
-        atomic_store(&connection->fresh, false);
-    }
-    pthread_mutex_unlock(&connection->lock);
-    if (!done) {
-        free(screen);
-        return NULL;
-    }
+    uint8_t *screen = calloc((size_t)width * (size_t)height, RGB_BYTES);
+    if (!screen) return NULL;
     free(connection->screen);
     connection->screen = screen;
+    return screen;
+}
+
+static bool begin_frames(struct connection *connection, int width, int height) {
+    pthread_mutex_lock(&connection->lock);
+    bool begun = frames_begin(&connection->frames, rfb_decoder_picture(connection->decoder));
+    connection->state.width = width;
+    connection->state.height = height;
+    atomic_store(&connection->fresh, false);
+    pthread_mutex_unlock(&connection->lock);
     choose_view(connection, width, height);
+    return begun;
+}
+
+static bool resized(struct connection *connection, int width, int height) {
+    if (!begin_frames(connection, width, height)) return false;
     if (connection->continuous) enable_continuous_updates(connection);
     request_update(connection, false);
-    return screen;
+    return true;
 }
 
 /* The next update is asked for while this one comes in, so that the way to the server costs no frame. */
@@ -217,10 +221,10 @@ static void on_update_begins(void *context) {
     if (!connection->continuous) request_update(connection, true);
 }
 
-static void on_painted(void *context, int x, int y, int width, int height) {
+static void on_painted(void *context, const struct rfb_region *part) {
     struct connection *connection = context;
     pthread_mutex_lock(&connection->lock);
-    frames_painted(&connection->frames, x, y, width, height);
+    frames_painted(&connection->frames, part);
     pthread_mutex_unlock(&connection->lock);
 }
 
@@ -230,7 +234,7 @@ static void publish(struct connection *connection) {
     struct connection_state *state = &connection->state;
     state->updates = rfb_decoder_updates(connection->decoder);
     state->pixels = rfb_decoder_pixels(connection->decoder);
-    bool published = frames_publish(&connection->frames, connection->screen, state->updates, state->pixels, at);
+    bool published = frames_publish(&connection->frames, state->updates, state->pixels, at);
     if (published) atomic_store(&connection->fresh, true);
     pthread_mutex_unlock(&connection->lock);
     if (published) ring(connection);
@@ -249,7 +253,7 @@ static bool on_event(void *context, const struct rfb_event *event) {
                 enable_continuous_updates(connection);
             }
             break;
-        case RFB_RESIZED:
+        case RFB_RESIZED: return resized(connection, event->width, event->height);
         case RFB_BELL:
         case RFB_CLIPBOARD:
         case RFB_CURSOR: break;
@@ -328,7 +332,7 @@ static void set_socket_options(int fd) {
 }
 
 /* The smallest rectangle around all regions. */
-static struct rfb_region around(const struct connection_options *options) {
+static struct rfb_region around(const struct rfb_decoder_options *options) {
     struct rfb_region view = {0, 0, WHOLE_SIDE, WHOLE_SIDE};
     for (size_t i = 0; i < options->region_count; i++) {
         const struct rfb_region *region = &options->regions[i];
@@ -348,20 +352,15 @@ static struct rfb_region around(const struct connection_options *options) {
 
 static bool begin(struct connection *connection, const struct connection_options *options) {
     const struct rfb_owner owner = {connection, on_resize, on_update_begins, on_painted, on_event};
-    frames_begin(&connection->frames, options->frames);
-    connection->screen = calloc((size_t)options->width * (size_t)options->height, 3);
-    if (!connection->screen || !frames_resize(&connection->frames, options->width, options->height)) return false;
-    connection->decoder = rfb_decoder_new(options->width, options->height, connection->screen, options->regions,
-                                          options->region_count, &owner);
+    const int width = options->width, height = options->height;
+    if (!on_resize(connection, width, height)) return false;
+    connection->decoder = rfb_decoder_new(width, height, connection->screen, &options->decoder, &owner);
     if (!connection->decoder) return false;
-    connection->state.width = options->width;
-    connection->state.height = options->height;
     connection->continuous_wanted = options->continuous;
     connection->silence_s = options->silence_s;
     connection->heard_at = monotonic_now();
-    connection->wanted_view = around(options);
-    choose_view(connection, options->width, options->height);
-    return true;
+    connection->wanted_view = around(&options->decoder);
+    return begin_frames(connection, width, height);
 }
 
 struct connection *connection_open(int fd, const struct connection_options *options) {

@@ -20,9 +20,7 @@ enum connection_failure {
 struct connection_options {
     int width, height;
     bool continuous; /* updates without requests, where the server can */
-    const struct rfb_region *regions;
-    size_t region_count;
-    struct frame_options frames;
+    struct rfb_decoder_options decoder;
     double silence_s;
     int bell; /* an eventfd to write to when there is a frame, or a failure; -1: none */
     const uint8_t *leftover; /* what came with the last bytes of the handshake */

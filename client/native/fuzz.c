@@ -42,14 +42,14 @@ static uint8_t *on_resize(void *context, int width, int height) {
     struct screen *screen = context;
     if ((int64_t)width * height > MAX_FUZZED_PIXELS) return NULL;
     free(screen->pixels);
-    screen->pixels = calloc((size_t)width * (size_t)height, 3);
-    if (!screen->pixels || !frames_resize(&screen->frames, width, height)) abort();
+    screen->pixels = calloc((size_t)width * (size_t)height, RGB_BYTES);
+    if (!screen->pixels) abort();
     return screen->pixels;
 }
 
-static void on_painted(void *context, int x, int y, int width, int height) {
+static void on_painted(void *context, const struct rfb_region *part) {
     struct screen *screen = context;
-    frames_painted(&screen->frames, x, y, width, height);
+    frames_painted(&screen->frames, part);
 }
 
 static volatile uint8_t sink;
@@ -58,8 +58,9 @@ static bool on_event(void *context, const struct rfb_event *event) {
     struct screen *screen = context;
     /* Reads what the event says it has, for the sanitizer to see. */
     for (size_t i = 0; i < event->size; i++) sink = event->data[i];
+    if (event->kind == RFB_RESIZED && !frames_begin(&screen->frames, rfb_decoder_picture(screen->decoder))) abort();
     if (event->kind == RFB_UPDATE_FINISHED) {
-        frames_publish(&screen->frames, screen->pixels, rfb_decoder_updates(screen->decoder), event->pixels, 0);
+        frames_publish(&screen->frames, rfb_decoder_updates(screen->decoder), event->pixels, 0);
         struct frame *frame = frames_take(&screen->frames);
         if (frame) {
             frame_drop(screen->taken);
@@ -110,13 +111,15 @@ static enum rfb_error feed(struct rfb_decoder *decoder, const uint8_t *bytes, si
 
 static enum rfb_error run(const struct stream *stream, const uint8_t *bytes, size_t size) {
     struct screen screen = {.width = stream->width, .height = stream->height};
-    const struct frame_options options = {.scale = 1 + (int)chance(3), .grey = chance(2)};
     const struct rfb_region regions[] = {{3, 5, 40, 30}, {100, 0, 200, 8}};
+    struct rfb_decoder_options options = {regions, chance(2) * 2, {.scale = 1 + (int)chance(4), .grey = chance(2)}};
+    if (chance(2)) options.picture.crop = (struct rfb_region){(int)chance(200), (int)chance(90), 1 + (int)chance(99), 30};
+    if (chance(2)) options.picture.block = (struct rfb_region){(int)chance(200), (int)chance(90), 6, 2};
+    if (chance(2)) options.picture.width = options.picture.height = 1 + (int)chance(60);
     const struct rfb_owner owner = {&screen, on_resize, NULL, on_painted, on_event};
-    frames_begin(&screen.frames, options);
     if (!on_resize(&screen, stream->width, stream->height)) abort();
-    screen.decoder = rfb_decoder_new(stream->width, stream->height, screen.pixels, regions, chance(2) * 2, &owner);
-    if (!screen.decoder) abort();
+    screen.decoder = rfb_decoder_new(stream->width, stream->height, screen.pixels, &options, &owner);
+    if (!screen.decoder || !frames_begin(&screen.frames, rfb_decoder_picture(screen.decoder))) abort();
     enum rfb_error error = feed(screen.decoder, bytes, size);
     rfb_decoder_free(screen.decoder);
     frames_end(&screen.frames);

@@ -2,11 +2,15 @@
 #include "py_native.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <jpeglib.h>
 #include <zlib.h>
 
 #include "rfb_limits.h"
+
+/* Frames of less than a dozen pixels are of no use. */
+#define MAX_SCALE 64
 
 struct names names;
 
@@ -28,16 +32,19 @@ PyObject *raise_error(enum rfb_error error, const char *message) {
     return NULL;
 }
 
-static bool parse_region(PyObject *item, struct rfb_region *region) {
+/* For PyArg_ParseTuple: (x, y, width, height), or None, which leaves the region as it is. */
+static int convert_region(PyObject *item, void *out) {
+    struct rfb_region *region = out;
+    if (item == Py_None) return true;
     PyObject *tuple = PySequence_Tuple(item);
     if (!tuple) return false;
     bool parsed = PyArg_ParseTuple(tuple, "iiii;a region is x, y, width, height", &region->x, &region->y,
                                    &region->width, &region->height);
     Py_DECREF(tuple);
     if (!parsed) return false;
-    /* RFB has 16 bits for each; the sums of two must not overflow. */
-    if (region->x < 0 || region->y < 0 || region->width < 1 || region->height < 1 || region->x > 65535 ||
-        region->y > 65535 || region->width > 65535 || region->height > 65535) {
+    /* The sums of two must not overflow. */
+    if (region->x < 0 || region->y < 0 || region->x > RFB_MAX_SIDE || region->y > RFB_MAX_SIDE ||
+        rfb_screen_fault(region->width, region->height)) {
         PyErr_Format(PyExc_ValueError, "a region of %dx%d at (%d, %d) lies on no screen", region->width,
                      region->height, region->x, region->y);
         return false;
@@ -45,25 +52,64 @@ static bool parse_region(PyObject *item, struct rfb_region *region) {
     return true;
 }
 
-bool parse_regions(PyObject *sequence, struct rfb_region **regions, Py_ssize_t *count) {
-    *regions = NULL;
-    *count = 0;
-    if (sequence == Py_None) return true;
-    PyObject *items = PySequence_List(sequence);
-    if (!items) return false;
-    Py_ssize_t size = PyList_Size(items);
-    *regions = PyMem_Calloc((size_t)size + 1, sizeof **regions);
-    bool fine = *regions != NULL;
-    if (!fine) PyErr_NoMemory();
-    for (Py_ssize_t i = 0; fine && i < size; i++) fine = parse_region(PyList_GetItem(items, i), *regions + i);
-    Py_DECREF(items);
-    if (!fine) {
-        PyMem_Free(*regions);
-        *regions = NULL;
-        return false;
+/* The same of (height, width), which becomes the size of a region. */
+static int convert_size(PyObject *item, void *out) {
+    struct rfb_region *size = out;
+    if (item == Py_None) return true;
+    PyObject *tuple = PySequence_Tuple(item);
+    bool parsed = tuple && PyArg_ParseTuple(tuple, "ii;a size is height, width", &size->height, &size->width);
+    Py_XDECREF(tuple);
+    const char *fault = parsed ? rfb_screen_fault(size->width, size->height) : NULL;
+    if (fault) PyErr_Format(PyExc_ValueError, "a picture of %dx%d: %s", size->width, size->height, fault);
+    return parsed && !fault;
+}
+
+static bool parse_spec(PyObject *spec, struct rfb_picture_options *picture) {
+    struct rfb_region size = {0, 0, 0, 0};
+    int grey = 0;
+    picture->scale = 1;
+    if (spec == Py_None) return true;
+    PyObject *tuple = PySequence_Tuple(spec);
+    bool parsed = tuple && PyArg_ParseTuple(tuple, "O&O&ipO&;a picture is crop, size, scale, grey, block",
+                                            convert_region, &picture->crop, convert_size, &size, &picture->scale,
+                                            &grey, convert_region, &picture->block);
+    Py_XDECREF(tuple);
+    if (!parsed) return false;
+    picture->width = size.width;
+    picture->height = size.height;
+    picture->grey = grey;
+    if (picture->scale >= 1 && picture->scale <= MAX_SCALE) return true;
+    PyErr_Format(PyExc_ValueError, "scale is %d, expected 1 to %d", picture->scale, MAX_SCALE);
+    return false;
+}
+
+static bool parse_regions(PyObject *items, struct rfb_region *regions, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyList_GetItem(items, i);
+        if (item == Py_None) PyErr_SetString(PyExc_TypeError, "a region is x, y, width, height, not None");
+        if (item == Py_None || !convert_region(item, &regions[i])) return false;
     }
-    *count = size;
     return true;
+}
+
+bool parse_options(PyObject *regions, PyObject *spec, struct rfb_decoder_options *options) {
+    memset(options, 0, sizeof *options);
+    if (!parse_spec(spec, &options->picture)) return false;
+    if (regions == Py_None) return true;
+    PyObject *items = PySequence_List(regions);
+    if (!items) return false;
+    Py_ssize_t count = PyList_Size(items);
+    struct rfb_region *parsed = PyMem_Calloc((size_t)count + 1, sizeof *parsed);
+    if (!parsed) PyErr_NoMemory();
+    bool fine = parsed && parse_regions(items, parsed, count);
+    Py_DECREF(items);
+    if (fine) {
+        options->regions = parsed;
+        options->region_count = (size_t)count;
+    } else {
+        PyMem_Free(parsed);
+    }
+    return fine;
 }
 
 static PyObject *limits(void) {

@@ -26,7 +26,7 @@ static int get_frame_buffer(PyObject *object, Py_buffer *view, int flags) {
     struct frame *frame = self->frame;
     view->obj = Py_NewRef(object);
     view->buf = frame->bytes;
-    view->len = (Py_ssize_t)frame->width * frame->height * frame->channels;
+    view->len = (Py_ssize_t)frame_picture_bytes(frame);
     view->readonly = 1;
     view->itemsize = 1;
     view->format = "B";
@@ -87,8 +87,10 @@ static PyObject *new_array(struct frame *frame) {
 static PyObject *frame_tuple(struct frame *frame) {
     unsigned long long updates = frame->updates, pixels = frame->pixels;
     double at = frame->at;
+    const char *block = frame->block_bytes ? (const char *)frame->bytes + frame_picture_bytes(frame) : NULL;
+    PyObject *copied = Py_BuildValue("y#", block, (Py_ssize_t)frame->block_bytes);
     PyObject *array = new_array(frame);
-    return array ? Py_BuildValue("(NKKd)", array, updates, pixels, at) : NULL;
+    return Py_BuildValue("(NNKKd)", array, copied, updates, pixels, at);
 }
 
 /* -- The connection ------------------------------------------------------------------------------------------------ */
@@ -114,8 +116,6 @@ static bool check(const struct connection_options *options) {
     const char *fault = rfb_screen_fault(options->width, options->height);
     if (fault) {
         raise_error(RFB_LIMIT_EXCEEDED, fault);
-    } else if (options->frames.scale < 1 || options->frames.scale > 64) {
-        PyErr_Format(PyExc_ValueError, "scale is %d, expected 1 to 64", options->frames.scale);
     } else if (!(options->silence_s > 0)) {
         PyErr_SetString(PyExc_ValueError, "silence_s must be more than 0 seconds");
     } else {
@@ -125,33 +125,28 @@ static bool check(const struct connection_options *options) {
 }
 
 static PyObject *connection_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *known[] = {"fd",    "width", "height",    "continuous", "regions",
-                            "scale", "grey",  "silence_s", "leftover",   "bell", NULL};
-    struct connection_options options = {.frames = {.scale = 1}, .silence_s = 10, .bell = -1};
-    int fd, continuous = 1, grey = 0;
-    PyObject *sequence = Py_None;
+    static char *known[] = {"fd",        "width",    "height", "continuous", "regions", "spec",
+                            "silence_s", "leftover", "bell",   NULL};
+    struct connection_options options = {.silence_s = 10, .bell = -1};
+    PyObject *regions = Py_None, *spec = Py_None;
+    int fd, continuous = 1;
     Py_buffer leftover = {0};
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "iii|$pOipdy*i:NativeConnection", known, &fd, &options.width,
-                                     &options.height, &continuous, &sequence, &options.frames.scale, &grey,
-                                     &options.silence_s, &leftover, &options.bell)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "iii|$pOOdy*i:NativeConnection", known, &fd, &options.width,
+                                     &options.height, &continuous, &regions, &spec, &options.silence_s, &leftover,
+                                     &options.bell)) {
         return NULL;
     }
     options.continuous = continuous;
-    options.frames.grey = grey;
     options.leftover = leftover.buf;
     options.leftover_size = (size_t)leftover.len;
-    struct rfb_region *regions = NULL;
-    Py_ssize_t count = 0;
     PyObject *opened = NULL;
     ConnectionObject *self = NULL;
-    if (check(&options) && parse_regions(sequence, &regions, &count)) {
-        options.regions = regions;
-        options.region_count = (size_t)count;
+    if (check(&options) && parse_options(regions, spec, &options.decoder)) {
         self = (ConnectionObject *)PyType_GenericAlloc(type, 0);
         if (self) opened = open_connection(self, fd, &options);
     }
     if (!opened) Py_XDECREF((PyObject *)self);
-    PyMem_Free(regions);
+    PyMem_Free((void *)options.decoder.regions);
     if (leftover.obj) PyBuffer_Release(&leftover);
     return opened;
 }

@@ -1,5 +1,6 @@
 /* NativeDecoder: the C decoder with the interface of pluriverse.rfb.decoder.Decoder. */
 #include <stddef.h>
+#include <string.h>
 
 #include "py_native.h"
 
@@ -111,7 +112,7 @@ static bool on_event(void *context, const struct rfb_event *event) {
 
 /* -- The type ------------------------------------------------------------------------------------------------------ */
 
-static bool make_decoder(DecoderObject *self, int width, int height, PyObject *sequence) {
+static bool make_decoder(DecoderObject *self, int width, int height, PyObject *regions, PyObject *spec) {
     const char *fault = rfb_screen_fault(width, height);
     if (fault) {
         char message[120];
@@ -119,26 +120,26 @@ static bool make_decoder(DecoderObject *self, int width, int height, PyObject *s
         raise_error(RFB_LIMIT_EXCEEDED, message);
         return false;
     }
-    struct rfb_region *regions;
-    Py_ssize_t count;
-    if (!new_framebuffer(self, width, height) || !parse_regions(sequence, &regions, &count)) return false;
+    struct rfb_decoder_options options;
+    if (!new_framebuffer(self, width, height) || !parse_options(regions, spec, &options)) return false;
     const struct rfb_owner owner = {.context = self, .resize = on_resize, .event = on_event};
-    self->decoder = rfb_decoder_new(width, height, self->view.buf, regions, (size_t)count, &owner);
-    PyMem_Free(regions);
+    self->decoder = rfb_decoder_new(width, height, self->view.buf, &options, &owner);
+    PyMem_Free((void *)options.regions);
     if (!self->decoder) PyErr_NoMemory();
     return self->decoder != NULL;
 }
 
 static PyObject *decoder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *known[] = {"width", "height", "regions", NULL};
+    static char *known[] = {"width", "height", "regions", "spec", NULL};
     int width, height;
-    PyObject *regions = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "ii|$O:NativeDecoder", known, &width, &height, &regions)) {
+    PyObject *regions = Py_None, *spec = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "ii|$OO:NativeDecoder", known, &width, &height, &regions,
+                                     &spec)) {
         return NULL;
     }
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     DecoderObject *self = (DecoderObject *)allocate(type, 0);
-    if (self && !make_decoder(self, width, height, regions)) {
+    if (self && !make_decoder(self, width, height, regions, spec)) {
         Py_DECREF(self);
         return NULL;
     }
@@ -207,10 +208,40 @@ static PyObject *get_framebuffer(PyObject *self, void *unused) {
     return Py_NewRef(((DecoderObject *)self)->framebuffer);
 }
 
+static PyObject *get_picture(PyObject *self, void *unused) {
+    (void)unused;
+    const struct rfb_picture *picture = rfb_decoder_picture(((DecoderObject *)self)->decoder);
+    PyObject *array = PyObject_CallMethod(names.numpy, "empty", "((iii)s)", picture->height, picture->width,
+                                          picture->channels, "uint8");
+    Py_buffer view;
+    if (!array || PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) != 0) {
+        Py_XDECREF(array);
+        return NULL;
+    }
+    size_t row_bytes = (size_t)picture->width * (size_t)picture->channels;
+    for (size_t y = 0; y < (size_t)picture->height; y++) {
+        memcpy((uint8_t *)view.buf + y * row_bytes, picture->pixels + y * picture->stride, row_bytes);
+    }
+    PyBuffer_Release(&view);
+    return array;
+}
+
+static PyObject *get_block(PyObject *self, void *unused) {
+    (void)unused;
+    const struct rfb_picture *picture = rfb_decoder_picture(((DecoderObject *)self)->decoder);
+    const struct rfb_region *block = &picture->wanted.block;
+    if (block->width == 0) Py_RETURN_NONE;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)block->width * block->height * RGB_BYTES);
+    if (bytes) rfb_picture_block(picture, (uint8_t *)PyBytes_AsString(bytes));
+    return bytes;
+}
+
 static PyGetSetDef properties[] = {
     {"width", get_width, NULL, "The desktop's, in pixels.", NULL},
     {"height", get_height, NULL, "The desktop's, in pixels.", NULL},
     {"framebuffer", get_framebuffer, NULL, "RGB, shape (height, width, 3).", NULL},
+    {"picture", get_picture, NULL, "What is made of it, as wanted; a copy.", NULL},
+    {"block", get_block, NULL, "The pixels of the block, RGB, or None.", NULL},
     {"updates", get_updates, NULL, "Framebuffer updates that were completed so far.", NULL},
     {"pixels", get_pixels, NULL, "Pixels of all picture rectangles that were completed so far.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

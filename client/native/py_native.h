@@ -21,9 +21,9 @@ PyObject *make_error(enum rfb_error error, const char *message);
 /* Makes it, and raises it. Returns NULL. */
 PyObject *raise_error(enum rfb_error error, const char *message);
 
-/* The regions of a sequence of (x, y, width, height), or of None: no regions. `regions` is to be freed with
+/* Sets the options of a sequence of regions and a PictureSpec; both may be None. `options->regions` is to be freed with
  * PyMem_Free. False: an exception is set. */
-bool parse_regions(PyObject *sequence, struct rfb_region **regions, Py_ssize_t *count);
+bool parse_options(PyObject *regions, PyObject *spec, struct rfb_decoder_options *options);
 
 PyObject *make_decoder_type(PyObject *module);
 PyObject *make_connection_type(PyObject *module);

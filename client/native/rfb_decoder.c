@@ -140,12 +140,12 @@ enum rfb_error rfb_pseudo_rectangle_done(struct rfb_decoder *decoder) {
 }
 
 enum rfb_error rfb_rectangle_done(struct rfb_decoder *decoder) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
     decoder->rectangles_done++;
     decoder->update_pixels += decoder->painting;
     decoder->pixels_done += decoder->painting;
-    if (decoder->painting && decoder->owner.painted) {
-        decoder->owner.painted(decoder->owner.context, r->x, r->y, r->width, r->height);
+    if (decoder->painting) {
+        struct rfb_region part = rfb_picture_update(&decoder->picture, decoder->rectangle, decoder->in_luma);
+        if (decoder->owner.painted) decoder->owner.painted(decoder->owner.context, &part);
     }
     return rfb_pseudo_rectangle_done(decoder);
 }
@@ -169,6 +169,7 @@ static enum rfb_error resize(struct rfb_decoder *decoder, int width, int height)
     decoder->pixels = pixels;
     decoder->width = width;
     decoder->height = height;
+    if (!rfb_picture_resize(&decoder->picture, pixels, width, height)) return out_of_memory(decoder);
     const struct rfb_event event = {.kind = RFB_RESIZED, .width = width, .height = height};
     enum rfb_error error = tell(decoder, &event);
     return error ? error : rfb_pseudo_rectangle_done(decoder);
@@ -176,7 +177,7 @@ static enum rfb_error resize(struct rfb_decoder *decoder, int width, int height)
 
 static enum rfb_error take_screens(struct rfb_decoder *decoder, const uint8_t *data) {
     (void)data; /* how several monitors lie side by side */
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     /* y other than 0: somebody's wish for another size was refused. */
     return r->y == 0 ? resize(decoder, r->width, r->height) : rfb_pseudo_rectangle_done(decoder);
 }
@@ -188,25 +189,21 @@ static enum rfb_error take_screen_count(struct rfb_decoder *decoder, const uint8
 
 /* Whether anybody looks at any of the rectangle at hand. */
 static bool is_wanted(const struct rfb_decoder *decoder) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
     for (size_t i = 0; i < decoder->region_count; i++) {
-        const struct rfb_region *region = &decoder->regions[i];
-        if (r->x < region->x + region->width && region->x < r->x + r->width && r->y < region->y + region->height &&
-            region->y < r->y + r->height) {
-            return true;
-        }
+        if (rfb_regions_touch(&decoder->rectangle, &decoder->regions[i])) return true;
     }
     return decoder->region_count == 0;
 }
 
 static enum rfb_error begin_pixels(struct rfb_decoder *decoder, int encoding) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     if (r->x + r->width > decoder->width || r->y + r->height > decoder->height) {
         return rfb_fail(decoder, RFB_BAD_GEOMETRY, "a rectangle of %dx%d at (%d, %d) of a screen of %dx%d", r->width,
                         r->height, r->x, r->y, decoder->width, decoder->height);
     }
     decoder->painting = (uint64_t)r->width * (uint64_t)r->height;
     decoder->wanted = is_wanted(decoder);
+    decoder->in_luma = false;
     switch (encoding) {
         case RAW: return rfb_begin_raw(decoder);
         case COPYRECT: return rfb_begin_copyrect(decoder);
@@ -217,7 +214,7 @@ static enum rfb_error begin_pixels(struct rfb_decoder *decoder, int encoding) {
 }
 
 static enum rfb_error take_rectangle_header(struct rfb_decoder *decoder, const uint8_t *data) {
-    decoder->rectangle = (struct rfb_rectangle){
+    decoder->rectangle = (struct rfb_region){
         read_u16(data), read_u16(data + 2), read_u16(data + 4), read_u16(data + 6),
     };
     int encoding = (int)read_u32(data + 8);
@@ -302,19 +299,19 @@ static enum rfb_error take_message_type(struct rfb_decoder *decoder, const uint8
 
 /* -- Making and asking --------------------------------------------------------------------------------------------- */
 
-struct rfb_decoder *rfb_decoder_new(int width, int height, uint8_t *pixels, const struct rfb_region *regions,
-                                    size_t region_count, const struct rfb_owner *owner) {
+struct rfb_decoder *rfb_decoder_new(int width, int height, uint8_t *pixels, const struct rfb_decoder_options *options,
+                                    const struct rfb_owner *owner) {
     struct rfb_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder) return NULL;
-    if (region_count > 0) {
-        decoder->regions = calloc(region_count, sizeof *regions);
-        if (!decoder->regions) {
-            free(decoder);
-            return NULL;
-        }
-        memcpy(decoder->regions, regions, region_count * sizeof *regions);
+    size_t count = options->region_count;
+    decoder->regions = calloc(count + 1, sizeof *decoder->regions);
+    decoder->picture.wanted = options->picture;
+    if (!decoder->regions || !rfb_picture_resize(&decoder->picture, pixels, width, height)) {
+        rfb_decoder_free(decoder);
+        return NULL;
     }
-    decoder->region_count = region_count;
+    if (count > 0) memcpy(decoder->regions, options->regions, count * sizeof *decoder->regions);
+    decoder->region_count = count;
     decoder->width = width;
     decoder->height = height;
     decoder->pixels = pixels;
@@ -331,6 +328,7 @@ void rfb_decoder_free(struct rfb_decoder *decoder) {
     free(decoder->pending.bytes);
     free(decoder->scratch.bytes);
     free(decoder->regions);
+    rfb_picture_end(&decoder->picture);
     free(decoder);
 }
 
@@ -352,6 +350,10 @@ uint64_t rfb_decoder_updates(const struct rfb_decoder *decoder) {
 
 uint64_t rfb_decoder_pixels(const struct rfb_decoder *decoder) {
     return decoder->pixels_done;
+}
+
+const struct rfb_picture *rfb_decoder_picture(const struct rfb_decoder *decoder) {
+    return &decoder->picture;
 }
 
 bool rfb_decoder_mid_message(const struct rfb_decoder *decoder) {

@@ -7,9 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rfb_region {
-    int x, y, width, height;
-};
+#include "rfb_picture.h"
 
 enum rfb_error {
     RFB_FINE,
@@ -48,21 +46,28 @@ struct rfb_owner {
     uint8_t *(*resize)(void *context, int width, int height);
     /* An update begins: its rectangles will now be written into the framebuffer. May be NULL. */
     void (*update_begins)(void *context);
-    /* These pixels were written. May be NULL. */
-    void (*painted)(void *context, int x, int y, int width, int height);
+    /* This part of the picture changed, or, where it is empty, something else on the screen. May be NULL. */
+    void (*painted)(void *context, const struct rfb_region *part);
     /* False: out of memory. */
     bool (*event)(void *context, const struct rfb_event *event);
 };
 
 struct rfb_decoder;
 
+/* `regions` are copied; a count of 0 is the whole screen. What lies outside of all of them may stay as it was; JPEG
+ * tiles there aren't even decoded. */
+struct rfb_decoder_options {
+    const struct rfb_region *regions;
+    size_t region_count;
+    struct rfb_picture_options picture;
+};
+
 /* Why no screen can have this size, or NULL: it can. */
 const char *rfb_screen_fault(int width, int height);
 
-/* `pixels` is the owner's, width*height*3 bytes. `regions` are copied; a count of 0 is the whole screen. What lies
- * outside of all of them may stay as it was; JPEG tiles there aren't even decoded. NULL: out of memory. */
-struct rfb_decoder *rfb_decoder_new(int width, int height, uint8_t *pixels, const struct rfb_region *regions,
-                                    size_t region_count, const struct rfb_owner *owner);
+/* `pixels` is the owner's, width*height*3 bytes. NULL: out of memory. */
+struct rfb_decoder *rfb_decoder_new(int width, int height, uint8_t *pixels, const struct rfb_decoder_options *options,
+                                    const struct rfb_owner *owner);
 void rfb_decoder_free(struct rfb_decoder *decoder);
 
 /* Any chunking gives the same result. After an error the decoder is dead: it returns the same error for ever. */
@@ -74,6 +79,8 @@ int rfb_decoder_width(const struct rfb_decoder *decoder);
 int rfb_decoder_height(const struct rfb_decoder *decoder);
 uint64_t rfb_decoder_updates(const struct rfb_decoder *decoder);
 uint64_t rfb_decoder_pixels(const struct rfb_decoder *decoder);
+/* What is made of the screen; lives as long as the decoder. */
+const struct rfb_picture *rfb_decoder_picture(const struct rfb_decoder *decoder);
 /* Whether the server owes the rest of a message. */
 bool rfb_decoder_mid_message(const struct rfb_decoder *decoder);
 

@@ -8,7 +8,6 @@
 #include "rfb_decoder.h"
 #include "rfb_limits.h"
 
-#define RGB_BYTES 3
 #define WIRE_PIXEL_BYTES 4
 #define TIGHT_STREAMS 4
 #define HEXTILE_SIDE 16
@@ -31,16 +30,13 @@ struct rfb_inflater {
     bool begun;
 };
 
-struct rfb_rectangle {
-    int x, y, width, height;
-};
-
 struct rfb_decoder {
     int width, height;
     uint8_t *pixels; /* the owner's */
     struct rfb_owner owner;
     struct rfb_region *regions;
     size_t region_count;
+    struct rfb_picture picture;
 
     rfb_step step;
     size_t need;
@@ -52,9 +48,10 @@ struct rfb_decoder {
     uint64_t updates_done, pixels_done;
     int rectangles_left, rectangles_done;
     uint64_t update_pixels;
-    struct rfb_rectangle rectangle;
+    struct rfb_region rectangle;
     uint64_t painting; /* its pixels */
     bool wanted;       /* otherwise it is read, but need not be painted */
+    bool in_luma;      /* it was painted on the picture's luma instead of the screen */
 
     /* Raw: rows done. Hextile: the tile at hand and the colours that the next may inherit. */
     int row;

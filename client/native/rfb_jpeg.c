@@ -64,12 +64,16 @@ void rfb_jpeg_free(struct rfb_jpeg *jpeg) {
 }
 
 static void decode_rows(struct rfb_decoder *decoder, struct jpeg_decompress_struct *decompress) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
+    uint8_t *luma = decoder->picture.luma;
     JSAMPROW rows[16];
     while (decompress->output_scanline < decompress->output_height) {
         int first = (int)decompress->output_scanline, count = r->height - first;
         if (count > 16) count = 16;
-        for (int i = 0; i < count; i++) rows[i] = pixel_at(decoder, r->x, r->y + first + i);
+        for (int i = 0; i < count; i++) {
+            int y = r->y + first + i;
+            rows[i] = decoder->in_luma ? luma + (size_t)y * (size_t)decoder->width + r->x : pixel_at(decoder, r->x, y);
+        }
         jpeg_read_scanlines(decompress, rows, (JDIMENSION)count);
     }
 }
@@ -84,7 +88,7 @@ enum rfb_error rfb_jpeg_decode(struct rfb_decoder *decoder, const uint8_t *data,
     }
     jpeg_mem_src(decompress, (unsigned char *)data, (unsigned long)size);
     jpeg_read_header(decompress, TRUE);
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     if ((int)decompress->image_width != r->width || (int)decompress->image_height != r->height) {
         unsigned width = decompress->image_width, height = decompress->image_height;
         jpeg_abort_decompress(decompress);
@@ -96,7 +100,9 @@ enum rfb_error rfb_jpeg_decode(struct rfb_decoder *decoder, const uint8_t *data,
         jpeg_abort_decompress(decompress);
         return rfb_fail(decoder, RFB_BAD_DATA, "a JPEG picture of a kind that VNC servers don't send");
     }
-    decompress->out_color_space = JCS_EXT_RGB;
+    /* Nobody sees a grey picture's colours but the block's. */
+    decoder->in_luma = decoder->picture.luma && !rfb_regions_touch(r, &decoder->picture.wanted.block);
+    decompress->out_color_space = decoder->in_luma ? JCS_GRAYSCALE : JCS_EXT_RGB;
     jpeg_start_decompress(decompress);
     decode_rows(decoder, decompress);
     jpeg_finish_decompress(decompress);

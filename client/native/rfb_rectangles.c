@@ -4,7 +4,7 @@
 /* -- Raw ----------------------------------------------------------------------------------------------------------- */
 
 static enum rfb_error take_raw_row(struct rfb_decoder *decoder, const uint8_t *data) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     if (decoder->wanted) put_bgrx_row(pixel_at(decoder, r->x, r->y + decoder->row), data, r->width);
     if (++decoder->row == r->height) return rfb_rectangle_done(decoder);
     return RFB_FINE;
@@ -20,7 +20,7 @@ enum rfb_error rfb_begin_raw(struct rfb_decoder *decoder) {
 /* -- CopyRect ------------------------------------------------------------------------------------------------------ */
 
 static enum rfb_error take_copyrect(struct rfb_decoder *decoder, const uint8_t *data) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     int x = read_u16(data), y = read_u16(data + 2);
     if (x + r->width > decoder->width || y + r->height > decoder->height) {
         return rfb_fail(decoder, RFB_BAD_GEOMETRY, "a copy of %dx%d from (%d, %d) of a screen of %dx%d", r->width,
@@ -143,13 +143,13 @@ enum rfb_error rfb_begin_hextile(struct rfb_decoder *decoder) {
 
 /* -- Cursor -------------------------------------------------------------------------------------------------------- */
 
-static size_t cursor_bytes(const struct rfb_rectangle *r) {
+static size_t cursor_bytes(const struct rfb_region *r) {
     size_t width = (size_t)r->width, height = (size_t)r->height;
     return width * height * WIRE_PIXEL_BYTES + (width + 7) / 8 * height;
 }
 
 static enum rfb_error take_cursor(struct rfb_decoder *decoder, const uint8_t *data) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     const struct rfb_event event = {
         .kind = RFB_CURSOR, .x = r->x, .y = r->y, .width = r->width, .height = r->height,
         .data = data, .size = cursor_bytes(r),
@@ -161,7 +161,7 @@ static enum rfb_error take_cursor(struct rfb_decoder *decoder, const uint8_t *da
 }
 
 enum rfb_error rfb_begin_cursor(struct rfb_decoder *decoder) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     if (r->width > RFB_MAX_CURSOR_SIDE || r->height > RFB_MAX_CURSOR_SIDE) {
         return rfb_fail(decoder, RFB_LIMIT_EXCEEDED, "a pointer's picture of %dx%d, more than %d each way", r->width,
                         r->height, RFB_MAX_CURSOR_SIDE);

@@ -49,7 +49,7 @@ static enum rfb_error take_control(struct rfb_decoder *decoder, const uint8_t *d
 }
 
 static enum rfb_error take_fill(struct rfb_decoder *decoder, const uint8_t *data) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     fill_rectangle(decoder, r->x, r->y, r->width, r->height, data);
     return rfb_rectangle_done(decoder);
 }
@@ -122,7 +122,7 @@ static enum rfb_error take_length_3(struct rfb_decoder *decoder, const uint8_t *
 }
 
 static void put_copied(struct rfb_decoder *decoder, const uint8_t *plain) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     for (int row = 0; row < r->height; row++) {
         memcpy(pixel_at(decoder, r->x, r->y + row), plain + (size_t)row * row_bytes(decoder), row_bytes(decoder));
     }
@@ -137,7 +137,7 @@ static void spread_palette(const struct rfb_decoder *decoder, uint8_t colours[][
 }
 
 static enum rfb_error put_bits(struct rfb_decoder *decoder, const uint8_t *plain) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     const int width = r->width, size = decoder->tight_palette_size;
     uint8_t colours[2][4];
     spread_palette(decoder, colours);
@@ -160,7 +160,7 @@ static int highest(const uint8_t *bytes, int count) {
 
 static enum rfb_error put_palette(struct rfb_decoder *decoder, const uint8_t *plain) {
     if (decoder->tight_palette_size <= 2) return put_bits(decoder, plain);
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     const int width = r->width, last = width - 1, size = decoder->tight_palette_size;
     if (width == 0) return RFB_FINE;
     uint8_t colours[256][4];
@@ -181,7 +181,7 @@ static inline uint8_t clamped(int value) {
 
 /* Each byte is the difference to left + above - above left, where what is outside of the rectangle is 0. */
 static void put_gradient(struct rfb_decoder *decoder, const uint8_t *plain) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     size_t stride = stride_of(decoder);
     for (int row = 0; row < r->height; row++, plain += row_bytes(decoder)) {
         uint8_t *out = pixel_at(decoder, r->x, r->y + row);

@@ -125,7 +125,7 @@ static enum rfb_error put_tile(struct rfb_decoder *decoder, struct cursor *curso
 }
 
 static enum rfb_error put_tiles(struct rfb_decoder *decoder, struct cursor *cursor) {
-    const struct rfb_rectangle *r = &decoder->rectangle;
+    const struct rfb_region *r = &decoder->rectangle;
     for (int y = 0; y < r->height; y += ZRLE_SIDE) {
         for (int x = 0; x < r->width; x += ZRLE_SIDE) {
             const struct tile tile = {
@@ -142,7 +142,7 @@ static enum rfb_error put_tiles(struct rfb_decoder *decoder, struct cursor *curs
 }
 
 /* The most that a rectangle can come to: every pixel a run of its own, every tile with the largest palette. */
-static size_t most_bytes(const struct rfb_rectangle *r) {
+static size_t most_bytes(const struct rfb_region *r) {
     size_t across = ((size_t)r->width + ZRLE_SIDE - 1) / ZRLE_SIDE;
     size_t down = ((size_t)r->height + ZRLE_SIDE - 1) / ZRLE_SIDE;
     return (size_t)r->width * (size_t)r->height * (RGB_BYTES + 1) + across * down * (1 + MAX_PALETTE * RGB_BYTES);

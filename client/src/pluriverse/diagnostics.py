@@ -44,6 +44,7 @@ CUT_S: Final = 0.001
 
 _ANCHOR_BYTES: Final = b"".join(metadata.ANCHOR)
 _ANCHOR_ROW_BYTES: Final = len(metadata.ANCHOR[0])
+_ROW_BYTES: Final = metadata.WIDTH * 3
 _ANCHOR: Final = np.frombuffer(_ANCHOR_BYTES, np.uint8).reshape(2, 2, 3)
 
 Frame = NDArray[np.uint8]
@@ -89,7 +90,10 @@ def read(frame: Frame, place: Place) -> Metadata | None:
     if block.shape != (metadata.HEIGHT, metadata.WIDTH, 3):
         return None
     # Twelve bytes of each remote at each step: NumPy would take several times as long.
-    upper, lower = block[0].tobytes(), block[1].tobytes()
+    return _parse(block[0].tobytes(), block[1].tobytes())
+
+
+def _parse(upper: bytes, lower: bytes) -> Metadata | None:
     seen = upper[:_ANCHOR_ROW_BYTES] + lower[:_ANCHOR_ROW_BYTES]
     if seen != _ANCHOR_BYTES and not _is_nearly_the_anchor(seen):
         return None
@@ -134,10 +138,16 @@ class Diagnostics:
         """Don't wait for the probe under way: its episode has ended."""
         self._probe_sent_at = None
 
-    def read(self, frame: Frame, skew: Skew | None, now: float) -> Metadata | None:
-        """Read a frame's block; None if it isn't readable or its clock is implausible."""
-        block = read(frame, self._place) if self._place is not None else None
-        if block is None and (self._searched_at is None or now - self._searched_at >= SEARCH_S):
+    def read(self, frame: Frame, skew: Skew | None, now: float, pixels: bytes | None = None) -> Metadata | None:
+        """Read a frame's block; None if it isn't readable or its clock is implausible.
+
+        ``pixels``: the block's own, where the frame isn't the screen as it is.
+        """
+        if pixels is not None:
+            block = _parse(pixels[:_ROW_BYTES], pixels[_ROW_BYTES:])
+        else:
+            block = read(frame, self._place) if self._place is not None else None
+        if block is None and pixels is None and (self._searched_at is None or now - self._searched_at >= SEARCH_S):
             self._searched_at = now
             found = find(frame)
             if found is not None:

@@ -10,6 +10,7 @@ import pytest
 from pluriverse.rfb import Region, RfbProtocolError
 from pluriverse.rfb.decoder import Decoder
 from pluriverse.rfb.events import Bell, CursorShape, Event
+from pluriverse.rfb.picture import PictureSpec
 from pluriverse.rfb.python_decoder import PythonDecoder
 from pluriverse_protocol.rfb import limits
 from support.rfb_damage import HEIGHT, WIDTH, cut, damaged
@@ -75,6 +76,50 @@ def test_regions_give_the_same_picture_within_them(streams: list[bytes]) -> None
         for x, y, width, height in regions:
             part = np.s_[y : y + height, x : x + width]
             assert np.array_equal(one.framebuffer[part], other.framebuffer[part])
+
+
+def spec_of(chance: random.Random) -> PictureSpec:
+    """Any picture of the screen, or of what lies beyond it."""
+
+    def somewhere(width: int, height: int) -> Region | None:
+        if chance.random() < 0.4:
+            return None
+        return Region(chance.randrange(WIDTH + 20), chance.randrange(HEIGHT + 20), width, height)
+
+    crop = somewhere(chance.randint(1, WIDTH), chance.randint(1, HEIGHT))
+    size = (chance.randint(1, 100), chance.randint(1, 160)) if chance.random() < 0.5 else None
+    scale = 1 if size else chance.choice([1, 2, 3, 4, 7, 8, 64])
+    return PictureSpec(crop, size, scale, chance.random() < 0.5, somewhere(6, 2))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pictures_are_the_same(streams: list[bytes], seed: int) -> None:
+    chance = random.Random(seed)
+    for stream in streams:
+        for _ in range(4):
+            spec = spec_of(chance)
+            one, other = native.NativeDecoder(WIDTH, HEIGHT, spec=spec), PythonDecoder(WIDTH, HEIGHT, spec=spec)
+            assert_the_same(one, other, cut(stream, chance))
+            assert np.array_equal(one.picture, other.picture), spec
+            assert one.block == other.block, spec
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        5,
+        (None, None, 1, False),
+        (5, None, 1, False, None),
+        (None, (0, 5), 1, False, None),
+        (None, (5, 5, 5), 1, False, None),
+        (None, None, 0, False, None),
+        (None, None, 65, False, None),
+        (None, None, 1, False, (0, 0, 0, 1)),
+    ],
+)
+def test_native_decoder_refuses_pictures_that_are_none(spec: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        native.NativeDecoder(WIDTH, HEIGHT, spec=spec)
 
 
 def test_native_decoder_stays_dead_after_an_error() -> None:

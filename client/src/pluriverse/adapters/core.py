@@ -18,7 +18,8 @@ from pluriverse.env.actions import Action
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed
 from pluriverse.remotes import RemoteManager
-from pluriverse.vnc import VncOptions
+from pluriverse.rfb.picture import PictureSpec
+from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
 
 from .actions import ActionMap, Kind
 from .pictures import PictureOptions, Pictures, Pixels
@@ -51,9 +52,13 @@ class Core:
         frame_skip: int = 1,
         max_episode_steps: int | None = None,
         fps: float | None = None,
+        whole_screens: bool = False,
         **options: Any,
     ) -> None:
         """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
+
+        ``whole_screens``: keep the screens in full size and colour, as rendering every step needs. Otherwise the VNC
+        driver makes the pictures, and doesn't decode what they don't show.
 
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
@@ -64,31 +69,30 @@ class Core:
             raise ConfigurationError(
                 f"frame_skip is {frame_skip} and max_episode_steps {max_episode_steps}; expected 1 or more"
             )
-        vnc: VncOptions | None = options.get("vnc")
-        if options.get("vision") is False or (vnc is not None and (vnc.grey or vnc.scale != 1)):
+        vnc: VncOptions = options.pop("vnc", None) or VncOptions()
+        if options.pop("vision", True) is False or vnc.picture != PictureSpec():
             raise ConfigurationError(
                 "the interfaces need the screen as it is; smaller and grey pictures are size and grey"
             )
-        self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, **options)
+        # Screens are opened once it is known what the environment draws on.
+        self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, vision=False, **options)
         try:
             self.described: Describe = self._wait_for_episode()
-        except BaseException:
-            self.env.close()
-            raise
-        self.spaces: Spaces | None = self.described.spaces
-        width, height = self.described.width or 1024, self.described.height or 768
-        box = self.described.picture or (0, 0, width, height)
-        self.fps: float = self.described.fps
-        try:
-            self.pictures: Pictures = Pictures(pictures or PictureOptions(), box)
+            self.spaces: Spaces | None = self.described.spaces
+            width, height = self.described.width or 1024, self.described.height or 768
+            box = self.described.picture or (0, 0, width, height)
+            self.pictures: Pictures = Pictures(pictures or PictureOptions(), box, ready=not whole_screens)
             self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
+            self.env.open_screens(vnc if whole_screens else self.pictures.asked_of(vnc))
         except BaseException:
             self.env.close()
             raise
+        self.fps: float = self.described.fps
+        self._viewers: dict[int, VncConnection] = {}
         step = self.spaces.step if self.spaces is not None else None
         self._step_events = (KeyEvent(step, True), KeyEvent(step, False)) if step is not None else ()
         self._encoders = [self.actions.encoder() for _ in range(self.n)]
-        blank = np.zeros((height, width, 3), np.uint8)
+        blank = np.zeros((height, width, 3) if whole_screens else self.pictures.shape, np.uint8)
         self._players = [
             Player(
                 blank,
@@ -120,6 +124,27 @@ class Core:
     def picture(self, index: int) -> Pixels:
         """Return the picture of the last answer: uint8 of shape ``pictures.shape``."""
         return self.pictures.make(self._results[index].screen)
+
+    def screen(self, index: int) -> Pixels:
+        """Return the whole screen, uint8 (height, width, 3), RGB: with ``whole_screens`` of the last answer, else now.
+
+        Raises:
+            RemoteUnavailable: the remote is away.
+            RemoteFailed: its screen shows nothing.
+        """
+        if not self.pictures.ready:
+            return self._results[index].screen
+        viewer = self._viewers.get(index)
+        if viewer is None or viewer.error is not None:
+            if viewer is not None:
+                viewer.close()
+            viewer = self._viewers[index] = self.env.open_viewer(index)
+        if viewer.frame() is None:
+            wait_for_frames([viewer], RECEIVE_S)
+        frame = viewer.frame()
+        if frame is None:
+            raise RemoteFailed(f"the screen of environment {index} shows nothing: {viewer.error}")
+        return frame.array
 
     def reset(self, index: int, seed: int | None = None, *, join: bool = False) -> None:
         """Ask for a new episode; the answer is its first frame. May be called at any time.
@@ -185,6 +210,8 @@ class Core:
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
+        for viewer in self._viewers.values():
+            viewer.close()
         self.env.close()
 
     def __enter__(self) -> Self:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-from dataclasses import dataclass
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, replace
+from typing import Final
 
 from pluriverse.errors import ConfigurationError
+from pluriverse.rfb import Region
+from pluriverse.rfb.picture import Pixels, average, cut, luma_of
+from pluriverse.vnc import VncOptions
 
-Pixels = NDArray[np.uint8]
+__all__ = ["PictureOptions", "Pictures", "Pixels"]
 
 # Nobody's policy looks at more; it is a slip, such as of pixels for a factor.
 MAX_SIDE: Final = 16384
@@ -40,47 +39,34 @@ class PictureOptions:
 
 
 class Pictures:
-    """Makes the pictures of one environment; ``shape`` is theirs: (height, width, channels), uint8."""
+    """The pictures of one environment; ``shape`` is theirs: (height, width, channels), uint8.
 
-    def __init__(self, options: PictureOptions, box: tuple[int, int, int, int]) -> None:
-        """``box``: x, y, width and height of what the environment draws on.
+    ``ready``: the VNC driver makes them, and ``make`` returns them as they are.
+    """
 
-        Raises:
-            ConfigurationError: pictures are to be resized or grey, and OpenCV isn't installed.
-        """
+    def __init__(self, options: PictureOptions, box: tuple[int, int, int, int], *, ready: bool = False) -> None:
+        """``box``: x, y, width and height of what the environment draws on."""
+        self.ready: bool = ready
         self.box: tuple[int, int, int, int] = options.crop or box
+        self._options = options
         _, _, width, height = self.box
-        self._grey = options.grey
-        self._size = options.size if options.size != (height, width) else None
-        self.shape: tuple[int, int, int] = (*(self._size or (height, width)), 1 if self._grey else 3)
-        self._cv2: Any = _opencv() if self._size is not None or self._grey else None
+        self.shape: tuple[int, int, int] = (*(options.size or (height, width)), 1 if options.grey else 3)
+
+    def asked_of(self, vnc: VncOptions) -> VncOptions:
+        """How to ask the VNC driver for these pictures."""
+        # Copies could be of what was never decoded.
+        encodings = [name for name in vnc.encodings if name != "copyrect"]
+        size, grey = self._options.size, self._options.grey
+        return replace(vnc, encodings=encodings, crop=Region(*self.box), size=size, grey=grey)
 
     def make(self, screen: Pixels) -> Pixels:
         """The picture of a whole screen, RGB of shape (height, width, 3); a copy, or a view of what stays as it is.
 
         Of a screen that is smaller than the environment said, the rest is black.
         """
-        x, y, width, height = self.box
-        picture = screen[y : y + height, x : x + width]
-        if picture.shape[:2] != (height, width):
-            whole = np.zeros((height, width, 3), np.uint8)
-            whole[: picture.shape[0], : picture.shape[1]] = picture
-            picture = whole
-        if self._grey:
-            picture = self._cv2.cvtColor(picture, self._cv2.COLOR_RGB2GRAY)
-        if self._size is not None:
-            picture = self._cv2.resize(picture, self._size[::-1], interpolation=self._cv2.INTER_AREA)
-        return picture.reshape(self.shape)
-
-
-def _opencv() -> Any:
-    try:
-        cv2 = importlib.import_module("cv2")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"smaller and grey pictures are made with OpenCV, which isn't there ({error}); "
-            "install it with: pip install opencv-python-headless"
-        ) from error
-    # One small picture isn't worth waking other threads for, and the remotes' decoders need those.
-    cv2.setNumThreads(1)
-    return cv2
+        if self.ready:
+            return screen
+        picture = cut(screen, Region(*self.box))
+        if self._options.grey:
+            picture = luma_of(picture)
+        return picture if picture.shape == self.shape else average(picture, self.shape[:2])

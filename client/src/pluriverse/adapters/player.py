@@ -10,8 +10,8 @@ from typing import Any, Final
 from pluriverse.env.outcome import Outcome
 from pluriverse.env.sync import SyncStep
 from pluriverse.errors import Misuse, ResetNeeded
+from pluriverse.rfb.picture import Pixels
 from pluriverse.spaces import ScreenObservation
-from pluriverse.vnc.shrink import Pixels
 
 # A remote that paints its clock shows a new one with each frame; one whose clock stands for so long has stalled, and
 # the agent is given what there is.
@@ -42,7 +42,7 @@ class StepResult:
     """The answer to a reset or an action."""
 
     screen: Pixels
-    """The whole screen, uint8, (height, width, 3), RGB; at an episode's end the last picture of it."""
+    """The picture, or the whole screen where those are kept; at an episode's end the last picture of it."""
     text: str = ""
     """The latest of the episode's texts."""
     state: Any = None

@@ -20,6 +20,7 @@ from pluriverse.rewarder.loop import BackgroundLoop
 from pluriverse.rewarder.signal import Signal
 from pluriverse.rfb import Region
 from pluriverse.rfb.errors import RfbError
+from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncConnection, VncOptions, connect
 
 log: Final = logging.getLogger(__name__)
@@ -38,15 +39,18 @@ OpenScreen = Callable[[Address, Describe], VncConnection]
 
 
 def open_screen(address: Address, described: Describe | None, options: VncOptions) -> VncConnection:
-    """Connect to the screen of a remote; blocks. If only regions are wanted, the metadata block is one more.
+    """Connect to the screen of a remote; blocks. The metadata block comes along, whatever is wanted of the screen.
 
     Raises:
         RemoteUnavailable: it can't be reached, refuses, or doesn't speak RFB.
     """
     place = place_of(described.metadata_encoding) if described is not None else None
-    if options.regions and place is not None:
+    if place is not None:
         block = Region(place.x, place.y, metadata.WIDTH, metadata.HEIGHT)
-        options = replace(options, regions=[*options.regions, block])
+        if options.regions:
+            options = replace(options, regions=[*options.regions, block])
+        if options.picture != PictureSpec():
+            options = replace(options, block=block)
     try:
         return connect(address.host, address.vnc_port, address.password, options=options, timeout_s=SCREEN_S)
     except (OSError, RfbError) as error:
@@ -127,6 +131,14 @@ class RemoteConnections:
         """
         self._loop.submit(self._connect_all(addresses)).result()
 
+    def open_screens(self, open_screen: OpenScreen) -> None:
+        """Open the screens of remotes that are connected without, and from now on of all; blocks.
+
+        Raises:
+            RemoteUnavailable: one can't be reached, or refuses.
+        """
+        self._loop.submit(self._open_screens(open_screen)).result()
+
     def drop(self, index: int, *, recover: bool) -> None:
         """Close the broken connection of ``index``, and with ``recover`` make another one in the background."""
         connection, self.by_index[index] = self.by_index[index], None
@@ -148,6 +160,23 @@ class RemoteConnections:
                     group.create_task(self._connect(index, address))
         except* RemoteError as errors:
             raise errors.exceptions[0] from None
+
+    async def _open_screens(self, open_screen: OpenScreen) -> None:
+        self._open_screen = open_screen
+
+        async def open_one(connection: RemoteConnection) -> None:
+            described = connection.rewarder.described
+            assert described is not None
+            connection.screen = await self._loop.in_thread(lambda: self._screen(connection.address, described))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for connection in self.by_index:
+                    if connection is not None and connection.screen is None:
+                        group.create_task(open_one(connection))
+        except* RemoteError as errors:
+            raise errors.exceptions[0] from None
+        self.signal.notify()
 
     async def _connect(self, index: int, address: Address) -> None:
         credentials = Credentials(address.host, address.rewarder_port, address.password, observer=self._observer)

@@ -139,7 +139,7 @@ class Slot:
             self._described = described
             self._diagnostics.described(described.metadata_encoding if described is not None else None)
         if outcome.updates or self._block is None:
-            self._block = self._diagnostics.read(frame.array, skew, now)
+            self._block = self._diagnostics.read(frame.array, skew, now, frame.block)
         if self._block is not None and skew is not None:
             outcome.painted_at, outcome.skew = self._block.clock / 1000, (skew.low, skew.high)
             outcome.observation_lag, outcome.action_lag = self._diagnostics.lags(self._block, skew, now)

@@ -15,11 +15,11 @@ from pluriverse_protocol.messages import Describe
 
 from pluriverse import remotes as remotes_module
 from pluriverse.bell import BELL
-from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, ResetNeeded
+from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, RemoteUnavailable, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
-from pluriverse.vnc import VncOptions
+from pluriverse.vnc import VncConnection, VncOptions
 from pluriverse.vnc.input_state import InputEvent
 
 from .actions import Action, parse_actions
@@ -110,7 +110,8 @@ class VectorEnv(Env):
             start_timeout_s: seconds that a remote may take to start.
             replace_on_crash: whether to reconnect or replace a broken remote; otherwise ``step`` raises RemoteFailed.
             vnc: options of the VNC driver; None for its defaults.
-            vision: False plays without a screen: ``vision`` is None, and actions go over the rewarder connection.
+            vision: False plays without a screen, or until ``open_screens``: ``vision`` is None, and actions go over
+                the rewarder connection.
             action_probes: whether to press a key that means nothing once a second, to measure the lag of actions.
             probe_keysym: the X keysym of that key.
             observer: watch without being the agent: resets and actions are refused.
@@ -140,8 +141,27 @@ class VectorEnv(Env):
             self._finalizer()
             raise
         self._connections = connections
-        self._slots = [Slot(probe_keysym=probe_keysym if action_probes and vision else None) for _ in range(manager.n)]
+        self._slots = [Slot(probe_keysym=probe_keysym if action_probes else None) for _ in range(manager.n)]
         self._note_described()
+
+    def open_screens(self, vnc: VncOptions) -> None:
+        """Open the screens of an environment that was configured with ``vision=False``; blocks.
+
+        Raises:
+            RemoteUnavailable: a screen can't be reached.
+        """
+        self._require().open_screens(partial(open_screen, options=vnc))
+
+    def open_viewer(self, index: int) -> VncConnection:
+        """Open one more connection to a screen, in full size and colour, for the caller to close; blocks.
+
+        Raises:
+            RemoteUnavailable: the remote is away, or can't be reached.
+        """
+        connection = self._require().by_index[index]
+        if connection is None:
+            raise RemoteUnavailable(f"remote {index} is away, and has no screen to show")
+        return open_screen(connection.address, connection.rewarder.described, VncOptions())
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         """Seed the next ``reset``, once: index ``i`` gets ``seed + i``, or ``seed[i]``.

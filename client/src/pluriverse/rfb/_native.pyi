@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .events import Event
+from .picture import PictureSpec
 
 LIMITS: Final[dict[str, int]]
 """The limits that it was built with, by their names in ``limits``."""
@@ -19,7 +20,12 @@ class NativeDecoder:
     """``decoder.Decoder`` in C; ``feed`` releases the GIL."""
 
     def __init__(
-        self, width: int, height: int, *, regions: Sequence[tuple[int, int, int, int]] | None = None
+        self,
+        width: int,
+        height: int,
+        *,
+        regions: Sequence[tuple[int, int, int, int]] | None = None,
+        spec: PictureSpec | None = None,
     ) -> None: ...
     @property
     def width(self) -> int: ...
@@ -27,6 +33,10 @@ class NativeDecoder:
     def height(self) -> int: ...
     @property
     def framebuffer(self) -> NDArray[np.uint8]: ...
+    @property
+    def picture(self) -> NDArray[np.uint8]: ...
+    @property
+    def block(self) -> bytes | None: ...
     @property
     def updates(self) -> int: ...
     @property
@@ -38,7 +48,7 @@ class NativeConnection:
     """A connection after its handshake, which a pool of threads reads and decodes without the GIL.
 
     Asks for updates itself: ``continuous`` ones where the server can. With ``regions`` only the rectangle around them
-    is asked for. ``scale`` and ``grey`` are as in ``vnc.VncOptions``. A server that is silent for ``silence_s`` seconds
+    is asked for. ``spec`` says what is made of it. A server that is silent for ``silence_s`` seconds
     although it owes something is given up. ``leftover`` is what came with the end of the handshake.
     ``bell`` is an eventfd that is written when there is a frame, or a failure.
     """
@@ -51,8 +61,7 @@ class NativeConnection:
         *,
         continuous: bool = True,
         regions: Sequence[tuple[int, int, int, int]] | None = None,
-        scale: int = 1,
-        grey: bool = False,
+        spec: PictureSpec | None = None,
         silence_s: float = 10.0,
         leftover: bytes = b"",
         bell: int = -1,
@@ -76,8 +85,8 @@ class NativeConnection:
     @property
     def error(self) -> Exception | None:
         """Why the connection is dead; an RfbProtocolError, a ConnectionError or a TimeoutError."""
-    def frame(self) -> tuple[NDArray[np.uint8], int, int, float] | None:
-        """The latest whole frame: array, updates, pixels, UNIX seconds. The same object until there is a newer one.
+    def frame(self) -> tuple[NDArray[np.uint8], bytes | None, int, int, float] | None:
+        """The latest whole frame: array, block, updates, pixels, UNIX seconds. The same object until there is a newer.
 
         The array is read-only, and stays as it is for as long as it is kept.
         """

@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from pluriverse_protocol.rfb.errors import LimitExceeded
 from pluriverse_protocol.rfb.geometry import Region, desktop_fault
 
-Pixels = NDArray[np.uint8]
+from .picture import Picture, PictureSpec, Pixels
 
 
 class Canvas:
     """A framebuffer, black at first. Rectangles must have been checked by ``check`` before they are painted.
 
     ``framebuffer`` is uint8 of shape (height, width, 3). ``rows`` are the same bytes as (height, 3 * width): whatever
-    is contiguous in a row is copied as one there, which is many times quicker than three bytes at a time.
+    is contiguous in a row is copied as one there, which is many times quicker than three bytes at a time. ``in_luma``:
+    the rectangle at hand was painted on the picture's luma instead.
     """
 
-    def __init__(self, width: int, height: int, regions: Sequence[Region] | None = None) -> None:
+    def __init__(
+        self, width: int, height: int, regions: Sequence[Region] | None = None, spec: PictureSpec | None = None
+    ) -> None:
         self._regions = [Region(*region) for region in regions or ()]
+        self._spec = spec or PictureSpec()
+        self.in_luma = False
         self.resize(width, height)
 
     def resize(self, width: int, height: int) -> None:
@@ -36,6 +40,7 @@ class Canvas:
             self.framebuffer: Pixels = np.zeros((height, width, 3), np.uint8)
         except MemoryError:
             raise LimitExceeded(f"a desktop of {width}x{height}, for which there is no memory") from None
+        self.picture = Picture(self._spec, self.framebuffer)
         self.rows: Pixels = self.framebuffer.reshape(height, width * 3)
         self.width: int = width
         self.height: int = height

@@ -17,6 +17,7 @@ from pluriverse_protocol.rfb.geometry import Region
 
 from .errors import DecoderUnavailable
 from .events import Event
+from .picture import PictureSpec
 
 __all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "implementation", "make_decoder"]
 
@@ -31,6 +32,8 @@ class Decoder(Protocol):
 
     ``regions`` are what the picture is wanted of; without any it is all of it. What lies outside of all of them may
     stay as it was, so that whoever gives regions must not ask for CopyRect: it could copy old pixels into a region.
+    ``spec`` says what ``picture`` and ``block`` are; without one, all of the screen and none. JPEG tiles of a grey
+    picture are not painted on the framebuffer, unless the block is there.
     """
 
     @property
@@ -49,6 +52,16 @@ class Decoder(Protocol):
         ...
 
     @property
+    def picture(self) -> NDArray[np.uint8]:
+        """A copy of what is made of the framebuffer: RGB, or grey of shape (height, width, 1)."""
+        ...
+
+    @property
+    def block(self) -> bytes | None:
+        """The pixels of the block, RGB, row by row; black beyond the desktop. None if there is no block."""
+        ...
+
+    @property
     def updates(self) -> int:
         """Framebuffer updates that were completed so far."""
         ...
@@ -58,7 +71,9 @@ class Decoder(Protocol):
         """Pixels of all picture rectangles that were completed so far, also of those outside of the regions."""
         ...
 
-    def __init__(self, width: int, height: int, *, regions: Sequence[Region] | None = None) -> None: ...
+    def __init__(
+        self, width: int, height: int, *, regions: Sequence[Region] | None = None, spec: PictureSpec | None = None
+    ) -> None: ...
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
         """Take in the next bytes of the stream, however it was cut. What happened, in its order.

@@ -11,6 +11,7 @@ from pluriverse_protocol.rfb.events import Cursor
 from pluriverse_protocol.rfb.geometry import Region
 from pluriverse_protocol.rfb.numbers import Encoding
 from pluriverse_protocol.rfb.server_stream import ServerStream
+from pluriverse_protocol.rfb.steps import Steps
 
 from .canvas import Canvas
 from .encodings import Reader
@@ -19,13 +20,16 @@ from .encodings.plain import read_copyrect, read_raw
 from .encodings.tight import Tight
 from .encodings.zrle import Zrle
 from .events import CursorShape, Event
+from .picture import PictureSpec
 
 
 class PythonDecoder:
     """``pluriverse.rfb.decoder.Decoder``, which describes its members."""
 
-    def __init__(self, width: int, height: int, *, regions: Sequence[Region] | None = None) -> None:
-        self._canvas = Canvas(width, height, regions)
+    def __init__(
+        self, width: int, height: int, *, regions: Sequence[Region] | None = None, spec: PictureSpec | None = None
+    ) -> None:
+        self._canvas = Canvas(width, height, regions, spec)
         readers: dict[int, Reader] = {
             Encoding.RAW: read_raw,
             Encoding.COPYRECT: read_copyrect,
@@ -33,7 +37,7 @@ class PythonDecoder:
             Encoding.TIGHT: Tight().read,
             Encoding.ZRLE: Zrle().read,
         }
-        painters = {encoding: partial(reader, self._canvas) for encoding, reader in readers.items()}
+        painters = {encoding: partial(self._paint, reader) for encoding, reader in readers.items()}
         self._stream = ServerStream(width, height, painters, self._canvas.resize)
 
     @property
@@ -61,6 +65,16 @@ class PythonDecoder:
         """RGB, shape (height, width, 3)."""
         return self._canvas.framebuffer
 
+    @property
+    def picture(self) -> NDArray[np.uint8]:
+        """A copy of what is made of the framebuffer."""
+        return self._canvas.picture.pixels.copy()
+
+    @property
+    def block(self) -> bytes | None:
+        """The pixels of the block."""
+        return self._canvas.picture.block()
+
     def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
         """Take in the next bytes of the stream.
 
@@ -68,6 +82,11 @@ class PythonDecoder:
             RfbProtocolError: the stream is invalid, now or at an earlier call.
         """
         return [_shape(event) if isinstance(event, Cursor) else event for event in self._stream.feed(data)]
+
+    def _paint(self, reader: Reader, r: Region) -> Steps[None]:
+        self._canvas.in_luma = False
+        yield from reader(self._canvas, r)
+        self._canvas.picture.update(r, in_luma=self._canvas.in_luma)
 
 
 def _shape(cursor: Cursor) -> CursorShape:

@@ -16,7 +16,7 @@ from .input_state import InputEvent, InputState
 from .options import VncOptions
 from .transport import Transport
 
-_Taken = tuple[NDArray[np.uint8], int, int, float]
+_Taken = tuple[NDArray[np.uint8], bytes | None, int, int, float]
 
 
 class NativePump:
@@ -36,9 +36,8 @@ class NativePump:
             desktop.width,
             desktop.height,
             continuous=options.continuous,
-            regions=options.regions,
-            scale=options.scale,
-            grey=options.grey,
+            regions=options.wanted_regions,
+            spec=options.picture,
             silence_s=options.silence_s,
             leftover=leftover,
             bell=BELL.fd,

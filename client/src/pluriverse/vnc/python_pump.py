@@ -24,7 +24,6 @@ from pluriverse.rfb.python_decoder import PythonDecoder
 from .frame import Frame
 from .input_state import InputEvent, InputState
 from .options import VncOptions
-from .shrink import view_of
 from .transport import Transport
 
 # These are the native driver's, in client/native/connection.c and pool.c, which says why.
@@ -45,7 +44,8 @@ class PythonPump:
         self._socket = transport.socket
         self._socket.setblocking(False)
         self._options = options
-        self._decoder = PythonDecoder(desktop.width, desktop.height, regions=options.regions)
+        regions = options.wanted_regions
+        self._decoder = PythonDecoder(desktop.width, desktop.height, regions=regions, spec=options.picture)
         self._input = InputState()
         self._frame: Frame | None = None
         self._taken: Frame | None = None
@@ -161,9 +161,9 @@ class PythonPump:
             self._request(incremental=request == "incremental")
 
     def _publish(self) -> None:
-        options = self._options
-        array = view_of(self._decoder.framebuffer, scale=options.scale, grey=options.grey)
-        self._frame = Frame(array, self._decoder.updates, self._decoder.pixels, time.time())
+        array = self._decoder.picture
+        array.flags.writeable = False
+        self._frame = Frame(array, self._decoder.block, self._decoder.updates, self._decoder.pixels, time.time())
         BELL.ring()
 
     def _check_silence(self, silent_s: float) -> None:
@@ -179,7 +179,7 @@ class PythonPump:
     def _view(self) -> Region:
         """The part of the screen around all regions; all of it if they lie elsewhere."""
         whole = Region(0, 0, self.width, self.height)
-        regions = [region for region in self._options.regions or () if region.touches(whole)]
+        regions = [region for region in self._options.wanted_regions or () if region.touches(whole)]
         if not regions:
             return whole
         left, top = min(region.x for region in regions), min(region.y for region in regions)

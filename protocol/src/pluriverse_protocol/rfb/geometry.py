@@ -19,6 +19,13 @@ class Region(NamedTuple):
     width: int
     height: int
 
+    def overlap(self, other: Region) -> Region:
+        """What both have; without width or height if that is nothing."""
+        x, y = max(self.x, other.x), max(self.y, other.y)
+        right = min(self.x + self.width, other.x + other.width)
+        bottom = min(self.y + self.height, other.y + other.height)
+        return Region(x, y, max(0, right - x), max(0, bottom - y))
+
     def touches(self, other: Region) -> bool:
         """Whether the two have a pixel in common."""
         return (

@@ -129,7 +129,7 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
         Raises:
             ConfigurationError: there is no such mode.
         """
-        picture = self.core.result(0).screen
+        picture = self.core.screen(0)
         if mode == "rgb_array":
             return picture
         if self._view is None:

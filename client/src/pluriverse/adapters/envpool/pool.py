@@ -32,7 +32,7 @@ class EnvPool:
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
         """
-        self.core: Core = open_core(env_id, config, connection)
+        self.core: Core = open_core(env_id, config, connection, whole_screens=rendering.render_mode is not None)
         try:
             self._rendering = rendering
             self._stacks = Stacks(self.core.n, config.stack_num, self.core.pictures.shape)
@@ -245,10 +245,10 @@ class EnvPool:
     def _drawn(self, index: int) -> NDArray[np.uint8]:
         width, height = self._rendering.render_width, self._rendering.render_height
         size = (height, width) if width > 0 and height > 0 else None
-        return Pictures(PictureOptions(size=size), self.core.pictures.box).make(self.core.result(index).screen)
+        return Pictures(PictureOptions(size=size), self.core.pictures.box).make(self.core.screen(index))
 
 
-def open_core(env_id: str, config: Config, connection: Connection) -> Core:
+def open_core(env_id: str, config: Config, connection: Connection, *, whole_screens: bool = False) -> Core:
     """Start or find the remotes of an EnvPool."""
     size = None
     if config.img_height is not None and config.img_width is not None:
@@ -260,5 +260,6 @@ def open_core(env_id: str, config: Config, connection: Connection) -> Core:
         pictures=PictureOptions(connection.crop, size, config.gray_scale),
         frame_skip=config.frame_skip,
         fps=connection.fps,
+        whole_screens=whole_screens,
         **connection.options,
     )

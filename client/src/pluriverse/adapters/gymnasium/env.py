@@ -52,7 +52,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: the remote could not be started or reached.
         """
-        self.core: Core = open_core(env_id, remotes, 1, **options)
+        self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
         try:
             self._renderer = Renderer(self.core, render_mode)
         except BaseException:

@@ -122,7 +122,7 @@ class Renderer:
         """
         if self._core.phase(index) is Phase.NEW:
             raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first render")
-        return np.array(self._pictures.make(self._core.result(index).screen))
+        return np.array(self._pictures.make(self._core.screen(index)))
 
     def show(self) -> None:
         """Show the first environment in the mode ``human``; in others, do nothing."""

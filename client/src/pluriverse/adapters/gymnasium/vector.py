@@ -68,7 +68,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             RemoteUnavailable: a remote could not be started or reached.
         """
         self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
-        core = open_core(env_id, remotes, num_envs, **options)
+        core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
         try:
             self._renderer = Renderer(core, render_mode)
         except BaseException:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from pluriverse.rfb.canvas import Pixels
+from pluriverse.rfb.picture import Pixels
 
 # Rows that are done together. More take fewer, longer steps; the diagonals of this many rows of the widest desktop
 # take 26 MB for the moment.

@@ -33,19 +33,23 @@ class JpegPainter:
             BadData: it is damaged, of another size, or of a kind that VNC servers don't send.
         """
         require_baseline(data, r.width, r.height)
-        size = r.width * r.height * 3
+        luma, block = canvas.picture.luma, canvas.picture.spec.block
+        # Nobody sees a grey picture's colours but the block's.
+        canvas.in_luma = luma is not None and not (block is not None and block.touches(r))
+        screen = luma if luma is not None and canvas.in_luma else canvas.framebuffer
+        area = screen[r.y : r.y + r.height, r.x : r.x + r.width]
         if r.width == canvas.width:
-            target = canvas.framebuffer[r.y : r.y + r.height].reshape(-1)
+            target = area.reshape(-1)
         else:
-            if self._scratch.size < size:
-                self._scratch = np.empty(size, np.uint8)
-            target = self._scratch[:size]
+            if self._scratch.size < area.size:
+                self._scratch = np.empty(area.size, np.uint8)
+            target = self._scratch[: area.size]
         try:
-            simplejpeg.decode_jpeg(data, "RGB", buffer=target)
+            simplejpeg.decode_jpeg(data, "GRAY" if canvas.in_luma else "RGB", buffer=target)
         except (ValueError, RuntimeError) as error:
             raise BadData(f"JPEG data is damaged: {error}") from None
         if r.width != canvas.width:
-            canvas.put(r, target)
+            area[...] = target.reshape(area.shape)
 
 
 def require_baseline(data: bytes, width: int, height: int) -> None:

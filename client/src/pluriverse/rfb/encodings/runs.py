@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from pluriverse_protocol.rfb.errors import BadData
 
-from pluriverse.rfb.canvas import Pixels
+from pluriverse.rfb.picture import Pixels
 
 # A run's length is 1 and its bytes added up; each byte of 255 says that another follows.
 MORE: Final = 255

@@ -14,8 +14,9 @@ import numpy as np
 from pluriverse_protocol.rfb.errors import BadData
 from pluriverse_protocol.rfb.geometry import Region
 
-from pluriverse.rfb.canvas import Canvas, Pixels
+from pluriverse.rfb.canvas import Canvas
 from pluriverse.rfb.inflate import Inflater
+from pluriverse.rfb.picture import Pixels
 
 from . import Steps
 from .gradient import undo_gradient

@@ -13,8 +13,9 @@ from pluriverse_protocol.rfb.errors import BadData, LimitExceeded
 from pluriverse_protocol.rfb.geometry import Region
 from pluriverse_protocol.rfb.limits import MAX_ZRLE_BYTES
 
-from pluriverse.rfb.canvas import Canvas, Pixels
+from pluriverse.rfb.canvas import Canvas
 from pluriverse.rfb.inflate import Inflater
+from pluriverse.rfb.picture import Pixels
 
 from . import Steps
 from .runs import Bytes, palette_runs, plain_runs
