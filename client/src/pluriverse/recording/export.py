@@ -66,7 +66,7 @@ class Export:
         Of several, each has its recording's name behind that of ``path``, or its number where two names are the same.
 
         Raises:
-            ConfigurationError: a recording can't be read, or smaller pictures need OpenCV, which isn't installed.
+            ConfigurationError: a recording can't be read.
             pluriverse.wrappers.video.VideoError: a film can't be written.
         """
         stem = path.with_suffix("") if path.suffix in (".mp4", ".png") else path
