@@ -50,7 +50,8 @@ class TitleReader(ProgramReader):
         """
         try:
             return self._look()
-        except (error.ConnectionClosedError, error.DisplayError, error.XauthError, OSError) as problem:
+        # OverflowError: python-xlib tries TCP next, and a large display number is no port.
+        except (error.ConnectionClosedError, error.DisplayError, error.XauthError, OSError, OverflowError) as problem:
             self.close()
             raise SourceError(
                 f"source {self._name!r}: no window can be seen on the screen {self._display_name!r}: {problem}; "
