@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -257,6 +258,8 @@ def test_worker_builds_its_own_environment(method: str, player: Player) -> None:
     assert worker.exitcode == 0
     results.close()
     results.join_thread()
+    del results, worker
+    gc.collect()  # unlinks the queue's semaphores, while their tracker runs
     # Its end took nothing of ours along.
     player.until_all_play()
     resource_tracker = getattr(multiprocessing, "resource_tracker", None)

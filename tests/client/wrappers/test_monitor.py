@@ -42,7 +42,8 @@ def test_each_episode_is_a_line_and_some_are_filmed(tmp_path: Path) -> None:
     assert (second["index"], second["error"], second["truncated"]) == (1, "it broke", True)
     (film,) = (tmp_path / "run").glob("*.png")
     assert film.name == "episode-000000.png"
-    frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(Image.open(film))]
+    with Image.open(film) as pictures:
+        frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(pictures)]
     assert [int(frame.max()) for frame in frames] == [1, 2]
     assert env.closed == 1
 
@@ -57,7 +58,8 @@ def test_picture_that_changes_in_size_ends_the_film(tmp_path: Path) -> None:
         monitor.step([[]])
     monitor.close()
     (film,) = tmp_path.glob("*.png")
-    assert getattr(Image.open(film), "n_frames", 1) == 1
+    with Image.open(film) as picture:
+        assert getattr(picture, "n_frames", 1) == 1
 
 
 def test_films_grow_rarer() -> None:
@@ -84,9 +86,9 @@ def test_animated_png_holds_every_picture_at_its_rate(tmp_path: Path) -> None:
     for picture in pictures:
         writer.write(picture)
     writer.close()
-    film = Image.open(tmp_path / "film.png")
-    assert film.info["duration"] == 20.0
-    frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(film)]
+    with Image.open(tmp_path / "film.png") as film:
+        assert film.info["duration"] == 20.0
+        frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(film)]
     assert all(np.array_equal(frame, picture) for frame, picture in zip(frames, pictures, strict=True))
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,18 +52,21 @@ def window_on(environment: Mapping[str, str]) -> Window:
 
 
 @pytest.fixture
-def inside(nested: NestedScreen) -> Window:
-    return window_on(nested.environment)
+def inside(nested: NestedScreen) -> Iterator[Window]:
+    with window_on(nested.environment) as window:
+        yield window
 
 
 @pytest.fixture
-def inside_spare(spare: NestedScreen) -> Window:
-    return window_on(spare.environment)
+def inside_spare(spare: NestedScreen) -> Iterator[Window]:
+    with window_on(spare.environment) as window:
+        yield window
 
 
 @pytest.fixture
-def viewer(screen: Screen) -> RfbClient:
-    return RfbClient("127.0.0.1", screen.options.vnc_port, None)
+def viewer(screen: Screen) -> Iterator[RfbClient]:
+    with RfbClient("127.0.0.1", screen.options.vnc_port, None) as viewer:
+        yield viewer
 
 
 async def test_hidden_screen_shows_nothing_of_itself_and_all_of_itself_when_it_is_shown(

@@ -32,15 +32,15 @@ def test_program_that_does_not_gets_a_block_at_its_place() -> None:
 
 
 def test_page_is_guarded_but_for_what_it_allows() -> None:
-    assert overlay_arguments(manifest(page=PAGE)) == ["--guard"]
+    assert overlay_arguments(manifest(page=PAGE)) == ["--filter-keys"]
     page = {**PAGE, "allow": ["menus"], "keys": ["Control+s", "F5"]}
     assert overlay_arguments(manifest(page=page)) == [
-        *("--guard", "--allow", "0x73:4", "--allow", "0xffc2:0", "--middle-button")
+        *("--filter-keys", "--allow", "0x73:4", "--allow", "0xffc2:0", "--middle-button")
     ]
 
 
 async def test_overlay_that_can_not_start_says_why_and_leaves_nothing(screen: Screen) -> None:
     leftovers = Leftovers()
     with pytest.raises(StartError, match=r"exit status 1:\noverlay: no X server answers at DISPLAY=':0x'"):
-        await start_overlay(["--guard"], {**screen.environment, "DISPLAY": ":0x"})
+        await start_overlay(["--filter-keys"], {**screen.environment, "DISPLAY": ":0x"})
     leftovers.assert_none()

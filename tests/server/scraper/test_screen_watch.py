@@ -9,10 +9,10 @@ import pytest
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.scraper.cookies import Cookies
 from pluriverse_server.scraper.screen_watch import ScreenWatch
+from pluriverse_server.x11.connection import open_display
 from support.scraped import x_server
 from support.waiting import eventually
 from support.xwindow import Window
-from Xlib.display import Display
 
 
 async def test_drawing_is_noticed_each_time_after_rearming(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ async def test_one_file_opens_each_screen_with_its_own_cookie(tmp_path: Path, mo
             cookies.add(screen)
         assert cookies.path.stat().st_mode & 0o777 == 0o600
         for screen in (one, other):
-            Display(screen["DISPLAY"]).close()
+            open_display(screen["DISPLAY"]).close()
         cookies.remove(other)
-        Display(one["DISPLAY"]).close()
-        with pytest.raises(Exception, match=r"\(256,|No protocol|Authorization"):
-            Display(other["DISPLAY"])
+        open_display(one["DISPLAY"]).close()
+        with pytest.raises(DisplayLost, match=r"\(256,|No protocol|Authorization"):
+            open_display(other["DISPLAY"])

@@ -53,4 +53,6 @@ class BackgroundLoop:
             for task in tasks:
                 task.cancel()
             self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            # An aborted transport closes its socket in the loop's next round.
+            self._loop.run_until_complete(asyncio.sleep(0))
             self._loop.close()

@@ -11,7 +11,7 @@ from typing import Final, Self
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from Xlib import X, error
 
-from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, abort, open_display, send
+from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, abort, closing_on_error, open_display, send
 
 from .client_thread import ClientThread, open_in_thread
 from .keymap import Keymap
@@ -36,7 +36,7 @@ class Injector:
         """
         self._display = display
         self._connection = open_display(display, xauthority)
-        with ReportingLoss(self._display):
+        with closing_on_error(self._connection), ReportingLoss(self._display):
             self._connection.set_error_handler(_log_error)
             screen = self._connection.screen()
             self._right: int = screen.width_in_pixels - 1
@@ -77,11 +77,14 @@ class Injector:
 
     def close(self) -> None:
         """Release everything and hang up. May be called again, and when the X server is gone."""
-        with contextlib.suppress(DisplayLost), ReportingLoss(self._display):
-            self.release_all()
-            # A server that finds the connection closed throws away what it hasn't read of it.
-            self._connection.sync()
-            self._connection.close()
+        try:
+            with contextlib.suppress(DisplayLost), ReportingLoss(self._display):
+                self.release_all()
+                # A server that finds the connection closed throws away what it hasn't read of it.
+                self._connection.sync()
+                self._connection.close()
+        finally:
+            self._connection.display.socket.close()
 
     def abort(self) -> None:
         """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""

@@ -90,8 +90,10 @@ def map_probe_keysyms(display: str, xauthority: Path) -> None:
         DisplayLost: there is no X server at ``display``, or it refuses the cookie.
     """
     connection = open_display(display, xauthority)
-    with ReportingLoss(display):
-        for keysym, keycode in PROBE_KEYCODES.items():
-            connection.change_keyboard_mapping(keycode, [(keysym, keysym)])
-        connection.sync()
-        connection.close()
+    try:
+        with ReportingLoss(display):
+            for keysym, keycode in PROBE_KEYCODES.items():
+                connection.change_keyboard_mapping(keycode, [(keysym, keysym)])
+            connection.sync()
+    finally:
+        connection.display.socket.close()

@@ -12,7 +12,7 @@ from Xlib import X, error
 from Xlib.display import Display
 from Xlib.protocol import event
 
-from pluriverse_server.x11.connection import ReportingLoss, abort, open_display
+from pluriverse_server.x11.connection import ReportingLoss, abort, closing_on_error, open_display
 
 # By which nested screens find each other's windows.
 TITLE: Final = "pluriverse nested screen"
@@ -38,7 +38,7 @@ class NestedWindow:
         self._outside = open_display(display, xauthority)
         self._inside: Display | None = None
         self._servers = f"{display}, or the one in it,"
-        with ReportingLoss(self._servers):
+        with closing_on_error(self._outside), ReportingLoss(self._servers):
             self._root: Any = self._outside.screen().root
             # Without a background what was there before stays until the first picture is painted over it.
             self._window: Any = self._root.create_window(

@@ -11,7 +11,7 @@ from Xlib import X, error
 from Xlib.ext import damage, res
 
 from pluriverse_server.display import DisplayLost
-from pluriverse_server.x11.connection import CONNECTION_ERRORS, open_display
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, ReportingLoss, closing_on_error, open_display
 
 # Toolkits have windows of a pixel for themselves; a game's is larger.
 MIN_SIDE: Final = 16
@@ -24,7 +24,7 @@ class ScreenWatch:
         """Connect; raise DisplayLost if there is no X server at ``display``, or it lacks an extension."""
         self.drawn = asyncio.Event()
         self._connection: Any = open_display(display, xauthority)
-        try:
+        with closing_on_error(self._connection), ReportingLoss(display):
             for extension in (damage.extname, res.extname):
                 if not self._connection.has_extension(extension):
                     raise DisplayLost(f"the X server at {display} lacks the extension {extension}")
@@ -34,8 +34,6 @@ class ScreenWatch:
             self._root: Any = self._connection.screen().root
             self._damage: int = self._root.damage_create(damage.DamageReportNonEmpty)
             self._connection.flush()
-        except CONNECTION_ERRORS as problem:
-            raise DisplayLost(f"the X server at {display} went away: {problem}") from problem
         # python-xlib forgets it when the connection is lost.
         self._descriptor: int = self._connection.fileno()
         asyncio.get_running_loop().add_reader(self._descriptor, self._heard)

@@ -8,6 +8,7 @@ import secrets
 import socket
 import struct
 import threading
+import traceback
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Final, cast
@@ -22,7 +23,7 @@ COOKIE_PROTOCOL: Final = b"MIT-MAGIC-COOKIE-1"
 COOKIE_BYTES: Final = 16
 
 # What python-xlib raises when the server is gone, refuses, or was never there.
-CONNECTION_ERRORS: Final = (error.ConnectionClosedError, error.DisplayError, OSError)
+CONNECTION_ERRORS: Final = (error.ConnectionClosedError, error.DisplayError, error.XauthError, OSError)
 
 # python-xlib takes the cookie's file from the environment, and keeps what it learns of a server on a class.
 _opening: Final = threading.Lock()
@@ -67,6 +68,7 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
             connection = display.Display(name)
         # Display numbers end at 65535 - 6000 where there is no Unix socket.
         except (*CONNECTION_ERRORS, OverflowError) as problem:
+            _close_sockets(problem)
             raise DisplayLost(f"no connection to the X server at {name}: {problem}") from problem
         finally:
             shared.extension_major_opcodes, shared.error_classes, shared.event_classes = before
@@ -106,10 +108,32 @@ def send(connection: display.Display, *packed: bytes) -> None:
     own.socket.sendall(b"".join((data, *packed)))
 
 
+@contextlib.contextmanager
+def closing_on_error(connection: display.Display) -> Generator[None]:
+    """Close the connection if the body, which sets up its owner, raises."""
+    try:
+        yield
+    except BaseException:
+        connection.display.socket.close()
+        raise
+
+
 def abort(connection: display.Display) -> None:
     """Cut the connection: what is blocked in it, on another thread, raises."""
     with contextlib.suppress(OSError):
         connection.display.socket.shutdown(socket.SHUT_RDWR)
+
+
+def _close_sockets(problem: BaseException | None) -> None:
+    """Close the sockets of a failed connection, which python-xlib leaves open and only its frames still refer to."""
+    while problem is not None:
+        for frame, _ in traceback.walk_tb(problem.__traceback__):
+            for value in frame.f_locals.values():
+                # Not by getattr: what isn't complete yet looks for its missing attributes without end.
+                leaked = value if isinstance(value, socket.socket) else getattr(value, "__dict__", {}).get("socket")
+                if isinstance(leaked, socket.socket):
+                    leaked.close()
+        problem = problem.__context__
 
 
 @contextlib.contextmanager

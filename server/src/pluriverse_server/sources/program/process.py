@@ -11,6 +11,7 @@ from Xlib.xobject.drawable import Window
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import ProcessSource
 from pluriverse_server.sources.reading import SourceError
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, open_display
 
 from .patterns import Matcher
 from .reader import ProgramReader, Target
@@ -50,8 +51,7 @@ class TitleReader(ProgramReader):
         """
         try:
             return self._look()
-        # OverflowError: python-xlib tries TCP next, and a large display number is no port.
-        except (error.ConnectionClosedError, error.DisplayError, error.XauthError, OSError, OverflowError) as problem:
+        except (DisplayLost, *CONNECTION_ERRORS) as problem:
             self.close()
             raise SourceError(
                 f"source {self._name!r}: no window can be seen on the screen {self._display_name!r}: {problem}; "
@@ -66,7 +66,7 @@ class TitleReader(ProgramReader):
 
     def _look(self) -> Value:
         if self._display is None:
-            self._display = display.Display(self._display_name)
+            self._display = open_display(self._display_name)
         # Every client gets events of keyboard map changes, and they pile up unless they are read.
         for _ in range(self._display.pending_events()):
             self._display.next_event()
