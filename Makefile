@@ -50,7 +50,7 @@ assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
 test: setup-dev  ## Run the tests that need no image
 	$(PYTEST) -m 'not container' $(TESTS)
 
-test-all: setup-dev  ## Run all tests, and build the images that some need meanwhile
+test-all: setup-dev  ## Run all tests, building the images that some need meanwhile; what fails is run again alone
 	@tools/test-all $(PYTEST) $(TESTS)
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
