@@ -1,6 +1,7 @@
-"""What wakes an agent that waits: a new frame of any screen, a message of any rewarder, a connection that broke.
+"""Wakes an agent that waits: at a new frame of any screen, a message of any rewarder, a broken connection.
 
-One bell serves the whole process. Whoever has something new rings it; whoever waits looks again at each ring.
+One bell serves the whole process. A producer rings it when it has something new; a waiting thread checks again at each
+ring.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What agents and remotes agree on about the processes that they start; starting them is theirs."""
+"""How child processes are wrapped, which environment they get, and how their ends are described. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 SETPRIV: Final = "setpriv"
 SETPRIV_PACKAGE: Final = "util-linux"
 
-# These describe the terminal or desktop of whoever started us; curses, for one, believes COLUMNS rather than its own
+# These describe the terminal or desktop that started us; curses, for one, believes COLUMNS rather than its own
 # terminal.
 _SESSION_VARIABLES: Final = frozenset(
     {

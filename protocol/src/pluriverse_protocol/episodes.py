@@ -15,7 +15,7 @@ class State(Enum):
 
 
 class Event(Enum):
-    """What can happen to an episode."""
+    """The events of an episode."""
 
     RESET = "a reset asks for a new episode"
     JOIN = "a reset asks for no more than the episode under way"
@@ -27,7 +27,7 @@ class Event(Enum):
 
 
 class Step(Enum):
-    """What follows an event."""
+    """The steps that follow an event."""
 
     SEND_REWARD = "send the reward"
     END = "send the last reward, done, with the old episode's id"

@@ -87,7 +87,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Readings:
-    """What was read off a scraped program at ``at``, for people, metrics and recordings; agents don't get it.
+    """The readings of a scraped program at ``at``, for people, metrics and recordings; not sent to agents.
 
     ``readings`` has an object for each source whose reading has changed: ``value`` that counts (or null), ``raw`` as it
     was read, ``confidence`` 0 to 1, ``state`` in a word, ``events`` since the last, ``lag_ms`` that reading it took.

@@ -27,7 +27,7 @@ TIME_LIMIT: Final = "time limit"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the machine needs of a catalogue entry. Times are seconds."""
+    """A catalogue entry as the machine needs it. Times are seconds."""
 
     env_id: str
     fps: float = 60.0

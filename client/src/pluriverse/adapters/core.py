@@ -1,4 +1,4 @@
-"""What all interfaces share: acts on some environments, and waits for whichever answer first."""
+"""The core of all interfaces: acts on some environments, and waits for the first ones to answer."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ MAX_SIDE: Final = 16384
 
 @dataclass(frozen=True, slots=True)
 class PictureOptions:
-    """What to make of a screen.
+    """The picture to make of a screen.
 
     ``crop`` is (x, y, width, height) in pixels of the screen; None: what the environment draws on, as the remote says.
     ``size`` is (height, width) to resize to, None: as it is. ``grey``: one channel, the luma of ITU-R BT.601.

@@ -19,7 +19,7 @@ STALL_S: Final = 0.5
 
 
 class Phase(Enum):
-    """What an environment is waiting for."""
+    """The phases of an environment, named for what it waits for."""
 
     NEW = auto()
     """Its first reset."""

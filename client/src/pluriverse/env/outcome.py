@@ -1,4 +1,4 @@
-"""What a step brought of one remote, as typed fields; ``info`` for users is made of them last."""
+"""The outcome of a step on one remote, as typed fields; the users' ``info`` is built from them last."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ BLOCK_PIXELS: Final = metadata.WIDTH * metadata.HEIGHT
 
 
 class Missing(Enum):
-    """What a step is still waiting for."""
+    """The answer that a step still waits for."""
 
     REWARD = auto()
     PICTURE = auto()

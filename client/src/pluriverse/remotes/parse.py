@@ -1,4 +1,4 @@
-"""What ``remotes=`` may be: a number, ``docker:4``, ``local:4``, or addresses."""
+"""Parses ``remotes=``: a number, ``docker:4``, ``local:4``, or addresses."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ RUNNING: Final = "running"
 
 @dataclass(frozen=True, slots=True)
 class Popped:
-    """What one step of the agent gets from one remote.
+    """The messages of one remote that a step returns.
 
     ``reward``, ``done``, ``terminated``, ``truncated``, ``count`` and ``info`` are of the episode ``completed_id`` if
     one ended, otherwise of ``episode_id``; ``completed_texts`` and ``completed_observation`` are its last. ``texts``,

@@ -1,4 +1,4 @@
-"""What a decoder is, and which of the two implementations runs.
+"""The interface of a decoder, and the choice between its two implementations.
 
 The native one is chosen where it was built, the one in Python otherwise. ``PLURIVERSE_RFB=python`` or
 ``PLURIVERSE_RFB=native`` in the environment insists on one.

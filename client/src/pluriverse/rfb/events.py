@@ -1,4 +1,4 @@
-"""What a decoder says beside the picture: RFB's events, but the cursor as an array."""
+"""Events of a decoder: RFB's own, but the cursor as an array."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Inflater:
         self._stream = zlib.decompressobj()
 
     def exactly(self, data: bytes, wanted: int) -> bytes:
-        """What ``data`` inflates to, which must be ``wanted`` bytes.
+        """Inflate ``data``, which must give ``wanted`` bytes.
 
         Raises:
             BadData: it isn't, or the data is damaged.
@@ -29,7 +29,7 @@ class Inflater:
         return inflated
 
     def at_most(self, data: bytes, limit: int) -> bytes:
-        """What ``data`` inflates to.
+        """Inflate ``data``.
 
         Raises:
             BadData: that would be over ``limit`` bytes, or the data is damaged.

@@ -1,4 +1,4 @@
-"""What is made of a screen while it is decoded: a part of it, smaller or larger, in grey.
+"""Pictures made of a screen while it is decoded: a part of it, smaller or larger, in grey.
 
 To the last bit as the native decoder makes it (client/native/rfb_picture.c).
 """
@@ -19,7 +19,7 @@ LUMA: Final = np.array([77, 150, 29], np.uint16)
 
 
 class PictureSpec(NamedTuple):
-    """What a picture shows of a screen, and how.
+    """The part, size and colours of a picture.
 
     ``crop``: this part of the screen, black where it lies beyond; None: all of it. ``size``: area means of it, scaled
     to (height, width) pixels. ``scale``, instead of a size: each pixel is the mean of scale x scale, and what is left

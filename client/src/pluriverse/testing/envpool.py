@@ -66,7 +66,7 @@ def sample(env: Any, n: int) -> Any:
 
 
 class _Expected:
-    """What the next answer of each environment must be like."""
+    """The expected next answer of each environment."""
 
     def __init__(self, env: Any) -> None:
         self._env = env

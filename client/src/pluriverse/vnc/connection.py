@@ -1,4 +1,4 @@
-"""What a connection is, whichever implementation serves it."""
+"""The interface of a connection, common to both implementations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a screen looked like at one moment."""
+"""A frame: a screen at one moment."""
 
 from __future__ import annotations
 

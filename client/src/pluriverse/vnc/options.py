@@ -1,4 +1,4 @@
-"""What to ask of a VNC server, and what to make of its screen."""
+"""Options of a connection: encodings to ask for, and the picture to make of the screen."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ class VncOptions:
 
     @property
     def picture(self) -> PictureSpec:
-        """What is made of the screen."""
+        """The picture to make of the screen."""
         return PictureSpec(self.crop, self.size, self.scale, self.grey, self.block)
 
     def encoding_numbers(self) -> list[int]:
-        """What goes into SetEncodings."""
+        """The encodings for SetEncodings."""
         return preferred_encodings(
             quality=self.quality,
             fine_quality=self.fine_quality,

@@ -1,4 +1,4 @@
-"""What ALE's actions mean, and which of them each game takes (its minimal set), by gym-core's name of the game.
+"""The meanings of ALE's actions, and each game's minimal set of them, by gym-core's name of the game.
 
 Static, so that agents need no emulator; a test compares it with ale-py.
 """

@@ -1,4 +1,4 @@
-"""What a server says beside the pixels: frozen, and no two related."""
+"""Events of a server's stream beside the pixels."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Region(NamedTuple):
     height: int
 
     def overlap(self, other: Region) -> Region:
-        """What both have; without width or height if that is nothing."""
+        """Return the intersection; without width or height if it is empty."""
         x, y = max(self.x, other.x), max(self.y, other.y)
         right = min(self.x + self.width, other.x + other.width)
         bottom = min(self.y + self.height, other.y + other.height)

@@ -1,4 +1,4 @@
-"""What a client sends after ServerInit: builders of each message, and a parser for those who read them."""
+"""A client's messages after ServerInit: a builder of each, and a parser."""
 
 from __future__ import annotations
 

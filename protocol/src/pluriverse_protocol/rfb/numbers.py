@@ -59,7 +59,7 @@ SUBSAMPLING: Final = {"4:4:4": -768, "4:2:0": -767, "4:2:2": -766, "grey": -765,
 
 
 class FenceFlag(enum.IntFlag):
-    """What a fence asks for."""
+    """Flags of a fence."""
 
     BLOCK_BEFORE = 1
     BLOCK_AFTER = 2

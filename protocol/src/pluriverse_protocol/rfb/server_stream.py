@@ -1,4 +1,4 @@
-"""What a server sends after ServerInit, split into its messages."""
+"""Splits a server's bytes after ServerInit into messages."""
 
 from __future__ import annotations
 

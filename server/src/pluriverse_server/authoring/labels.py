@@ -1,4 +1,4 @@
-"""What is true in a recording: NAME.labels.json, which people write through ``label`` and ``score`` compares with.
+"""The truth about a recording: NAME.labels.json, written with ``label`` and compared by ``score``.
 
 Times are seconds since the recording began. A source's truth is a step function: each value until the next.
 """

@@ -47,7 +47,7 @@ T = TypeVar("T", bound=Table)
 
 @dataclass
 class Validation:
-    """What was found. ``manifest`` and ``catalogue`` are only set if the files could be read."""
+    """The findings. ``manifest`` and ``catalogue`` are only set if the files could be read."""
 
     mistakes: list[Problem] = field(default_factory=list[Problem])
     warnings: list[Problem] = field(default_factory=list[Problem])

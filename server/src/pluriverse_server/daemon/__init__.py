@@ -1,1 +1,1 @@
-"""What listens on the rewarder port: WebSocket rewarder, health, metrics, viewer."""
+"""The server on the rewarder port: WebSocket rewarder, health, metrics, viewer."""

@@ -40,7 +40,7 @@ _FULL: Final = "this remote has as many connections as it serves; try again when
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """What the HTTP side shows: the state as JSON, the metrics' text, and the VNC server's address."""
+    """Sources of the HTTP side: the state as JSON, the metrics' text, and the VNC server's address."""
 
     status: Callable[[], Mapping[str, Any]]
     metrics: Callable[[], bytes]

@@ -79,7 +79,7 @@ class NestedScreen:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a program needs in its environment to draw on this screen."""
+        """The environment variables with which a program draws on this screen."""
         return {"DISPLAY": self._server.display, "XAUTHORITY": str(self.xauthority)}
 
     @property

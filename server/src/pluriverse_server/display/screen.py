@@ -65,7 +65,7 @@ class ServerExit:
 
 
 class Restarted(enum.Enum):
-    """What ``Screen.restart_dead`` started again."""
+    """The servers that ``Screen.restart_dead`` has restarted."""
 
     NOTHING = enum.auto()
     VNC_SERVER = enum.auto()  # programs run on, VNC clients connect again
@@ -92,7 +92,7 @@ class Screen(ABC):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a program needs in its environment to draw on this screen."""
+        """The environment variables with which a program draws on this screen."""
         return {"DISPLAY": self.display, "XAUTHORITY": str(self.xauthority)}
 
     @property

@@ -40,7 +40,7 @@ class Ready(Table):
 
 
 class LimitsTable(Table):
-    """What a scraped program may use before its episode is truncated: processes; output and files in MiB."""
+    """Limits of a scraped program, whose episode is truncated beyond them: processes; output and files in MiB."""
 
     processes: Annotated[int, Field(ge=1, le=4096)] = 128
     output_mib: Annotated[int, Field(ge=1, le=65536)] = 256

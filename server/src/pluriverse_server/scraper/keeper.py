@@ -68,7 +68,7 @@ def _spawn(command: list[str], output: int) -> int:
             file_actions=[(os.POSIX_SPAWN_DUP2, null, 0), *((os.POSIX_SPAWN_DUP2, output, to) for to in (1, 2))],
             setsid=True,
             setsigmask=[],
-            # Python ignores these, and programs take it over from whoever starts them.
+            # Python ignores these, and a program would inherit that.
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
         )
     finally:

@@ -57,7 +57,7 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class PlaySettings:
-    """What is played. Plays of equal settings are interchangeable."""
+    """The settings of a play. Plays of equal settings are interchangeable."""
 
     directory: Path
     game: GameTables
@@ -340,7 +340,7 @@ class Play:
 
 @dataclass(frozen=True)
 class SharedDesktop:
-    """What all plays share: the daemon's screen (DISPLAY and XAUTHORITY) of ``size`` pixels, and a private folder."""
+    """Shared by all plays: the daemon's screen (DISPLAY and XAUTHORITY) of ``size`` pixels, and a private folder."""
 
     screen: Mapping[str, str]
     size: tuple[int, int]

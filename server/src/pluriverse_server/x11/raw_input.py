@@ -1,4 +1,4 @@
-"""What is pressed on a display, whoever has the focus: XInput 2 raw events, which no other client's grab takes away."""
+"""XInput 2 raw events: all keys and buttons of a display, whatever has the focus or a grab."""
 
 from __future__ import annotations
 

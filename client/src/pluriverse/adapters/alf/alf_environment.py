@@ -17,7 +17,7 @@ from .tensor_specs import TensorSpec
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What an environment says of itself, which doesn't change."""
+    """The constant description of an environment."""
 
     observation_spec: Nest
     action_spec: Nest
@@ -185,7 +185,7 @@ class Described:
 
     @property
     def description(self) -> Description:
-        """What the environment says of itself."""
+        """The environment's description."""
         raise NotImplementedError
 
     def env_info_spec(self) -> Nest:
@@ -216,7 +216,7 @@ class DescribedEnvironment(Described, AlfEnvironment):
 
     @property
     def description(self) -> Description:
-        """What the environment says of itself."""
+        """The environment's description."""
         return self._description
 
     def _require_open(self) -> None:

@@ -114,7 +114,7 @@ class ProcessEnvironment(Described):
 
     @property
     def description(self) -> Description:
-        """What the environment says of itself; waits until it is made."""
+        """The environment's description; waits until it is made."""
         if self._made is None:
             raise Closed("this process was not started; call start() first")
         return self._made()

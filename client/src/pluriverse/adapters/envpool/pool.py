@@ -23,7 +23,7 @@ from .spec import PoolSpec
 
 
 class EnvPool:
-    """What EnvPool's interfaces share. For one thread at a time. Arrays that ``recv`` returns aren't changed later."""
+    """The base of EnvPool's interfaces. For one thread at a time. Arrays that ``recv`` returns aren't changed later."""
 
     def __init__(self, env_id: str, config: Config, connection: Connection, rendering: Rendering) -> None:
         """Start or find the remotes; blocks until they play.

@@ -1,4 +1,4 @@
-"""What a single environment and a vector of them share: opening remotes, seeds, infos and rendering."""
+"""Shared by the environment and the vector: opening remotes, seeds, infos and rendering."""
 
 from __future__ import annotations
 

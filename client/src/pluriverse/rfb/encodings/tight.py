@@ -35,7 +35,7 @@ MIN_TO_COMPRESS: Final = 12
 
 
 class Filter(enum.IntEnum):
-    """What was done to pixels before they were compressed."""
+    """Filters of pixels before compression."""
 
     COPY = 0
     PALETTE = 1

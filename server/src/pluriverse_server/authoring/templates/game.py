@@ -35,7 +35,7 @@ Picture = NDArray[np.uint8]
 
 
 class Game:
-    """What there is, and how it goes on from frame to frame."""
+    """The state of the game, and its rules from frame to frame."""
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)

@@ -76,7 +76,7 @@ class Grabber:
         return self._box is not None
 
     def grab(self) -> list[Pixels]:
-        """What is in the regions now, in their order; the arrays are the caller's to keep, and may be read-only.
+        """Return the regions' current pixels, in their order; the caller may keep the arrays, which may be read-only.
 
         Raises:
             ScreenLost: the server is gone.

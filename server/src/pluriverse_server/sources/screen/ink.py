@@ -19,7 +19,7 @@ BLUE, GREEN, RED = np.uint16(29), np.uint16(150), np.uint16(77)
 
 @dataclass(frozen=True)
 class Ink:
-    """What counts as ink: a ``colour`` (red, green, blue), or everything ``light`` or ``dark``.
+    """The pixels that count as ink: a ``colour`` (red, green, blue), or everything ``light`` or ``dark``.
 
     A pixel's level is its largest distance from the colour in any channel, or else its luminance. At level ``full`` it
     is all ink, at ``none`` no ink, and in between partly, like the smoothed edges of glyphs.
