@@ -154,7 +154,11 @@ class RewarderConnection:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._socket.close()
+        try:
+            await self._socket.close()
+        finally:
+            # A close that is cancelled would leave it open.
+            self._socket.transport.abort()
 
     # ── from the thread that steps ──────────────────────────────────────────────────────────────────────────────────
 
