@@ -142,6 +142,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     """Count the tests in containers that are left out."""
+    if not items:
+        return
     config = items[0].config
     config.stash[left_out] += sum(item.get_closest_marker("container") is not None for item in items)
 
