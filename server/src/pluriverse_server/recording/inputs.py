@@ -20,7 +20,7 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 from Xlib import X, error
 from Xlib.ext import ge, xinput
 
-from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, open_display
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, closing_on_error, open_display
 from pluriverse_server.x11.raw_input import KEY_REPEAT, RAW_EVENT, select_raw_events
 
 log = logging.getLogger(__name__)
@@ -50,14 +50,11 @@ class Inputs:
         """
         self._take = take
         self._connection = open_display(display, xauthority)
-        try:
-            self._select()
-        except CONNECTION_ERRORS as problem:
-            self._connection.display.socket.close()
-            raise DisplayLost(f"the X server at {display} hung up: {problem}") from problem
-        except DisplayLost:
-            self._connection.close()
-            raise
+        with closing_on_error(self._connection):
+            try:
+                self._select()
+            except CONNECTION_ERRORS as problem:
+                raise DisplayLost(f"the X server at {display} hung up: {problem}") from problem
         self._down: set[int] = set()
         self._buttons = 0
         self._stopping, self._wake = os.pipe()
