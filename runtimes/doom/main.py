@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import signal
 import sys
 import tempfile
-from types import FrameType
-from typing import NoReturn
 
 # Before numpy is imported: its linear algebra, which nothing here uses, would start a thread for each core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -16,29 +14,16 @@ from doom.catalogue import UnknownEnvironment
 from doom.engine import Engine, EngineDied
 from doom.program import Program
 from doom.shared_memory import sweep
-from pluriverse_server.kit import NoDaemon, NoDisplay, Reporter
-
-
-def _end(signum: int, frame: FrameType | None) -> NoReturn:
-    sys.exit(0)
+from pluriverse_server.kit import run_program
 
 
 def main() -> int:
     """Play until asked to stop."""
-    signal.signal(signal.SIGTERM, _end)
     sweep()
-    with tempfile.TemporaryDirectory(prefix="doom-") as folder:
+    with tempfile.TemporaryDirectory(prefix="doom-") as folder, contextlib.closing(Engine()) as engine:
         # The engine leaves folders where it is started.
         os.chdir(folder)
-        engine = Engine()
-        try:
-            Program(Reporter.from_environment(), engine).run()
-        except (NoDaemon, NoDisplay, UnknownEnvironment, EngineDied) as error:
-            sys.stderr.write(f"doom: {error}\n")
-            return 1
-        finally:
-            engine.close()
-    return 0
+        return run_program("doom", lambda reporter: Program(reporter, engine), UnknownEnvironment, EngineDied)
 
 
 if __name__ == "__main__":

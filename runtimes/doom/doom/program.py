@@ -1,26 +1,13 @@
-"""The loop: keys from the screen, requests from the daemon, tics by the clock."""
+"""Plays episodes of the engine, tic by tic."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from pluriverse_protocol import metadata
-from pluriverse_protocol.reports import Frame, Observation, Ready, Report, Reset, Stop
-from pluriverse_server.kit import (
-    PROBE_KEYSYM,
-    DaemonGone,
-    Keyboard,
-    KeyEdge,
-    KeyLatch,
-    MetadataBlock,
-    Pacer,
-    Reporter,
-    Window,
-    wait_for_input,
-)
+from pluriverse_protocol.reports import Frame, Observation, Ready, Report, Reset
+from pluriverse_server import kit
 
 from .catalogue import entry_of
 from .engine import Engine
@@ -29,106 +16,70 @@ from .engine import Engine
 BLOCK_X: Final = 626
 BLOCK_Y: Final = 8
 
-# JPEG mixes what is within 8 pixels of each other: plain ground on each side keeps the game out of the block.
-MARGIN: Final = 8
-
 
 @dataclass(slots=True)
 class _Episode:
     number: int
-    pacer: Pacer
+    pacer: kit.Pacer
     over: bool = False
     sent: list[float] = field(default_factory=list[float])
 
 
-class Program:
-    """Plays one episode after another, as the daemon asks. The block's window is its own, above the engine's."""
+class Program(kit.Program):
+    """The loop around the engine. The block's window is its own, above the engine's."""
 
-    def __init__(self, reporter: Reporter, engine: Engine) -> None:
+    def __init__(self, reporter: kit.Reporter, engine: Engine) -> None:
         """Open the block's window.
 
         Raises:
             NoDisplay: there is no X server that can be drawn on.
         """
-        self._reporter = reporter
+        self._shown = kit.BlockWindow(BLOCK_X, BLOCK_Y, "doom block")
+        super().__init__(reporter, self._shown.window, self._shown.block)
         self._engine = engine
-        width, height = metadata.WIDTH + 2 * MARGIN, metadata.HEIGHT + 2 * MARGIN
-        left, top = BLOCK_X - MARGIN, BLOCK_Y - MARGIN
-        self._window = Window(width, height, left, top, "doom block", click_through=True)
-        self._block = MetadataBlock(self._window, MARGIN, MARGIN)
-        self._keyboard = Keyboard(self._window)
-        self._latch = KeyLatch(self._keyboard.held_at_start)
         self._episode: _Episode | None = None
 
-    def run(self) -> None:
-        """Play until the daemon asks to stop or hangs up.
+    def idle_s(self) -> float | None:
+        """Return the seconds until the next tic."""
+        return None if self._episode is None else self._episode.pacer.next_due - time.monotonic()
+
+    def reset(self, request: Reset) -> None:
+        """Begin an episode.
 
         Raises:
-            UnknownEnvironment: the daemon asked for one that the catalogue hasn't.
+            UnknownEnvironment: the catalogue hasn't the one that was asked for.
             EngineDied: the engine has crashed.
         """
-        try:
-            while self._turn():
-                pass
-        except DaemonGone:
-            return
-
-    def _turn(self) -> bool:
-        edges, requests = wait_for_input(self._keyboard, self._reporter, self._idle_s())
-        self._take_keys(edges)
-        for request in requests:
-            match request:
-                case Stop():
-                    return False
-                case Reset():
-                    self._reset(request)
-                case _:
-                    pass
-        if self._episode is not None and self._episode.pacer.take(time.monotonic()):
-            self._tic(self._episode)
-        return True
-
-    def _idle_s(self) -> float | None:
-        """Return the seconds until something is due; None if nothing is."""
-        return None if self._episode is None else max(0.0, self._episode.pacer.next_due - time.monotonic())
-
-    def _take_keys(self, edges: Iterable[KeyEdge]) -> None:
-        for edge in edges:
-            self._latch.apply(edge.keysym, down=edge.down)
-            if edge.down and edge.keysym == PROBE_KEYSYM:
-                self._block.saw_probe(edge.at)
-
-    def _reset(self, request: Reset) -> None:
         self._engine.begin(entry_of(request.env), request.seed)
         self._stamp()
-        self._window.sync()
-        self._take_keys(self._keyboard.events())
-        self._latch.forget_presses()
-        pacer = Pacer(request.fps, time.monotonic() + 1 / request.fps)
+        self._shown.window.sync()
+        self.drop_keys()
+        pacer = kit.Pacer(request.fps, time.monotonic() + 1 / request.fps)
         self._episode = _Episode(request.episode, pacer)
-        self._reporter.report(Ready(request.episode, request.fps), *self._observation(self._episode))
+        self.reporter.report(Ready(request.episode, request.fps), *self._observation(self._episode))
 
-    def _tic(self, episode: _Episode) -> None:
+    def attend(self) -> None:
+        """Play a tic if it is time; raise EngineDied if the engine has crashed."""
+        episode = self._episode
+        if episode is None or not episode.pacer.take(time.monotonic()):
+            return
         if episode.over:
             # The last picture stays; its clock goes on.
             self._stamp()
             return
-        outcome = self._engine.step(self._latch.take())
+        outcome = self._engine.step(self.latch.take())
         at = self._stamp()
         reports: list[Report] = [Frame(episode.number, episode.pacer.frames, episode.pacer.late_frames, at)]
         reports += self._observation(episode)
         if outcome.is_last or outcome.reward:
             reports.append(outcome.report(episode.number, at))
         episode.over = outcome.is_last
-        self._reporter.report(*reports)
+        self.reporter.report(*reports)
 
     def _stamp(self) -> float:
         """Paint the clock, after the picture; return it in UNIX seconds."""
         now = time.time()
-        self._block.stamp(now)
-        # The engine's window may have come since the last tic.
-        self._window.to_top()
-        self._window.put(self._block.region)
+        self._shown.paint(now)
         return now
 
     def _observation(self, episode: _Episode) -> list[Report]:

@@ -12,6 +12,7 @@ from pluriverse_server.kit import Outcome
 from .catalogue import Atari
 from .controls import joystick
 from .emulators import MAX_FRAMES, Emulators
+from .environment import Environment
 
 LEAST_FRAMESKIP: Final = 2
 FRAMESKIPS: Final = 3
@@ -57,28 +58,20 @@ class Palette:
         self._bgrx[screen, 3] = KNOWN
 
 
-class AtariEnvironment:
-    """One Atari game; the emulators are shared with the others."""
-
-    turn_keys: frozenset[int] | None = None
+class AtariEnvironment(Environment):
+    """One Atari game; the emulators are shared with the others. The picture is 160 by 210, in some games 160 by 250."""
 
     def __init__(self, game: Atari, emulators: Emulators) -> None:
         self._game = game
         self._emulators = emulators
         self._palette = Palette()
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """160 by 210, some games 160 by 250."""
-        height, width = cast("tuple[int, int]", self._ale.getScreenDims())  # pyright: ignore[reportUnknownMemberType]
-        return width, height
-
     def reset(self, seed: int) -> None:
         """Begin an episode."""
         self._ale = self._emulators.begin(self._game, seed)
         self._frameskips = Frameskips(self._game.frameskip, seed)
-        width, height = self.size
-        self._screen = np.empty((height, width), np.uint8)
+        size = cast("tuple[int, int]", self._ale.getScreenDims())  # pyright: ignore[reportUnknownMemberType]
+        self._screen = np.empty(size, np.uint8)
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """The joystick's action for as many frames as this step takes; their rewards are summed."""
@@ -95,24 +88,13 @@ class AtariEnvironment:
         return self._screen
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
-        """Write the frame's rows from ``top`` to ``bottom``, which is excluded, into those of ``picture``, BGRX."""
+        """Write some rows of the frame; see ``Environment.draw``."""
         rows = slice(top, bottom)
         if not self._palette.draw(self._screen[rows], picture[rows]):
             self._palette.learn(self._screen, self._ale.getScreenRGB())
             self._palette.draw(self._screen[rows], picture[rows])
 
-    def observation(self) -> list[float] | None:
-        """None: the picture is all there is."""
-        return None
-
     @property
     def lives(self) -> int:
         """How many lives are left; 0 in games without."""
         return self._ale.lives()
-
-    def text(self) -> str:
-        """Empty."""
-        return ""
-
-    def close(self) -> None:
-        """Nothing: the emulators stay loaded."""

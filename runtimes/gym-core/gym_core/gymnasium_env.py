@@ -15,14 +15,14 @@ from pluriverse_server.kit import Outcome
 
 from . import catalogue
 from .controls import Held, Turns, controls_of
-from .environment import copy_rgb
+from .environment import Environment
 
 # Larger pictures are halved, or more: this leaves the metadata block plain ground around it.
 MAX_WIDTH: Final = 896
 MAX_HEIGHT: Final = 700
 
 
-class GymnasiumEnvironment:
+class GymnasiumEnvironment(Environment):
     """One environment of Gymnasium's registry, with its own time limit."""
 
     def __init__(self, game: catalogue.Gymnasium) -> None:
@@ -34,17 +34,7 @@ class GymnasiumEnvironment:
         self._low_dimensional = game.low_dimensional
         self._controls = controls_of(game.id)
         self._env: gymnasium.Env[Any, Any] = gymnasium.make(game.id, render_mode="rgb_array", disable_env_checker=True)
-
-    @property
-    def turn_keys(self) -> frozenset[int] | None:
-        """The keysyms whose press is a step; None where time goes on."""
-        return frozenset(self._controls.actions) if isinstance(self._controls, Turns) else None
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of the picture as it is drawn."""
-        height, width, _ = self._rgb.shape
-        return width, height
+        self.turn_keys = frozenset(self._controls.actions) if isinstance(self._controls, Turns) else None
 
     def reset(self, seed: int) -> None:
         """Begin an episode."""
@@ -64,17 +54,14 @@ class GymnasiumEnvironment:
         return self._rgb
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
-        """Write the frame's rows from ``top`` to ``bottom``, which is excluded, into those of ``picture``, BGRX."""
-        copy_rgb(self._rgb[top:bottom], picture[top:bottom])
+        """Write some rows of the frame; see ``Environment.draw``."""
+        # Three plain copies are five times as fast as one through a reversed index.
+        for channel in range(3):
+            picture[top:bottom, :, 2 - channel] = self._rgb[top:bottom, :, channel]
 
     def observation(self) -> list[float] | None:
         """The observation's numbers where the environment is one that reports them."""
         return [float(value) for value in self._observation] if self._low_dimensional else None
-
-    @property
-    def lives(self) -> int:
-        """0: nobody counts them."""
-        return 0
 
     def text(self) -> str:
         """The mission of minigrid's environments, in their words."""

@@ -2,27 +2,26 @@
 
 A program that a remote runs is started with ``DISPLAY``, ``XAUTHORITY`` and ``PLURIVERSE_SOCKET`` set. It opens a
 ``Window``, takes keys from a ``Keyboard``, paces its frames with a ``Pacer``, paints a ``MetadataBlock``, and speaks
-with the daemon through a ``Reporter``. Nothing here starts a thread or owns a loop: the program calls
-``wait_for_input``, or selects on the ``fileno()`` of the keyboard and of the reporter itself.
+with the daemon through a ``Reporter``. A ``Program`` is the loop around these; one with a loop of its own calls
+``wait_for_input``, or selects on the ``fileno()`` of the keyboard and of the reporter. Nothing here starts a thread.
 """
 
 from __future__ import annotations
 
-from .block import MetadataBlock
+from .block import BlockWindow, MetadataBlock
 from .connection import NoDisplay, XError
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge, KeyLatch
-from .outcome import Outcome
 from .pacer import Pacer
-from .region import Band, Region
+from .program import Outcome, Program, run_program, wait_for_input
 from .reporter import DaemonGone, NoDaemon, Reporter
-from .waiting import wait_for_input
-from .window import Window
+from .window import Band, Region, Window
 
 news = wait_for_input  # the name that programs written for 0.1 know
 
 __all__ = [
     "PROBE_KEYSYM",
     "Band",
+    "BlockWindow",
     "DaemonGone",
     "KeyEdge",
     "KeyLatch",
@@ -32,10 +31,12 @@ __all__ = [
     "NoDisplay",
     "Outcome",
     "Pacer",
+    "Program",
     "Region",
     "Reporter",
     "Window",
     "XError",
     "news",
+    "run_program",
     "wait_for_input",
 ]

@@ -11,7 +11,7 @@ from typing import Final
 
 from pluriverse_server.kit import PROBE_KEYSYM, NoDisplay, XError
 
-from .block import BlockWindow
+from .block import OverlayBlock
 from .key_filter import KeyFilter
 from .rules import Combination
 
@@ -57,7 +57,7 @@ def main() -> None:
         if options.block is not None:
             probes = {PROBE_KEYSYM, BACKTICK} if options.filter_keys else {PROBE_KEYSYM}
             x, y = options.block
-            block = BlockWindow(x, y, options.fps, probes, time.monotonic())
+            block = OverlayBlock(x, y, options.fps, probes, time.monotonic())
             block.attend(time.monotonic(), time.time())
         if options.ready_fd is not None:
             os.write(options.ready_fd, b"\n")
@@ -67,7 +67,7 @@ def main() -> None:
         sys.exit(f"overlay: {error}")
 
 
-def serve(key_filter: KeyFilter | None, block: BlockWindow | None) -> None:
+def serve(key_filter: KeyFilter | None, block: OverlayBlock | None) -> None:
     """Serve whichever of the two there is, for ever."""
     sources = [source for source in (key_filter, block) if source is not None]
     if key_filter is not None:
