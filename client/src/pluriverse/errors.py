@@ -13,6 +13,9 @@ PluriverseError
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
+
 
 class PluriverseError(Exception):
     """Root of the errors of environments, remotes and rewarder connections."""
@@ -48,3 +51,14 @@ class RemoteUnavailable(RemoteError):
 
 class RemoteFailed(RemoteError):
     """A remote broke after it was up."""
+
+
+@contextlib.contextmanager
+def needed(what: str, *, extra: str) -> Generator[None]:
+    """Import within this what an extra of ours brings; a failure is a ConfigurationError that names both."""
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{what} isn't there ({error}); install it: pip install 'pluriverse[{extra}]'"
+        ) from error

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, needed
 
 from .actions import BUTTONS, ActionMap
 from .core import Core
@@ -20,11 +20,9 @@ from .observations import Observations
 from .pictures import PictureOptions
 from .player import Phase, StepResult
 
-try:
+with needed("dm_env", extra="dm_env"):
     import dm_env
     from dm_env import specs
-except ImportError as _error:
-    raise ConfigurationError(f"dm_env isn't there ({_error}); install it: pip install 'pluriverse[dm_env]'") from _error
 
 OUTCOME: Final = 0.0
 GOES_ON: Final = 1.0

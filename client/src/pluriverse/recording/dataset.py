@@ -12,11 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, needed
 
 from .demonstrations import Demonstration
-
-MISSING = 'datasets need Minari: pip install "pluriverse[minari]"'
 
 # HDF5 crashes the whole process where the disk is full, so that room is made sure of before each write. The pictures
 # are nearly all of it.
@@ -33,12 +31,9 @@ def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
         ConfigurationError: Minari isn't installed, there is such a dataset, the id is none, there are no episodes, they
             have different spaces, or there is no room for them.
     """
-    try:
+    with needed("Minari", extra="minari"):
         minari: Any = importlib.import_module("minari")
         importlib.import_module("h5py")
-    except ImportError as error:
-        raise ConfigurationError(f"{MISSING} ({error})") from error
-
     with _configuration_errors(dataset_id):
         folder: Path = minari.storage.get_dataset_path(dataset_id)
         if folder.exists():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pluriverse.errors import ConfigurationError, ResetNeeded
+from pluriverse.errors import ConfigurationError, ResetNeeded, needed
 
 from . import nest
 from .alf_environment import DescribedEnvironment, Description
@@ -235,9 +235,5 @@ def _fit(info: Info, like: Mapping[str, Nest]) -> dict[str, Nest]:
 
 def import_gymnasium() -> Any:
     """Load Gymnasium and return it; raise ``ConfigurationError`` if it isn't installed."""
-    try:
+    with needed("Gymnasium", extra="alf"):
         return importlib.import_module("gymnasium")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"gymnasium isn't there ({error}); install it with: pip install 'pluriverse[alf]'"
-        ) from error

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, needed
 
 from . import nest, tensors
 from .alf_environment import AlfEnvironment, DescribedEnvironment, Description
@@ -419,10 +419,5 @@ def _is_channel_first(order: ChannelOrder) -> bool:
 
 
 def _opencv() -> Any:
-    try:
+    with needed("OpenCV, which makes pictures smaller and grey,", extra="alf"):
         return importlib.import_module("cv2")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"pictures are resized and made grey with OpenCV, which isn't there ({error}); "
-            "install it with: pip install 'pluriverse[alf]'"
-        ) from error

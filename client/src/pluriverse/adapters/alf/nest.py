@@ -12,12 +12,10 @@ from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
-from pluriverse.errors import ConfigurationError, Misuse
+from pluriverse.errors import Misuse, needed
 
-try:
+with needed("dm-tree", extra="alf"):
     _tree: Any = importlib.import_module("tree")  # it has no types
-except ImportError as _error:
-    raise ConfigurationError(f"dm-tree isn't there ({_error}); install it: pip install 'pluriverse[alf]'") from _error
 
 Nest = Any
 """A leaf, or a container of nests. Its leaves are whatever the function at hand says."""

@@ -28,7 +28,7 @@ from typing import Any, Final, Literal, overload
 
 import numpy as np
 
-from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, PluriverseError, ResetNeeded
+from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, PluriverseError, ResetNeeded, needed
 
 from .alf_environment import AlfEnvironment, Described, Description
 from .data_structures import TimeStep
@@ -211,13 +211,8 @@ class ProcessEnvironment(Described):
             self._waiting.popleft().answer = ("raised", WorkerFailed(reason))
 
     def _pickled(self) -> bytes:
-        try:
+        with needed("cloudpickle, which sends environments to their processes,", extra="alf"):
             cloudpickle = importlib.import_module("cloudpickle")
-        except ImportError as error:
-            raise ConfigurationError(
-                f"environments are sent to their processes with cloudpickle, which isn't there ({error}); "
-                "install it with: pip install 'pluriverse[alf]'"
-            ) from error
         try:
             return cloudpickle.dumps((self.constructor, self.env_id, self._seed))
         except (TypeError, AttributeError, ValueError) as error:

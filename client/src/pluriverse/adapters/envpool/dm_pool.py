@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import needed
 
 from .pool import EnvPool
 from .spec import state_tuple
 
-try:
+with needed("dm_env", extra="dm_env"):
     from dm_env import Environment, TimeStep
-except ImportError as _error:
-    raise ConfigurationError(
-        f"EnvPool with dm_env's interface needs dm_env ({_error}); install it with: pip install 'pluriverse[dm_env]'"
-    ) from _error
 
 if TYPE_CHECKING:
 

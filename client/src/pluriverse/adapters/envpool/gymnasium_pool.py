@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse.errors import ConfigurationError, Misuse
+from pluriverse.errors import Misuse, needed
 
 from .config import Config, Connection, Rendering
 from .pool import EnvPool
 from .spec import ENV_ID, PLAYERS_ENV_ID
 
-try:
+with needed("Gymnasium", extra="gymnasium"):
     from gymnasium import Env
     from gymnasium.vector import AutoresetMode, VectorEnv
-except ImportError as _error:
-    raise ConfigurationError(
-        f"EnvPool's Gymnasium interface needs it ({_error}); install it with: pip install 'pluriverse[gymnasium]'"
-    ) from _error
 
 if TYPE_CHECKING:
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from pluriverse.adapters.actions import BUTTONS, ActionMap, Kind
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, needed
 
 from .config import Config
 
@@ -169,12 +169,8 @@ def _space(spec: ArraySpec) -> Any:
 
 
 def _spec(name: str, spec: ArraySpec) -> Any:
-    try:
+    with needed("dm_env", extra="dm_env"):
         from dm_env import specs
-    except ImportError as error:
-        raise ConfigurationError(
-            f"dm_env's specs need dm_env ({error}); install it with: pip install 'pluriverse[dm_env]'"
-        ) from error
     name = name.rpartition(":")[2].rpartition(".")[2]
     if spec.of_one == () and np.issubdtype(spec.dtype, np.integer) and spec.minimum == 0 and spec.maximum < _INT32.max:
         return specs.DiscreteArray(int(spec.maximum) + 1, spec.dtype, name)
@@ -182,10 +178,6 @@ def _spec(name: str, spec: ArraySpec) -> Any:
 
 
 def _gymnasium_spaces() -> Any:
-    try:
+    with needed("Gymnasium", extra="gymnasium"):
         from gymnasium import spaces
-    except ImportError as error:
-        raise ConfigurationError(
-            f"EnvPool's spaces are Gymnasium's ({error}); install it with: pip install 'pluriverse[gymnasium]'"
-        ) from error
     return spaces
