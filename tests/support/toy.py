@@ -59,6 +59,9 @@ time_limit_s = 0.3
 [[envs]]
 id = "toy.Sync-v0"
 sync = true
+[[envs]]
+id = "toy.Numbers-v0"
+spaces = {{ observation = [2] }}
 """
 
 

@@ -144,6 +144,23 @@ async def test_rewards_texts_and_observations_come_with_the_step_after_them(tmp_
         assert again == {"vision": None, "text": [], "observation": [1, 2]}
 
 
+async def test_described_structured_observation_is_in_an_episodes_first_observation(tmp_path: Path) -> None:
+    async with bench(tmp_path, env_id="toy.Numbers-v0") as b:
+        b.env.reset()
+        b.episodes[0] = (await b.programs[0].begin()).episode
+        (observation,), *_ = await b.step_until(lambda step: step[3][0].get("env_status.env_state") == "running")
+        assert observation is None
+        b.report(of_observation([1, 2]))
+        (observation,), *_ = await b.step_until(lambda step: step[0][0] is not None)
+        assert observation == {"vision": None, "text": [], "observation": [1, 2]}
+
+
+async def test_episode_whose_program_owes_its_observation_begins_without_it(tmp_path: Path) -> None:
+    async with bench(tmp_path, env_id="toy.Numbers-v0") as b:
+        await b.reset()
+        assert b.step()[0] == [{"vision": None, "text": []}]
+
+
 async def test_done_comes_with_the_old_reward_and_the_next_episode_begins_by_itself(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         await b.reset()

@@ -230,6 +230,16 @@ async def test_program_that_is_never_ready_is_lost(tmp_path: Path) -> None:
         assert (await stage.until_lost()).reason == "program was not ready within 0.5 s"
 
 
+async def test_stop_waits_until_a_program_that_was_to_make_room_for_another_is_reaped(tmp_path: Path) -> None:
+    async with staged(tmp_path, DEAF + SLEEP, reset="restart") as stage:
+        stage.begin(1)
+        await stage.until(Ready(1))
+        stage.begin(2)
+        await eventually(lambda: stage.program.pid is None)
+    # What waits for its end is a task.
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 async def test_program_that_is_ready_for_another_episode_is_not_ready(tmp_path: Path) -> None:
     text = "say(report='ready', episode=reset()['episode'] - 1)\n" + SLEEP
     async with staged(tmp_path, text, ready={"timeout_s": 2.0}) as stage:

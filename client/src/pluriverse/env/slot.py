@@ -24,6 +24,10 @@ from .outcome import Outcome
 # the picture has no painted clock, this is how long it is taken to need: several frames of any VNC server.
 SETTLE_S: Final = 0.1
 
+# An environment that describes a space of structured observations sends the first right after it says that the episode
+# runs; one that sends none for so long is taken to have none yet.
+FIRST_OBSERVATION_S: Final = 1.0
+
 
 class Slot:
     """The state of one index between steps. Used only by the thread that steps."""
@@ -155,13 +159,20 @@ class Slot:
         return observation
 
     def _arrived(self, connection: RemoteConnection, popped: Popped, frame: Frame | None, now: float) -> bool:
-        """Return whether the picture belongs to this episode, and not still to the one before."""
+        """Return whether what is to be seen belongs to this episode, and not still to the one before."""
         if self._seen_episode == popped.episode_id:
             return True
-        if connection.screen is not None:
-            if frame is None or popped.running_since is None:
+        if popped.running_since is None:
+            return False
+        sent_at, received_at = popped.running_since
+        described = connection.rewarder.described
+        spaces = described.spaces if described is not None else None
+        if spaces is not None and spaces.observation is not None and popped.observation is None:
+            if now - received_at < FIRST_OBSERVATION_S:
                 return False
-            sent_at, received_at = popped.running_since
+        if connection.screen is not None:
+            if frame is None:
+                return False
             # The painted clock is cut to whole milliseconds.
             painted_later = self._block is not None and self._block.clock + 1 > sent_at * 1000
             if not painted_later and now - received_at < SETTLE_S:

@@ -13,7 +13,7 @@ from .browser import Browser
 from .program import Lost
 
 # A browser that exits may hang up first; the exit status says more than the hang-up.
-HANG_UP_GRACE_S: Final = 0.1
+HANG_UP_GRACE_S: Final = 0.5
 
 
 class BrowserKeeper:

@@ -27,7 +27,7 @@ SOCKET_NAME: Final = "program.sock"
 SCRAPER_FOLDER: Final = "scraper"
 
 # A program that exits may close its socket first; the exit status says more than the hang-up.
-HANG_UP_GRACE_S: Final = 0.05
+HANG_UP_GRACE_S: Final = 0.25
 
 # The exit status of a scraper that can't go on; the last line of its output is the reason.
 FAILED: Final = 1
@@ -88,6 +88,7 @@ class Program:
         self._last_frame_at: float | None = None
         self._work = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
+        self._killed: set[asyncio.Task[None]] = set()
         self.takes_joystick = False
 
     async def start(self) -> None:
@@ -103,6 +104,7 @@ class Program:
             self._keeper = None
         self._environment = None
         await self._end_process()
+        await asyncio.gather(*self._killed)
         await self._socket.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
@@ -186,7 +188,7 @@ class Program:
             return
         if self._environment is not environment:
             # Its screen was lost while it was being started.
-            await process.stop()
+            self._kill(process)
             return
         self._process = process
         process.on_end(lambda: self._ended(process))
@@ -212,8 +214,15 @@ class Program:
         process = self._process
         if process is None:
             return
-        process.kill()
+        self._kill(process)
         self._lose(reason, process.output_tail)
+
+    def _kill(self, process: ChildProcess) -> None:
+        """Kill a process; ``stop`` waits until it is reaped."""
+        process.kill()
+        reaped = asyncio.create_task(process.stop(), name="program: reaped")
+        self._killed.add(reaped)
+        reaped.add_done_callback(self._killed.discard)
 
     def _forget(self) -> ChildProcess | None:
         """Reset all state about the running process, and return the process."""
@@ -234,7 +243,7 @@ class Program:
                 await process.stop()
             finally:
                 # Even if cancelled: nothing else refers to the process any more.
-                process.kill()
+                self._kill(process)
         self._socket.hang_up()
 
     # ── reports ──────────────────────────────────────────────────────────────────────────────────────────────────────
