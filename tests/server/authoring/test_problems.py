@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.authoring.problems import KeyPath, line_of, lines_of
+from pluriverse_server.authoring.problems import line_of, lines_of
+from pluriverse_server.manifest.runtime import KeyPath
 
 DOCUMENT = '''\
 # a comment with [brackets] and key = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import tomllib
 import types
@@ -15,19 +16,16 @@ from typing import Annotated, Any, Final, TypeGuard, Union, cast, get_args, get_
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
+from pluriverse_server.manifest.runtime import KeyPath, dotted, key_path
 from pluriverse_server.manifest.sources import KINDS
 
-# As pydantic's locations: keys, and indices of arrays.
-KeyPath = tuple[str | int, ...]
-
-_QUOTED: Final = r"""(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
-_NAME: Final = rf"(?:[A-Za-z0-9_-]+|{_QUOTED})"
-_KEY: Final = re.compile(rf"\s*{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*")
-_OPENING: Final = re.compile(r"\[{1,2}")
-_BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_SEPARATOR: Final = re.compile(rf"{_BLANK.pattern},?{_BLANK.pattern}")
-_LONG_STRINGS: Final = r"""\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}"""
-_SCALAR: Final = re.compile(rf"{_LONG_STRINGS}|{_QUOTED}|[^,\]}}#\n]+", re.DOTALL)
+# What may end a statement in the middle of it: a string of several lines, and arrays and tables around it.
+_CLOSINGS: Final = [
+    quotes + "".join(brackets)
+    for depth in range(5)
+    for brackets in itertools.product("]}", repeat=depth)
+    for quotes in ("", '"""', "'''")
+]
 
 # How much of a value is quoted.
 _QUOTED_CHARS: Final = 80
@@ -97,27 +95,15 @@ class Document:
         return [line for line in lines if word.search(self._rows[line - 1])]
 
 
-def dotted(path: KeyPath) -> str:
-    """Return a path as it is written: ``reset.steps[0].until``."""
-    key = ""
-    for part in path:
-        key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
-    return key
-
-
 def problems_of(document: Document, model: type[BaseModel], error: ValidationError) -> list[Problem]:
     """Return the problems that a model found in a document."""
     found: list[Problem] = []
     for details in error.errors(include_url=False):
-        location = tuple(part for part in details["loc"] if part != "[key]")
-        path = location
-        if len(location) > 2 and location[0] == "sources" and location[2] in KINDS:
-            # The class of a source isn't a key of the file.
-            path = (*location[:2], *location[3:])
+        path = key_path(details["loc"])
         if details["type"] == "value_error" and _is_table(details["input"]):
             found.append(document.problem_of_a_table(path, _reason(details)))
         else:
-            found.append(document.problem(path, _explain(details, location, model)))
+            found.append(document.problem(path, _explain(details, model)))
     return found
 
 
@@ -126,8 +112,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
 
 
-def _explain(details: ErrorDetails, location: KeyPath, model: type[BaseModel]) -> str:
-    kind, value = details["type"], details["input"]
+def _explain(details: ErrorDetails, model: type[BaseModel]) -> str:
+    kind, value, location = details["type"], details["input"], details["loc"]
     last = str(location[-1]) if location else ""
     if kind == "extra_forbidden":
         return _unknown(last, known_keys(model, location[:-1]), model)
@@ -205,9 +191,56 @@ def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
 
 def lines_of(text: str) -> Mapping[KeyPath, int]:
     """Return the line, from 1, of each table, key and array element of a text that ``tomllib`` has parsed."""
-    scanner = _Scanner(text)
-    scanner.scan()
-    return scanner.lines
+    lines: dict[KeyPath, int] = {}
+    last: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    statement = ""
+    for line, row in enumerate(text.split("\n"), 1):
+        statement += f"{row}\n"
+        # Each statement is a document of its own; of one that goes on, what is there already can be closed.
+        for closing in _CLOSINGS:
+            try:
+                said = tomllib.loads(statement + closing)
+            except tomllib.TOMLDecodeError:
+                continue
+            if statement.lstrip().startswith("["):
+                table = _table(said, last)
+                paths = [table[:depth] for depth in range(1, len(table) + 1)]
+            else:
+                paths = [(*table, *path) for path in _paths(said)]
+            for path in paths:
+                lines.setdefault(path, line)
+            statement = statement if closing else ""
+            break
+    return lines
+
+
+def _table(said: dict[str, Any], last: dict[KeyPath, int]) -> KeyPath:
+    """Return the path of the table that a header begins; ``last`` are the last indices of the arrays of tables."""
+    parts: list[str | int] = []
+    inner: object = said
+    while isinstance(inner, dict) and inner:
+        ((name, inner),) = cast("dict[str, object]", inner).items()
+        parts.append(name)
+        path = tuple(parts)
+        if isinstance(inner, list):
+            last[path] = last.get(path, -1) + 1
+        if path in last:
+            # A table below an array of tables belongs to the array's last.
+            parts.append(last[path])
+    return tuple(parts)
+
+
+def _paths(value: Any) -> Iterator[KeyPath]:
+    """Yield the paths of all that is in a value, what is outside first."""
+    items: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+    elif isinstance(value, list):
+        items = enumerate(cast("list[Any]", value))
+    for key, inner in items:
+        yield (key,)
+        yield from ((key, *path) for path in _paths(inner))
 
 
 def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int:
@@ -215,95 +248,3 @@ def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int:
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path, 1)
-
-
-class _Scanner:
-    """Finds the lines of keys, which the standard library's parser doesn't tell."""
-
-    def __init__(self, text: str) -> None:
-        self.lines: dict[KeyPath, int] = {}
-        self._text = text
-        self._at = 0
-        self._counted_to = 0
-        self._line = 1
-        # The index of the last table of each array of tables.
-        self._tables: dict[KeyPath, int] = {}
-
-    def scan(self) -> None:
-        table: KeyPath = ()
-        self._take(_BLANK)
-        while self._at < len(self._text):
-            if self._text.startswith("[", self._at):
-                table = self._header()
-            else:
-                self._pair(table)
-            self._take(_BLANK)
-
-    def _header(self) -> KeyPath:
-        line = self._line_here()
-        several = len(self._take(_OPENING)) == 2
-        parts: list[str | int] = []
-        names = self._key()
-        for depth, name in enumerate(names):
-            parts.append(name)
-            path = tuple(parts)
-            self.lines.setdefault(path, line)
-            if several and depth == len(names) - 1:
-                self._tables[path] = self._tables.get(path, -1) + 1
-            if path in self._tables:
-                # A table below an array of tables belongs to the array's last.
-                parts.append(self._tables[path])
-                self.lines.setdefault(tuple(parts), line)
-        self._at = self._text.index("]", self._at) + (2 if several else 1)
-        return tuple(parts)
-
-    def _pair(self, table: KeyPath) -> None:
-        line = self._line_here()
-        path = table
-        for name in self._key():
-            path = (*path, name)
-            self.lines.setdefault(path, line)
-        self._at = self._text.index("=", self._at) + 1
-        self._take(_BLANK)
-        self._value(path)
-
-    def _value(self, path: KeyPath) -> None:
-        if self._text.startswith("{", self._at):
-            self._at += 1
-            while not self._ends("}"):
-                self._pair(path)
-        elif self._text.startswith("[", self._at):
-            self._at += 1
-            index = 0
-            while not self._ends("]"):
-                self.lines.setdefault((*path, index), self._line_here())
-                self._value((*path, index))
-                index += 1
-        else:
-            self._take(_SCALAR)
-
-    def _ends(self, bracket: str) -> bool:
-        """Skip blanks, a comma, and the closing bracket; return whether it was there."""
-        self._take(_SEPARATOR)
-        closes = self._text.startswith(bracket, self._at)
-        self._at += closes
-        return closes
-
-    def _key(self) -> list[str]:
-        found: object = tomllib.loads(f"{self._take(_KEY)} = 0")
-        names: list[str] = []
-        while isinstance(found, dict):
-            ((name, found),) = cast("dict[str, object]", found).items()
-            names.append(name)
-        return names
-
-    def _take(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self._text, self._at)
-        assert found is not None
-        self._at = found.end()
-        return found[0]
-
-    def _line_here(self) -> int:
-        self._line += self._text.count("\n", self._counted_to, self._at)
-        self._counted_to = self._at
-        return self._line

@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -20,13 +19,14 @@ from pluriverse_server.manifest.page import PageTable
 from pluriverse_server.manifest.runtime import (
     FILE_NAME,
     MAX_GAMES,
-    MAX_MANIFEST_BYTES,
     EnvTable,
     GameFile,
+    KeyPath,
     Manifest,
     ManifestError,
     fill_address,
     fill_command,
+    read_document,
 )
 from pluriverse_server.manifest.sources import (
     AnySource,
@@ -40,7 +40,7 @@ from pluriverse_server.manifest.sources import (
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.programs.catalogue import load_catalogue, python_command
 
-from .problems import Document, KeyPath, Problem, problems_of
+from .problems import Document, Problem, problems_of
 
 T = TypeVar("T", bound=Table)
 
@@ -106,27 +106,17 @@ def _read_games(
 def _read(path: Path, model: type[T], mistakes: list[Problem]) -> tuple[Document, T] | None:
     """Return a file and its model; None, with the reasons in ``mistakes``, if it can't be read."""
     try:
-        if path.stat().st_size > MAX_MANIFEST_BYTES:
-            mistakes.append(Problem(path, 1, "", f"over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand"))
-            return None
-        text = path.read_text(encoding="utf-8")
-        values = tomllib.loads(text)
-    except FileNotFoundError:
-        mend = f"expected a runtime's folder with a {FILE_NAME} in it; pluriverse-server init makes one"
-        mistakes.append(Problem(path, 1, "", f"no such file; {mend}"))
-    except OSError as error:
-        mistakes.append(Problem(path, 1, "", f"can't be read: {error.strerror}"))
-    except (ValueError, RecursionError) as error:
-        # tomllib raises more than its own errors: for too long numbers and too deep nesting.
+        text, values = read_document(path)
+    except ManifestError as error:
         line = re.search(r"at line (\d+)", str(error))
-        mistakes.append(Problem(path, int(line[1]) if line else 1, "", f"not TOML: {error}"))
-    else:
-        document = Document(path, text)
-        try:
-            return document, model.model_validate(values)
-        except ValidationError as error:
-            mistakes += problems_of(document, model, error)
-    return None
+        mistakes.append(Problem(path, int(line[1]) if line else 1, "", str(error).removeprefix(f"{path}: ")))
+        return None
+    document = Document(path, text)
+    try:
+        return document, model.model_validate(values)
+    except ValidationError as error:
+        mistakes += problems_of(document, model, error)
+        return None
 
 
 # Catalogues may have thousands of environments, with the same mistake of a script in all of them.

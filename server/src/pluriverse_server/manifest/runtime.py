@@ -39,6 +39,9 @@ MAX_GAMES: Final = 256
 
 T = TypeVar("T", bound=Table)
 
+# As pydantic's locations: keys, and indices of arrays.
+KeyPath = tuple[str | int, ...]
+
 
 class ManifestError(Exception):
     """A runtime.toml that can't be used; the message has a line for each problem."""
@@ -273,28 +276,39 @@ def load(directory: Path) -> Manifest:
 
 
 def _read(path: Path, kind: type[T]) -> T:
+    _, values = read_document(path)
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise ManifestError(describe(path, error)) from None
+
+
+def read_document(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a TOML file, and what it says.
+
+    Raises:
+        ManifestError: it isn't there, is too large, or isn't TOML.
+    """
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
     except FileNotFoundError:
-        raise ManifestError(f"{path}: no such file; expected a runtime's folder with a {FILE_NAME} in it") from None
+        mend = f"expected a runtime's folder with a {FILE_NAME} in it; pluriverse-server init makes one"
+        raise ManifestError(f"{path}: no such file; {mend}") from None
     except OSError as error:
         raise ManifestError(f"{path}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         # tomllib also raises for numbers that are too long and nesting that is too deep.
         raise ManifestError(f"{path}: not TOML: {error}") from None
-    try:
-        return kind.model_validate(document)
-    except ValidationError as error:
-        raise ManifestError(describe(path, error)) from None
 
 
 def describe(path: Path, error: ValidationError, key_prefix: str = "") -> str:
     """Describe each problem on a line: file, key, what was expected, what was found."""
     lines: list[str] = []
     for problem in error.errors(include_url=False):
-        key = key_prefix + _key(problem["loc"])
+        key = key_prefix + dotted(key_path(problem["loc"]))
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
             message = "unknown key; is it misspelt, or in the wrong table?"
@@ -306,11 +320,12 @@ def describe(path: Path, error: ValidationError, key_prefix: str = "") -> str:
     return "\n".join(lines)
 
 
-def _key(location: tuple[int | str, ...]) -> str:
-    key = ""
-    if len(location) > 2 and location[0] == "sources" and location[2] in KINDS:
-        # pydantic adds the tag of the source's class, which is no key of the file.
-        location = (*location[:2], *location[3:])
-    for part in location:
-        key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
-    return key
+def key_path(location: KeyPath) -> KeyPath:
+    """Return the path of the key that pydantic means, without what it adds: a source's class, and its mark of keys."""
+    path = tuple(part for part in location if part != "[key]")
+    return (*path[:2], *path[3:]) if len(path) > 2 and path[0] == "sources" and path[2] in KINDS else path
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a path as it is written: ``reset.steps[0].until``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
