@@ -47,10 +47,10 @@ setup-dev:  # All that tests, lint and bench need
 assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
 	@tools/setup run $(RUNTIME)
 
-test: setup-dev  ## Run the tests that need no image
-	$(PYTEST) -m 'not container' $(TESTS)
+test: setup-dev  ## Run the tests that need no image; what fails beside others is run again alone
+	@tools/test $(PYTEST) -m 'not container' $(TESTS)
 
-test-all: setup-dev  ## Run all tests, building the images that some need meanwhile; what fails is run again alone
+test-all: setup-dev  ## The same with all tests, building the images that some need meanwhile
 	@tools/test-all $(PYTEST) $(TESTS)
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
