@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .connection import VncConnection
+from .connection import Frame, VncConnection
 from .driver import connect, wait_for_frames
-from .frame import Frame
 from .keys import keysym
 from .options import TlsOptions, VncOptions
 

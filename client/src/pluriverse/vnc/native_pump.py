@@ -11,7 +11,7 @@ from pluriverse.bell import BELL
 from pluriverse.rfb import ServerInit
 from pluriverse.rfb._native import NativeConnection
 
-from .frame import Frame
+from .connection import Frame
 from .input_state import InputEvent, InputState
 from .options import VncOptions
 from .transport import Transport

@@ -21,7 +21,7 @@ from pluriverse.rfb import Region, RfbProtocolError, ServerInit
 from pluriverse.rfb.events import Fence, Resized, UpdateFinished
 from pluriverse.rfb.python_decoder import PythonDecoder
 
-from .frame import Frame
+from .connection import Frame
 from .input_state import InputEvent, InputState
 from .options import VncOptions
 from .transport import Transport

@@ -17,6 +17,9 @@ from typing import Final
 BUFFER_BYTES: Final = 256 * 1024
 CHUNK_BYTES: Final = 64 * 1024
 
+# What a socket raises that has nothing to read, or takes no more; TLS may have to read before it writes, and back.
+_WOULD_BLOCK: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
 # After close a relay ends as soon as it sees the socket pair closed.
 JOIN_S: Final = 2.0
 
@@ -24,7 +27,7 @@ JOIN_S: Final = 2.0
 class Transport:
     """A connected socket that speaks plain RFB; it owns the descriptor until that is detached."""
 
-    def __init__(self, plain: socket.socket, relay: Relay | None = None) -> None:
+    def __init__(self, plain: socket.socket, relay: threading.Thread | None = None) -> None:
         self.socket = plain
         self._relay = relay
 
@@ -34,7 +37,11 @@ class Transport:
         if not isinstance(connected, ssl.SSLSocket):
             return cls(connected)
         ours, theirs = socket.socketpair()
-        return cls(ours, Relay(connected, theirs))
+        connected.setblocking(False)
+        theirs.setblocking(False)
+        relay = threading.Thread(target=_relay, args=(connected, theirs), name="vnc: tls", daemon=True)
+        relay.start()
+        return cls(ours, relay)
 
     def detach(self) -> int:
         """Return the descriptor, which the caller owns from now on."""
@@ -44,7 +51,7 @@ class Transport:
     def join(self) -> None:
         """Wait for the relay's end, after the descriptor was closed."""
         if self._relay is not None:
-            self._relay.join()
+            self._relay.join(JOIN_S)
 
     def close(self) -> None:
         """Hang up."""
@@ -52,76 +59,43 @@ class Transport:
         self.join()
 
 
-class Relay:
-    """A thread that carries bytes between a TLS socket and a plain one until either hangs up, and closes both."""
+def _relay(secured: ssl.SSLSocket, plain: socket.socket) -> None:
+    """Carry bytes between the two until either hangs up and the other was sent all; close both."""
+    to_plain, to_secured = bytearray(), bytearray()
+    with contextlib.suppress(OSError), secured, plain:
+        while True:
+            open_ended = _read(plain, to_secured) and _read(secured, to_plain)
+            _write(plain, to_plain)
+            _write(secured, to_secured)
+            if not open_ended or not _wait((secured, to_plain, to_secured), (plain, to_secured, to_plain)):
+                return
 
-    def __init__(self, secured: ssl.SSLSocket, plain: socket.socket) -> None:
-        self._secured = secured
-        self._plain = plain
-        self._to_plain = bytearray()
-        self._to_secured = bytearray()
-        secured.setblocking(False)
-        plain.setblocking(False)
-        self._thread = threading.Thread(target=self._run, name="vnc: tls", daemon=True)
-        self._thread.start()
 
-    def join(self) -> None:
-        """Wait for its end."""
-        self._thread.join(JOIN_S)
+def _read(source: socket.socket, into: bytearray) -> bool:
+    """Read what is there, as far as there is room; False if the other end hung up."""
+    # Until TLS itself has nothing more: what it has decrypted already shows on no descriptor.
+    while len(into) < BUFFER_BYTES:
+        try:
+            data = source.recv(CHUNK_BYTES)
+        except _WOULD_BLOCK:
+            return True
+        if not data:
+            return False
+        into += data
+    return True
 
-    def _run(self) -> None:
-        with contextlib.suppress(OSError), self._secured, self._plain:
-            while self._carry() and self._wait():
-                pass
 
-    def _carry(self) -> bool:
-        """Move what can be moved without waiting; False once either side has hung up and was sent all."""
-        open_ended = self._read_plain() and self._read_secured()
-        self._write_plain()
-        self._write_secured()
-        return open_ended
+def _write(target: socket.socket, unsent: bytearray) -> None:
+    with contextlib.suppress(*_WOULD_BLOCK):
+        while unsent:
+            del unsent[: target.send(unsent)]
 
-    def _wait(self) -> bool:
-        """Wait until something can be moved; False if a side is gone and has nothing more to read."""
-        poller = select.poll()
-        for source, target, out in (
-            (self._secured, self._to_plain, self._to_secured),
-            (self._plain, self._to_secured, self._to_plain),
-        ):
-            reading = select.POLLIN if len(target) < BUFFER_BYTES else 0
-            poller.register(source, reading | (select.POLLOUT if out else 0))
-        gone = select.POLLHUP | select.POLLERR
-        return not any(happened & gone and not happened & select.POLLIN for _, happened in poller.poll())
 
-    def _read_plain(self) -> bool:
-        while len(self._to_secured) < BUFFER_BYTES:
-            try:
-                data = self._plain.recv(CHUNK_BYTES)
-            except BlockingIOError:
-                return True
-            if not data:
-                return False
-            self._to_secured += data
-        return True
-
-    def _read_secured(self) -> bool:
-        # Until TLS itself has nothing more: what it has decrypted already shows on no descriptor.
-        while len(self._to_plain) < BUFFER_BYTES:
-            try:
-                data = self._secured.recv(CHUNK_BYTES)
-            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                return True
-            if not data:
-                return False
-            self._to_plain += data
-        return True
-
-    def _write_plain(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            while self._to_plain:
-                del self._to_plain[: self._plain.send(self._to_plain)]
-
-    def _write_secured(self) -> None:
-        with contextlib.suppress(ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            while self._to_secured:
-                del self._to_secured[: self._secured.send(self._to_secured)]
+def _wait(*sides: tuple[socket.socket, bytearray, bytearray]) -> bool:
+    """Wait until a socket can be read into the first buffer, or sent the second; False if it is gone and was read."""
+    poller = select.poll()
+    for side, received, unsent in sides:
+        reading = select.POLLIN if len(received) < BUFFER_BYTES else 0
+        poller.register(side, reading | (select.POLLOUT if unsent else 0))
+    gone = select.POLLHUP | select.POLLERR
+    return not any(happened & gone and not happened & select.POLLIN for _, happened in poller.poll())
