@@ -17,8 +17,7 @@ from pluriverse.rfb.canvas import Canvas
 from pluriverse.rfb.inflate import Inflater
 from pluriverse.rfb.picture import Pixels
 
-from . import Steps
-from .runs import Bytes, palette_runs, plain_runs
+from . import Steps, look_up
 
 SIDE: Final = 64
 COLOUR_BYTES: Final = 3
@@ -31,6 +30,11 @@ PLAIN_RUNS: Final = 128
 # From here on: the type less 128 is how many colours the palette of the runs has.
 FIRST_PALETTE_RUNS: Final = 130
 MAX_PALETTE: Final = 127
+
+# A run's length is 1 and its bytes added up; each byte of 255 says that another follows.
+MORE: Final = 255
+IS_RUN: Final = 128
+RECORD_BYTES: Final = 4  # a colour and a length that is one byte
 
 
 class Zrle:
@@ -46,7 +50,7 @@ class Zrle:
             raise LimitExceeded(f"{length} bytes of ZRLE, more than {MAX_ZRLE_BYTES}")
         plain = self._stream.at_most((yield length), _most_bytes(r))
         if canvas.wants(r):
-            canvas.put_blue_first(r, _put_together(Bytes(plain), r.width, r.height), COLOUR_BYTES)
+            canvas.put_blue_first(r, _put_together(_Bytes(plain), r.width, r.height), COLOUR_BYTES)
 
 
 def _most_bytes(r: Region) -> int:
@@ -55,7 +59,7 @@ def _most_bytes(r: Region) -> int:
     return r.width * r.height * (COLOUR_BYTES + 1) + tiles * (1 + MAX_PALETTE * COLOUR_BYTES)
 
 
-def _put_together(data: Bytes, width: int, height: int) -> Pixels:
+def _put_together(data: _Bytes, width: int, height: int) -> Pixels:
     rows = np.empty((height, width * COLOUR_BYTES), np.uint8)
     for y in range(0, height, SIDE):
         for x in range(0, width, SIDE):
@@ -66,7 +70,7 @@ def _put_together(data: Bytes, width: int, height: int) -> Pixels:
     return rows
 
 
-def _put_tile(data: Bytes, tile: Pixels) -> None:
+def _put_tile(data: _Bytes, tile: Pixels) -> None:
     height, row_bytes = tile.shape
     width = row_bytes // COLOUR_BYTES
     kind = data.take(1)[0]
@@ -78,17 +82,17 @@ def _put_tile(data: Bytes, tile: Pixels) -> None:
         palette = data.take_array(kind * COLOUR_BYTES).reshape(kind, COLOUR_BYTES)
         tile[...] = look_up(palette, _unpack(data, kind, width, height)).reshape(height, row_bytes)
     elif kind == PLAIN_RUNS:
-        tile[...] = plain_runs(data, width * height).reshape(height, row_bytes)
+        tile[...] = _plain_runs(data, width * height).reshape(height, row_bytes)
     elif kind >= FIRST_PALETTE_RUNS:
         colours = kind - PLAIN_RUNS
         palette = data.take_array(colours * COLOUR_BYTES).reshape(colours, COLOUR_BYTES)
-        indices, lengths = palette_runs(data, width * height)
+        indices, lengths = _palette_runs(data, width * height)
         tile[...] = look_up(palette, indices).repeat(lengths, axis=0).reshape(height, row_bytes)
     else:
         raise BadData(f"ZRLE tile type {kind} is unknown")
 
 
-def _unpack(data: Bytes, colours: int, width: int, height: int) -> Pixels:
+def _unpack(data: _Bytes, colours: int, width: int, height: int) -> Pixels:
     bits = 1 if colours == 2 else 2 if colours <= 4 else 4
     packed_bytes = -(-width * bits // 8)
     packed = data.take_array(packed_bytes * height).reshape(height, packed_bytes)
@@ -99,12 +103,89 @@ def _unpack(data: Bytes, colours: int, width: int, height: int) -> Pixels:
     return unpacked.reshape(height, -1)[:, :width]
 
 
-def look_up(palette: Pixels, indices: Pixels) -> Pixels:
-    """The colours that the indices stand for.
+def _plain_runs(data: _Bytes, total: int) -> Pixels:
+    """``total`` pixels, shape (total, 3), of runs that each bring their colour."""
+    pixels = np.empty((total, 3), np.uint8)
+    done = 0
+    while done < total:
+        # All runs of up to 255 pixels, which take four bytes each, are done at once up to a longer one.
+        records = data.peek_records(total - done)
+        ends = records[:, 3].cumsum(dtype=np.intp) + np.arange(1, len(records) + 1)
+        longer = np.flatnonzero(records[:, 3] == MORE)
+        usable = min(int(np.searchsorted(ends, total - done, side="right")), int(longer[0]) if longer.size else total)
+        if usable:
+            data.take(usable * RECORD_BYTES)
+            lengths = records[:usable, 3].astype(np.intp) + 1
+            size = int(ends[usable - 1])
+            pixels[done : done + size] = records[:usable, :3].repeat(lengths, axis=0)
+        else:
+            colour = data.take_array(3)
+            size = data.take_run_length(total - done)
+            pixels[done : done + size] = colour
+        done += size
+    return pixels
 
-    Raises:
-        BadData: the palette has fewer.
-    """
-    if indices.max() >= len(palette):
-        raise BadData(f"colour {indices.max()} of a palette of {len(palette)}")
-    return palette.take(indices, axis=0, mode="clip")
+
+def _palette_runs(data: _Bytes, total: int) -> tuple[Pixels, list[int]]:
+    """Runs that come to ``total`` pixels: the index of each one's colour, and its length."""
+    indices, lengths = bytearray(), list[int]()
+    done = 0
+    while done < total:
+        octet = data.take(1)[0]
+        length = data.take_run_length(total - done) if octet & IS_RUN else 1
+        indices.append(octet & ~IS_RUN)
+        lengths.append(length)
+        done += length
+    return np.frombuffer(indices, np.uint8), lengths
+
+
+class _Bytes:
+    """Inflated data, taken from front to back."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at: int = 0
+        self._array = np.frombuffer(data, np.uint8)
+
+    @property
+    def left(self) -> int:
+        """How many bytes have not been taken."""
+        return len(self.data) - self.at
+
+    def take(self, count: int) -> bytes:
+        """The next bytes.
+
+        Raises:
+            BadData: there aren't so many.
+        """
+        return self.data[self._advance(count) : self.at]
+
+    def take_array(self, count: int) -> Pixels:
+        """The next bytes, as an array."""
+        return self._array[self._advance(count) : self.at]
+
+    def peek_records(self, most: int) -> Pixels:
+        """The bytes ahead as records of a colour and a length, as many as are whole, at most ``most``."""
+        count = min(most, self.left // RECORD_BYTES)
+        return self._array[self.at : self.at + count * RECORD_BYTES].reshape(count, RECORD_BYTES)
+
+    def take_run_length(self, limit: int) -> int:
+        """How long a run is, in pixels.
+
+        Raises:
+            BadData: longer than ``limit``, or the data ends.
+        """
+        length, octet = 1, MORE
+        while octet == MORE and length <= limit:
+            octet = self.take(1)[0]
+            length += octet
+        if length > limit:
+            raise BadData("a run of ZRLE leaves its tile")
+        return length
+
+    def _advance(self, count: int) -> int:
+        if count > self.left:
+            raise BadData("ZRLE data ends within a tile")
+        before = self.at
+        self.at += count
+        return before
