@@ -22,23 +22,23 @@ def press(inputs: HeldInputs, *keys: int) -> None:
 
 def test_choice_with_the_most_keys_that_were_down_is_taken() -> None:
     inputs, read = HeldInputs(), action_reader(ActionMap(Spaces(discrete=CHOICES), BOX))
-    assert read.action(inputs) == 0
+    assert read(inputs) == 0
     inputs.take(KeyEvent(UP, True))
-    assert read.action(inputs) == 1
+    assert read(inputs) == 1
     inputs.take(KeyEvent(FIRE, True))
-    assert read.action(inputs) == 3
+    assert read(inputs) == 3
     inputs.step()
     inputs.take(KeyEvent(UP, False))
     inputs.step()
-    assert read.action(inputs) == 2
+    assert read(inputs) == 2
 
 
 def test_key_pressed_and_released_within_a_step_is_an_action_of_that_step_alone() -> None:
     inputs, read = HeldInputs(), action_reader(ActionMap(Spaces(discrete=CHOICES), BOX))
     press(inputs, FIRE)
-    assert read.action(inputs) == 2
+    assert read(inputs) == 2
     inputs.step()
-    assert read.action(inputs) == 0
+    assert read(inputs) == 0
 
 
 def test_taps_come_one_a_step_in_their_order_and_none_is_lost() -> None:
@@ -48,7 +48,7 @@ def test_taps_come_one_a_step_in_their_order_and_none_is_lost() -> None:
     press(inputs, UP)
     actions: list[int] = []
     for _ in range(5):
-        actions.append(read.action(inputs))
+        actions.append(read(inputs))
         inputs.step()
     assert actions == [1, 2, 1, 0, 0]
 
@@ -57,18 +57,18 @@ def test_keys_are_a_vector_in_the_order_of_the_environments_keys() -> None:
     inputs, read = HeldInputs(), action_reader(ActionMap(Spaces(keys=(UP, FIRE)), BOX, "keys"))
     inputs.take(KeyEvent(FIRE, True))
     inputs.take(KeyEvent(0x61, True))
-    assert read.action(inputs).tolist() == [0, 1]
+    assert read(inputs).tolist() == [0, 1]
 
 
 def test_pointer_is_within_the_picture_and_a_click_lasts_a_step() -> None:
     inputs, read = HeldInputs(), action_reader(ActionMap(Spaces(pointer=True), BOX, "pointer"))
     inputs.take(PointerEvent(15, 500, 1))
     inputs.take(PointerEvent(15, 500, 0))
-    action = read.action(inputs)
+    action = read(inputs)
     assert action["pointer"].tolist() == [5, 49]
     assert action["buttons"].tolist() == [1, 0, 0]
     inputs.step()
-    assert not np.any(read.action(inputs)["buttons"])
+    assert not np.any(read(inputs)["buttons"])
 
 
 def test_lists_of_events_are_refused() -> None:

@@ -112,7 +112,7 @@ class _EpisodeCutter:
         spaces = _spaces(self._begun.get("spaces"))
         actions = ActionMap(spaces, box) if self._kind is None else ActionMap(spaces, box, self._kind)
         self._pictures = Pictures(self._options, box)
-        self._reader: ActionReader = action_reader(actions)
+        self._read: ActionReader = action_reader(actions)
         env_id = str(self._begun.get("env", header.env_id))
         seed = int(_number(self._begun.get("seed")))
         self._episode = Demonstration(env_id, seed, actions, self._pictures.shape)
@@ -121,7 +121,7 @@ class _EpisodeCutter:
         self._observe(self._episode)
 
     def _step(self, episode: Demonstration) -> None:
-        episode.actions.append(self._reader.action(self._inputs))
+        episode.actions.append(self._read(self._inputs))
         episode.rewards.append(self._reward)
         self._reward = 0.0
         self._inputs.step()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from pluriverse_protocol.events import KeyEvent, PointerEvent
@@ -49,62 +51,52 @@ class HeldInputs:
         self.clicked = self._buttons
 
 
-class ActionReader(Protocol):
-    """Turns the inputs of a step into an action."""
-
-    def action(self, inputs: HeldInputs) -> Action:
-        """Return the action, as the action space has it."""
-        ...
+ActionReader = Callable[[HeldInputs], Action]
+"""Turns the inputs of a step into an action, as the action space has it."""
 
 
 def action_reader(actions: ActionMap) -> ActionReader:
     """Return the reader for an environment with ``actions``; raise ``ValueError`` if they are lists of events."""
     match actions.kind:
         case "discrete":
-            return _Taps(actions) if actions.tap else _Choices(actions)
+            return _taps(actions) if actions.tap else _choices(actions)
         case "keys" | "pointer":
-            return _KeysAndPointer(actions)
+            return partial(_keys_and_pointer, actions)
         case "events":
             raise ValueError("lists of events have no space of a fixed size; expected discrete, keys or pointer")
 
 
-class _Choices:
-    """The choice with the most keys, all of which were down."""
+def _choices(actions: ActionMap) -> ActionReader:
+    """Return the choice with the most keys, all of which were down."""
+    choices = [frozenset(choice.keys) for choice in actions.choices]
 
-    def __init__(self, actions: ActionMap) -> None:
-        self._choices = [frozenset(choice.keys) for choice in actions.choices]
+    def read(inputs: HeldInputs) -> int:
+        fitting = [index for index, keys in enumerate(choices) if keys <= inputs.down]
+        return max(fitting, key=lambda index: len(choices[index]), default=0)
 
-    def action(self, inputs: HeldInputs) -> int:
-        fitting = [index for index, keys in enumerate(self._choices) if keys <= inputs.down]
-        return max(fitting, key=lambda index: len(self._choices[index]), default=0)
-
-
-class _Taps:
-    """One press a step, in the order in which they came; the rest wait for the next steps."""
-
-    def __init__(self, actions: ActionMap) -> None:
-        self._by_key = {choice.keys[-1]: index for index, choice in enumerate(actions.choices) if choice.keys}
-        self._idle = next((index for index, choice in enumerate(actions.choices) if not choice.keys), 0)
-        self._waiting: list[int] = []
-
-    def action(self, inputs: HeldInputs) -> int:
-        self._waiting += [self._by_key[key] for key in inputs.pressed if key in self._by_key]
-        return self._waiting.pop(0) if self._waiting else self._idle
+    return read
 
 
-class _KeysAndPointer:
-    """Each key that was down; with a pointer also its place in the picture, and the buttons that were down."""
+def _taps(actions: ActionMap) -> ActionReader:
+    """Return one press a step, in the order in which they came; the rest wait for the next steps."""
+    by_key = {choice.keys[-1]: index for index, choice in enumerate(actions.choices) if choice.keys}
+    idle = next((index for index, choice in enumerate(actions.choices) if not choice.keys), 0)
+    waiting: list[int] = []
 
-    def __init__(self, actions: ActionMap) -> None:
-        self._actions = actions
+    def read(inputs: HeldInputs) -> int:
+        waiting.extend(by_key[key] for key in inputs.pressed if key in by_key)
+        return waiting.pop(0) if waiting else idle
 
-    def action(self, inputs: HeldInputs) -> Action:
-        actions = self._actions
-        keys = np.array([key in inputs.down for key in actions.keys], np.int8)
-        if actions.kind == "keys":
-            return keys
-        left, top, width, height = actions.box
-        place = [min(max(inputs.x - left, 0), width - 1), min(max(inputs.y - top, 0), height - 1)]
-        buttons = np.array([inputs.clicked >> bit & 1 for bit in range(BUTTONS)], np.int8)
-        parts = {"pointer": np.array(place, np.int64), "buttons": buttons}
-        return parts | {"keys": keys} if actions.keys else parts
+    return read
+
+
+def _keys_and_pointer(actions: ActionMap, inputs: HeldInputs) -> Action:
+    """Return each key that was down; with a pointer also its place in the picture, and the buttons that were down."""
+    keys = np.array([key in inputs.down for key in actions.keys], np.int8)
+    if actions.kind == "keys":
+        return keys
+    left, top, width, height = actions.box
+    place = [min(max(inputs.x - left, 0), width - 1), min(max(inputs.y - top, 0), height - 1)]
+    buttons = np.array([inputs.clicked >> bit & 1 for bit in range(BUTTONS)], np.int8)
+    parts = {"pointer": np.array(place, np.int64), "buttons": buttons}
+    return parts | {"keys": keys} if actions.keys else parts

@@ -13,7 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Generator
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,28 +35,6 @@ class VideoError(PluriverseError):
     """A video file could not be written."""
 
 
-class VideoWriter(Protocol):
-    """A file that takes pictures of one size."""
-
-    path: Path
-
-    def write(self, picture: Picture) -> None:
-        """Add a picture: uint8 (height, width, 3) RGB.
-
-        Raises:
-            VideoError: it can't be written.
-        """
-        ...
-
-    def close(self) -> None:
-        """Finish the file. May be called repeatedly.
-
-        Raises:
-            VideoError: it can't be finished.
-        """
-        ...
-
-
 def open_video(stem: Path, picture: Picture, fps: float) -> VideoWriter:
     """A video beginning with ``picture``, at ``stem`` with the suffix of its format. Others must have its size.
 
@@ -66,7 +44,7 @@ def open_video(stem: Path, picture: Picture, fps: float) -> VideoWriter:
     height, width = picture.shape[:2]
     try:
         if shutil.which("ffmpeg") is not None:
-            writer: VideoWriter = FfmpegWriter(stem.with_name(stem.name + ".mp4"), width, height, fps)
+            writer = FfmpegWriter(stem.with_name(stem.name + ".mp4"), width, height, fps)
         else:
             writer = ApngWriter(stem.with_name(stem.name + ".png"), width, height, fps)
     except OSError as error:
@@ -76,7 +54,7 @@ def open_video(stem: Path, picture: Picture, fps: float) -> VideoWriter:
 
 
 class FfmpegWriter:
-    """H.264 by a child process that takes raw pictures."""
+    """H.264 by a child process that takes raw pictures. Its methods raise ``VideoError`` if it fails."""
 
     def __init__(self, path: Path, width: int, height: int, fps: float) -> None:
         self.path = path
@@ -93,7 +71,7 @@ class FfmpegWriter:
         )
 
     def write(self, picture: Picture) -> None:
-        """Add a picture."""
+        """Add a picture: uint8 (height, width, 3) RGB."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(np.ascontiguousarray(picture).data)
@@ -122,7 +100,10 @@ class FfmpegWriter:
 
 
 class ApngWriter:
-    """An animated PNG; each picture is a frame of its own. How many there are is filled in at the end."""
+    """An animated PNG; each picture is a frame of its own. How many there are is filled in at the end.
+
+    Its methods raise ``VideoError`` if the file can't be written.
+    """
 
     def __init__(self, path: Path, width: int, height: int, fps: float) -> None:
         self.path = path
@@ -137,7 +118,7 @@ class ApngWriter:
         self._file.write(_chunk(b"acTL", struct.pack(">II", 0, 0)))
 
     def write(self, picture: Picture) -> None:
-        """Add a picture."""
+        """Add a picture: uint8 (height, width, 3) RGB."""
         width, height = self._size
         delay = struct.pack(">HHBB", round(1000 / self._fps), 1000, 0, 0)
         # Each row begins with its filter, 0: none.
@@ -174,6 +155,10 @@ class ApngWriter:
     def _next(self) -> int:
         self._sequence += 1
         return self._sequence - 1
+
+
+VideoWriter = FfmpegWriter | ApngWriter
+"""A file that takes pictures of one size: ``write`` them, then ``close``; its name is ``path``."""
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
