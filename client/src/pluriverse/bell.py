@@ -12,10 +12,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 # select() takes smaller descriptors only.
 FD_SETSIZE: Final = 1024
+
+T = TypeVar("T")
 
 
 class ConditionBell:
@@ -31,8 +33,8 @@ class ConditionBell:
         with self._rung:
             self._rung.notify_all()
 
-    def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait until ``condition`` holds, which is looked at on each ring; False if it doesn't within ``timeout_s``."""
+    def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
+        """Wait until ``condition`` holds, which is looked at on each ring, or for ``timeout_s``; return what it said."""
         with self._rung:
             return self._rung.wait_for(condition, timeout_s)
 
@@ -55,22 +57,22 @@ class EventBell:
         """Wake everybody who waits."""
         os.eventfd_write(self.fd, 1)
 
-    def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait until ``condition`` holds, which is looked at on each ring; False if it doesn't within ``timeout_s``."""
+    def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
+        """Wait until ``condition`` holds, which is looked at on each ring, or for ``timeout_s``; return what it said."""
         rings = self._rings()
         deadline = time.monotonic() + timeout_s
-        while not condition():
-            rings.poll(0)  # forget the rings so far, but look once more at what they were for
-            if condition():
-                return True
+        while True:
+            rings.poll(0)  # forget the rings so far, before looking at what they were for
+            said = condition()
+            if said:
+                return said
             left = deadline - time.monotonic()
             if left <= 0:
-                return False
+                return said
             if rings.fileno() < FD_SETSIZE:
                 select.select([rings], [], [], left)
             else:
                 rings.poll(left)  # in whole milliseconds
-        return True
 
     def _rings(self) -> select.epoll:
         if not hasattr(self._waiting, "rings"):

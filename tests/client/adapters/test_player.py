@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.adapters.player import STALL_S, Phase, Player, StepResult
+from pluriverse.adapters.player import LOOK_S, STALL_S, Phase, Player, StepResult
 from pluriverse.env.outcome import Outcome
 from pluriverse.errors import Misuse, ResetNeeded
 
@@ -127,7 +127,6 @@ def test_step_of_a_still_screen_without_a_clock_lasts_one_frame() -> None:
     player.act(10.0)
     assert player.due_at == pytest.approx(10.0 + 1 / FPS)
     assert player.take(outcome(1, updates=0), None, now=10.019) is None
-    assert player.is_overdue(10.021)
     assert player.take(outcome(1, updates=0), None, now=10.021) is not None
 
 
@@ -136,6 +135,24 @@ def test_step_of_a_remote_that_stalls_ends_all_the_same() -> None:
     player.act(10.0)
     assert player.take(outcome(1, clock=100.0), None, now=10.0 + STALL_S) is None
     assert player.take(outcome(1, clock=100.0), None, now=10.1 + STALL_S) is not None
+
+
+def test_environment_that_shows_nothing_is_looked_at_now_and_then_once_its_step_is_overdue() -> None:
+    player = playing()
+    player.act(10.0)
+    due_at = player.due_at
+    assert player.take(outcome(None), None, now=due_at - 0.1) is None
+    assert player.due_at == due_at
+    assert player.take(outcome(None), None, now=due_at) is None
+    assert player.due_at == due_at + LOOK_S
+
+
+def test_environment_that_begins_an_episode_is_looked_at_at_once_and_then_now_and_then() -> None:
+    player = Player(BLANK, fps=FPS)
+    player.reset()
+    assert player.due_at <= 10.0
+    assert player.take(outcome(None), None, now=10.0) is None
+    assert player.due_at == 10.0 + LOOK_S
 
 
 def test_rewards_and_counts_of_a_turn_add_up() -> None:

@@ -23,13 +23,10 @@ from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
 
 from .actions import ActionMap, Kind
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import Phase, Player, StepResult
+from .player import LOOK_S, Phase, Player, StepResult
 
 # A remote that broke is replaced within seconds, or a minute on a slow machine; longer, and it won't come.
 RECEIVE_S: Final = 120.0
-
-# How often to look whether a step is over by time alone, or a remote that was away is back.
-LOOK_S: Final = 0.05
 
 _NOTHING: Final = Action()
 
@@ -200,12 +197,12 @@ class Core:
         if count > asked:
             raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")
         deadline = time.monotonic() + timeout_s
-        while self._is_short_of(count):
+        while len(self._ready) < count:
             left = deadline - time.monotonic()
-            if left <= 0:
+            self._look(max(0.0, left))
+            if left <= 0 and len(self._ready) < count:
                 away = ", ".join(map(str, self._waiting))
                 raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s")
-            self.env.wait(min(left, LOOK_S, self._until_due()), list(self._waiting))
         return [self._ready.popleft() for _ in range(count)]
 
     def close(self) -> None:
@@ -234,14 +231,15 @@ class Core:
             self.env.wait(LOOK_S, [0])
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
 
-    def _is_short_of(self, count: int) -> bool:
-        if len(self._ready) < count:
-            changed = set(self.env.changed(list(self._waiting)))
-            now = time.time()
-            due = [index for index in self._waiting if index in changed or self._players[index].is_overdue(now)]
-            if due:
-                self._take(dict.fromkeys(due, _NOTHING))
-        return len(self._ready) < count
+    def _look(self, timeout_s: float) -> None:
+        """Wait until something came, or it is time to look, for ``timeout_s`` seconds at most; take it in."""
+        waiting = list(self._waiting)
+        due_at = min([self._players[index].due_at for index in waiting])
+        changed = set(self.env.changed(waiting, max(0.0, min(timeout_s, due_at - time.time()))))
+        now = time.time()
+        due = [index for index in waiting if index in changed or self._players[index].due_at <= now]
+        if due:
+            self._take(dict.fromkeys(due, _NOTHING))
 
     def _take(self, actions: Mapping[int, Action]) -> None:
         outcomes = self.env.step_some(actions)
@@ -252,8 +250,3 @@ class Core:
                 self._results[index] = result
                 del self._waiting[index]
                 self._ready.append(index)
-
-    def _until_due(self) -> float:
-        """Return the seconds until a step is over by time alone."""
-        now = time.time()
-        return max(0.0, min(self._players[index].due_at - now for index in self._waiting))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
@@ -16,6 +15,9 @@ from pluriverse.spaces import ScreenObservation
 # A remote that paints its clock shows a new one with each frame; one whose clock stands for so long has stalled, and
 # the agent is given what there is.
 STALL_S: Final = 0.5
+
+# How often to look at an environment that has not answered in time, or begins an episode, even if nothing came of it.
+LOOK_S: Final = 0.05
 
 
 class Phase(Enum):
@@ -94,6 +96,10 @@ class Player:
         ``sync``: the environment waits for its agent, and answers each step with a reward and a picture painted later.
         """
         self.phase: Phase = Phase.NEW
+        self.due_at: float = 0.0
+        """When to look at the environment even if nothing came."""
+        # When the step is over if it hasn't been answered by then.
+        self._over_at = 0.0
         self._sync = sync
         self._sync_step = SyncStep(0.0)
         self._frame_s = 1 / fps
@@ -102,7 +108,6 @@ class Player:
         self._result = StepResult(blank)
         self._clock: float | None = None
         self._updates = 0
-        self._began_at = 0.0
         # A reward that came with an episode's first frame belongs to its first step.
         self._carried = 0.0
         self._remote_ended = False
@@ -112,26 +117,13 @@ class Player:
         """Whether the remote ended the last episode itself, and so has begun the next."""
         return self.phase is Phase.ENDED and self._remote_ended
 
-    @property
-    def due_at(self) -> float:
-        """When the step is over even if nothing comes."""
-        if self.phase is Phase.RESETTING:
-            return math.inf
-        if self._sync:
-            return self._sync_step.due_at
-        stall_s = 0.0 if self._clock is None else STALL_S
-        return self._began_at + stall_s + self._frame_skip * self._frame_s
-
-    def is_overdue(self, now: float) -> bool:
-        """Return whether to look at the environment even if nothing came; while it resets, always."""
-        return self.phase is Phase.RESETTING or now >= self.due_at
-
     def reset(self) -> None:
         """Begin to wait for another episode."""
         self.phase = Phase.RESETTING
         self._result = StepResult(self._result.screen, first=True)
         self._clock = None
         self._carried = 0.0
+        self.due_at = self._over_at = 0.0
 
     def check(self, index: int) -> None:
         """Check that the agent may act; errors call the environment by its ``index``.
@@ -157,12 +149,22 @@ class Player:
         )
         self._carried = 0.0
         self._updates = 0
-        self._began_at = now
         if self._sync:
             self._sync_step = SyncStep(now)
+            self._over_at = self._sync_step.due_at
+        else:
+            stall_s = 0.0 if self._clock is None else STALL_S
+            self._over_at = now + stall_s + self._frame_skip * self._frame_s
+        self.due_at = self._over_at
 
     def take(self, outcome: Outcome, screen: Pixels | None, now: float) -> StepResult | None:
         """Take in an outcome and the latest screen; return the result once it is complete."""
+        result = self._take(outcome, screen, now)
+        if result is None:
+            self.due_at = self._over_at if now < self._over_at else now + LOOK_S
+        return result
+
+    def _take(self, outcome: Outcome, screen: Pixels | None, now: float) -> StepResult | None:
         result = self._result
         result.lives = outcome.program_info.get("lives", result.lives)
         if result.outcome is _NO_OUTCOME:
@@ -173,6 +175,7 @@ class Player:
             return self._take_first(outcome)
         if self._sync:
             self._sync_step.take(outcome, now)
+            self._over_at = self._sync_step.due_at
         result.reward += outcome.reward
         if outcome.done:
             return self._end(outcome, screen)
@@ -234,4 +237,4 @@ class Player:
             self._updates += outcome.updates
             if self._updates >= self._frame_skip:
                 return True
-        return now >= self.due_at
+        return now >= self._over_at

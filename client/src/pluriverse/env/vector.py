@@ -241,14 +241,21 @@ class VectorEnv(Env):
         if events and connection is not None and connection.screen is not None:
             connection.screen.send_events(events)
 
-    def changed(self, indices: Sequence[int]) -> Sequence[int]:
-        """Return those of ``indices`` that may have something new for ``step_some`` since the last call."""
+    def changed(self, indices: Sequence[int], timeout_s: float = 0.0) -> Sequence[int]:
+        """Return those of ``indices`` that may have something new for ``step_some`` since the last call.
+
+        Waits for the first for ``timeout_s`` seconds.
+        """
         connections = self._require()
-        count = connections.signal.count
-        if count != self._seen_signals:
-            self._seen_signals = count
-            return indices
-        return [index for index in indices if _has_changed(connections.by_index[index])]
+
+        def changed() -> Sequence[int]:
+            count = connections.signal.count
+            if count != self._seen_signals:
+                self._seen_signals = count
+                return indices
+            return [index for index in indices if _has_changed(connections.by_index[index])]
+
+        return BELL.wait_for(changed, timeout_s)
 
     def described(self, index: int) -> Describe | None:
         """Return what a remote last said of itself; None while it is away."""
@@ -333,7 +340,11 @@ class VectorEnv(Env):
 def _has_changed(connection: RemoteConnection | None) -> bool:
     if connection is None:
         return False
-    return connection.error is not None or (connection.screen is not None and connection.screen.fresh)
+    # For each environment at each frame of any: two looks instead of connection.error's three.
+    screen = connection.screen
+    if screen is not None and (screen.fresh or screen.error is not None):
+        return True
+    return connection.rewarder.error is not None
 
 
 def _release(pid: int, connections: RemoteConnections, manager: RemoteManager) -> None:
