@@ -35,7 +35,7 @@ def test_a_condition_that_holds_is_not_waited_for(bell: Bell) -> None:
 
 def test_what_a_condition_said_is_returned(bell: Bell) -> None:
     assert bell.wait_for(lambda: [3], 0.0) == [3]
-    assert bell.wait_for(lambda: [], 0.0) == []
+    assert bell.wait_for(list, 0.0) == []
 
 
 def test_a_ring_wakes_every_waiting_thread(bell: Bell) -> None:

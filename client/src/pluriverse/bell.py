@@ -34,7 +34,7 @@ class ConditionBell:
             self._rung.notify_all()
 
     def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
-        """Wait until ``condition`` holds, which is looked at on each ring, or for ``timeout_s``; return what it said."""
+        """Wait until ``condition`` holds, looking at each ring, for ``timeout_s`` at most; return what it said last."""
         with self._rung:
             return self._rung.wait_for(condition, timeout_s)
 
@@ -58,7 +58,7 @@ class EventBell:
         os.eventfd_write(self.fd, 1)
 
     def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
-        """Wait until ``condition`` holds, which is looked at on each ring, or for ``timeout_s``; return what it said."""
+        """Wait until ``condition`` holds, looking at each ring, for ``timeout_s`` at most; return what it said last."""
         rings = self._rings()
         deadline = time.monotonic() + timeout_s
         while True:
