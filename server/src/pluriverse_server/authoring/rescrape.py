@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
 from pluriverse_protocol import reports
-from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.manifest.sources import ChangeSource, ScreenSource
+from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.replay import Moment, Replay
 from pluriverse_server.sources.reading import Reading, Sample, SourceError
 from pluriverse_server.sources.rules import Rules
@@ -157,13 +156,13 @@ class _Game:
         self._reasons = {reason or condition for reason, condition in tables.episode.truncated.items()}
         self._settlers = Settlers(tables.sources)
         self._names = list(tables.sources)
-        self._regions = {
-            name: _Region(name, table, directory)
+        self._screen = {
+            name: (table.region, make_reader(name, table, directory))
             for name, table in tables.sources.items()
             if isinstance(table, ScreenSource)
         }
         self._heard: dict[str, Mapping[str, Any] | None] = {
-            name: None for name in tables.sources if name not in self._regions
+            name: None for name in tables.sources if name not in self._screen
         }
         self._played = False
 
@@ -192,7 +191,7 @@ class _Game:
     def read(self, moment: Moment) -> dict[str, Reading]:
         """Read all sources at this time."""
         samples = {
-            name: self._regions[name].read(moment) if name in self._regions else self._recall(name, moment.at)
+            name: self._look(name, moment) if name in self._screen else self._recall(name, moment.at)
             for name in self._names
         }
         return {name: self._settlers.feed(name, sample) for name, sample in samples.items()}
@@ -204,6 +203,11 @@ class _Game:
             raise SourceError(
                 f"{', '.join(lacking)}: not on the screen, and not read when this was recorded; record anew"
             )
+
+    def _look(self, name: str, moment: Moment) -> Sample:
+        (x, y, width, height), reader = self._screen[name]
+        value, confidence = reader.read(moment.frame[y : y + height, x : x + width])
+        return Sample(value, moment.at, confidence)
 
     def _recall(self, name: str, at: float) -> Sample:
         heard = self._heard[name]
@@ -217,33 +221,6 @@ class _Game:
             int(_number(heard.get("events"))),
             _number(heard.get("lag_ms")) / 1000,
         )
-
-
-class _Region:
-    """A source's region of the screen, which is only read again when it has changed."""
-
-    def __init__(self, name: str, table: ScreenSource, directory: Path) -> None:
-        x, y, width, height = table.region
-        self._box: Box = (x, y, width, height)
-        self._reader = make_reader(name, table, directory)
-        self._always = isinstance(table, ChangeSource)
-        self._sample: Sample | None = None
-
-    def read(self, moment: Moment) -> Sample:
-        if self._sample is None or self._always or any(_touches(self._box, box) for box in moment.changed):
-            x, y, width, height = self._box
-            value, confidence = self._reader.read(moment.frame[y : y + height, x : x + width])
-            self._sample = Sample(value, moment.at, confidence)
-        return replace(self._sample, at=moment.at)
-
-
-def _touches(one: Box, other: Box) -> bool:
-    return (
-        one[0] < other[0] + other[2]
-        and other[0] < one[0] + one[2]
-        and one[1] < other[1] + other[3]
-        and other[1] < one[1] + one[3]
-    )
 
 
 def _when(report: reports.Reward | reports.Done, at: float) -> float:

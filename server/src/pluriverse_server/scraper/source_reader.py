@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.manifest.sources import ChangeSource, ScreenSource
+from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.sources.program import Target, make_program_reader
-from pluriverse_server.sources.reading import Pixels, Reading, ReadingState, Sample, ScreenReader
+from pluriverse_server.sources.reading import Reading, ReadingState, Sample
 from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.sources.settle import Settlers
@@ -48,10 +45,7 @@ class SourceReader:
         others = {name: table for name, table in game.sources.items() if name not in screen}
         self._settlers = Settlers(game.sources)
         self._readings: dict[str, Reading] = dict.fromkeys(game.sources, _UNREAD)
-        self._regions = {
-            name: _Region(make_reader(name, table, directory), always=isinstance(table, ChangeSource))
-            for name, table in screen.items()
-        }
+        self._screen = {name: make_reader(name, table, directory) for name, table in screen.items()}
         readers = {name: make_program_reader(name, table, target) for name, table in others.items()}
         regions = [table.region for table in screen.values()]
         self._grabber = Grabber(display, regions, list(screen)) if screen else None
@@ -77,8 +71,11 @@ class SourceReader:
         for thread in self._threads.values():
             thread.ask()
         if screen and self._grabber is not None:
-            for (name, region), pixels in zip(self._regions.items(), self._grabber.grab(), strict=True):
-                self._readings[name] = self._settlers.feed(name, region.read(pixels, at))
+            for (name, reader), pixels in zip(self._screen.items(), self._grabber.grab(), strict=True):
+                began = time.monotonic()
+                value, confidence = reader.read(pixels)
+                sample = Sample(value, at, confidence, lag_s=time.monotonic() - began)
+                self._readings[name] = self._settlers.feed(name, sample)
         quick = [thread.answer for thread in self._threads.values() if thread.answer is not None and thread.is_quick]
         if any(not answer.done() for answer in quick):
             await asyncio.wait(quick, timeout=QUICK_S)
@@ -99,24 +96,6 @@ class SourceReader:
             self._grabber.close()
         for thread in self._threads.values():
             thread.close()
-
-
-class _Region:
-    """A source's region of the screen, which is only read again when it has changed, or ``always``."""
-
-    def __init__(self, reader: ScreenReader, *, always: bool) -> None:
-        self._reader = reader
-        self._always = always
-        self._pixels: Pixels | None = None
-        self._result: tuple[Value, float] = (None, 0.0)
-
-    def read(self, pixels: Pixels, at: float) -> Sample:
-        started = time.monotonic()
-        if self._always or self._pixels is None or not np.array_equal(pixels, self._pixels):
-            self._result = self._reader.read(pixels)
-            self._pixels = pixels
-        value, confidence = self._result
-        return Sample(value, at, confidence, lag_s=time.monotonic() - started)
 
 
 def changed(cycle: Cycle, reported: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from pluriverse_server.manifest import sources as tables
-from pluriverse_server.sources.reading import ScreenReader, SourceError
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError
 
 from .colour import BarReader, ChangeReader, ColourReader
 from .glyphs import load_glyphs
@@ -17,11 +20,32 @@ __all__ = ["Grabber", "ScreenLost", "make_reader"]
 
 
 def make_reader(name: str, table: tables.ScreenSource, directory: Path) -> ScreenReader:
-    """Make the reader of source ``name`` of the runtime in ``directory``.
+    """Make the reader of source ``name`` of the runtime in ``directory``, for one region that it sees again and again.
 
     Raises:
         SourceError: a file that it needs is missing, damaged or of the wrong size, or Tesseract isn't installed.
     """
+    if isinstance(table, tables.ChangeSource):
+        return ChangeReader(table.tolerance)
+    return _UnlessSame(_make_reader(name, table, directory))
+
+
+class _UnlessSame:
+    """Reads only what has changed: most pictures of a region are like those before."""
+
+    def __init__(self, reader: ScreenReader) -> None:
+        self._reader = reader
+        self._pixels: Pixels | None = None
+        self._result: tuple[Value, float] = (None, 0.0)
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        if self._pixels is None or not np.array_equal(pixels, self._pixels):
+            self._result = self._reader.read(pixels)
+            self._pixels = pixels.copy()
+        return self._result
+
+
+def _make_reader(name: str, table: tables.ScreenSource, directory: Path) -> ScreenReader:
     match table:
         case tables.NumberSource() | tables.TextSource():
             return _make_line_reader(name, table, directory)
@@ -32,8 +56,6 @@ def make_reader(name: str, table: tables.ScreenSource, directory: Path) -> Scree
             return BarReader(colour, tolerance, direction)
         case tables.ColourSource(colour=colour, tolerance=tolerance):
             return ColourReader(colour, tolerance)
-        case tables.ChangeSource(tolerance=tolerance):
-            return ChangeReader(tolerance)
         case _:
             raise TypeError(f"no reader of {type(table).__name__}")
 

@@ -31,7 +31,7 @@ NUMBER_CHARACTERS: Final = "0123456789.,:+-"
 
 
 class TesseractReader:
-    """Reads a line as a text or, if ``number``, as a number; takes some milliseconds if the region has changed."""
+    """Reads a line as a text or, if ``number``, as a number; takes some milliseconds."""
 
     def __init__(self, name: str, *, number: bool) -> None:
         """Raise SourceError, with the source's ``name``, if tesserocr or its English data isn't installed."""
@@ -39,17 +39,9 @@ class TesseractReader:
         self._api = _started(name)
         if number:
             self._api.SetVariable("tessedit_char_whitelist", NUMBER_CHARACTERS)
-        self._before: Pixels | None = None
-        self._result: tuple[Value, float] = (None, 1.0)
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
         """Return the value, None without text or number, and the confidence in the least certain word."""
-        if self._before is None or not np.array_equal(self._before, pixels):
-            self._before = pixels.copy()
-            self._result = self._recognised(pixels)
-        return self._result
-
-    def _recognised(self, pixels: Pixels) -> tuple[Value, float]:
         grey = pixels[..., :3].max(axis=2)
         if int(grey.max()) - int(grey.min()) < 16:
             return None, 1.0
