@@ -40,7 +40,7 @@ async def test_line_is_rewritten_in_place_cut_to_the_terminal_and_gone_at_the_en
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     stream = io.StringIO()
-    showing = asyncio.create_task(show(lambda: status(env_id="x" * 100), stream))
+    showing = asyncio.create_task(show(lambda: compose(status(env_id="x" * 100)), stream))
     await eventually(stream.getvalue)
     showing.cancel()
     with contextlib.suppress(asyncio.CancelledError):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.env_spaces import Spaces
@@ -16,7 +14,7 @@ from pluriverse_protocol.recordings import Header
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse_server.console.serve import greet, stopped_by_signals
-from pluriverse_server.console.status_line import CLEAR, compose
+from pluriverse_server.console.status_line import compose, show
 from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource
@@ -29,9 +27,6 @@ from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen.grab import require_on_screen
 
 from .random_agent import RandomAgent
-
-# How often a person can read changing numbers.
-PROGRESS_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +114,9 @@ class RecordedRemote:
         path.parent.mkdir(parents=True, exist_ok=True)
         recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=options.keep)
         subscribers: list[Subscriber] = [_RecorderSubscriber(recorder, described.spaces)]
-        helpers = [asyncio.create_task(self._show_progress(recorder), name="progress")]
+        helpers: list[asyncio.Task[None]] = []
+        if sys.stderr.isatty():
+            helpers.append(asyncio.create_task(show(lambda: self._progress(header.began)), name="progress"))
         if options.random_agent:
             agent = RandomAgent(service.act, choices)
             subscribers.append(agent)
@@ -139,19 +136,9 @@ class RecordedRemote:
             recorded = await recorder.stop()
         return recorded
 
-    async def _show_progress(self, recorder: Recorder) -> None:
-        if not sys.stderr.isatty():
-            return
+    def _progress(self, began: float) -> str:
         until = f" of {self._options.seconds:g}" if self._options.seconds is not None else ""
-        try:
-            while True:
-                line = (
-                    f"recording {time.time() - recorder.header.began:.0f}{until} s | {compose(self._remote.status())}"
-                )
-                print(CLEAR + line[: shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
-                await asyncio.sleep(PROGRESS_S)
-        finally:
-            print(CLEAR, end="", file=sys.stderr, flush=True)
+        return f"recording {time.time() - began:.0f}{until} s | {compose(self._remote.status())}"
 
 
 def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:

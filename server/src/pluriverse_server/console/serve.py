@@ -17,7 +17,7 @@ from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.settings import Settings, SettingsError
 
-from .status_line import CLEAR, ClearingStream, show
+from .status_line import CLEAR, ClearingStream, compose, show
 
 # Exit codes: what was asked can't be done; it was done and then broke.
 EXIT_USAGE: Final = 2
@@ -69,7 +69,7 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "") -> No
 
     remote = Remote(settings)
     async with stopped_by_signals(remote.stop):
-        line = asyncio.create_task(show(remote.status)) if show_status else None
+        line = asyncio.create_task(show(lambda: compose(remote.status()))) if show_status else None
         try:
             await remote.run(lambda manifest: greet(settings, manifest, query))
         finally:

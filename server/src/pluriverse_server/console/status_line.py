@@ -32,12 +32,12 @@ def compose(status: Mapping[str, Any]) -> str:
     return " | ".join(parts)
 
 
-async def show(status: Callable[[], Mapping[str, Any]], stream: TextIO = sys.stderr) -> None:
+async def show(line: Callable[[], str], stream: TextIO = sys.stderr) -> None:
     """Update the line until cancelled, then clear it."""
     try:
         while True:
             width = shutil.get_terminal_size().columns
-            stream.write(CLEAR + compose(status())[: width - 1])
+            stream.write(CLEAR + line()[: width - 1])
             stream.flush()
             await asyncio.sleep(INTERVAL_S)
     finally:

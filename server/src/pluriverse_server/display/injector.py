@@ -11,7 +11,15 @@ from typing import Final, Self
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from Xlib import X, error
 
-from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, abort, closing_on_error, open_display, send
+from pluriverse_server.x11.connection import (
+    DisplayLost,
+    ReportingLoss,
+    abort,
+    closing_on_error,
+    hang_up,
+    open_display,
+    send,
+)
 
 from .client_thread import ClientThread, open_in_thread
 from .keymap import Keymap
@@ -84,7 +92,7 @@ class Injector:
                 self._connection.sync()
                 self._connection.close()
         finally:
-            self._connection.display.socket.close()
+            hang_up(self._connection)
 
     def abort(self) -> None:
         """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from Xlib.display import Display
 
-from pluriverse_server.x11.connection import ReportingLoss, open_display
+from pluriverse_server.x11.connection import ReportingLoss, hang_up, open_display
 
 # Agents press these to measure latency. X0tigervnc silently drops a keysym that the map lacks, so they get keycodes at
 # the map's very end, which no keyboard has, before that server looks at the map.
@@ -96,4 +96,4 @@ def map_probe_keysyms(display: str, xauthority: Path) -> None:
                 connection.change_keyboard_mapping(keycode, [(keysym, keysym)])
             connection.sync()
     finally:
-        connection.display.socket.close()
+        hang_up(connection)

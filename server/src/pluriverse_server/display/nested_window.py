@@ -12,7 +12,7 @@ from Xlib import X, error
 from Xlib.display import Display
 from Xlib.protocol import event
 
-from pluriverse_server.x11.connection import ReportingLoss, abort, closing_on_error, open_display
+from pluriverse_server.x11.connection import ReportingLoss, abort, closing_on_error, hang_up, open_display
 
 # By which nested screens find each other's windows.
 TITLE: Final = "pluriverse nested screen"
@@ -121,7 +121,7 @@ class NestedWindow:
         """Hang up. May be called again, and when the X servers are gone."""
         for connection in (self._outside, self._inside):
             if connection is not None:
-                connection.display.socket.close()
+                hang_up(connection)
 
     def _held_keys(self) -> list[tuple[int, int]]:
         """Return the keycodes that are down, modifiers first, each with its modifier bit or 0."""

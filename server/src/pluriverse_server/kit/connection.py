@@ -8,7 +8,7 @@ from typing import Final
 
 from Xlib.error import XError as Refusal
 
-from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, open_display
+from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up, open_display
 
 # Errors are raised at the next check; a program that makes more than these between two checks has shown enough.
 KEPT_ERRORS: Final = 16
@@ -64,7 +64,7 @@ class Connection:
         """Close the connection; the server frees what was made on it. May be called repeatedly."""
         if not self.closed:
             self.closed = True
-            self.display.display.socket.close()
+            hang_up(self.display)
 
     def _note(self, error: Refusal, request: object) -> None:
         self._errors.append(f"X error {error.code} at request {error.major_opcode}.{error.minor_opcode}")

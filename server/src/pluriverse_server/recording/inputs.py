@@ -20,7 +20,7 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 from Xlib import X, error
 from Xlib.ext import ge, xinput
 
-from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, closing_on_error, open_display
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, ReportingLoss, closing_on_error, hang_up, open_display
 from pluriverse_server.x11.raw_input import KEY_REPEAT, RAW_EVENT, select_raw_events
 
 log = logging.getLogger(__name__)
@@ -50,11 +50,10 @@ class Inputs:
         """
         self._take = take
         self._connection = open_display(display, xauthority)
-        with closing_on_error(self._connection):
-            try:
-                self._select()
-            except CONNECTION_ERRORS as problem:
-                raise DisplayLost(f"the X server at {display} hung up: {problem}") from problem
+        with closing_on_error(self._connection), ReportingLoss(display):
+            self._opcode = select_raw_events(self._connection, _MASK)
+            place = self._connection.screen().root.query_pointer()
+            self._x, self._y = place.root_x, place.root_y
         self._down: set[int] = set()
         self._buttons = 0
         self._stopping, self._wake = os.pipe()
@@ -68,12 +67,7 @@ class Inputs:
             self._wake = -1
             self._thread.join()
             os.close(self._stopping)
-            self._connection.display.socket.close()
-
-    def _select(self) -> None:
-        self._opcode = select_raw_events(self._connection, _MASK)
-        place = self._connection.screen().root.query_pointer()
-        self._x, self._y = place.root_x, place.root_y
+            hang_up(self._connection)
 
     def _run(self) -> None:
         self._take(time.time(), PointerEvent(self._x, self._y, 0))

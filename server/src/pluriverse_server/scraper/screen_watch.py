@@ -11,7 +11,7 @@ from Xlib import X, error
 from Xlib.ext import damage, res
 
 from pluriverse_server.display import DisplayLost
-from pluriverse_server.x11.connection import CONNECTION_ERRORS, ReportingLoss, closing_on_error, open_display
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, ReportingLoss, closing_on_error, hang_up, open_display
 
 # Toolkits have windows of a pixel for themselves; a game's is larger.
 MIN_SIDE: Final = 16
@@ -63,7 +63,7 @@ class ScreenWatch:
     def close(self) -> None:
         """Disconnect. May be called when the X server is gone."""
         self._stop_listening()
-        self._connection.display.socket.close()
+        hang_up(self._connection)
 
     def _is_visible(self, window: Any) -> bool:
         try:

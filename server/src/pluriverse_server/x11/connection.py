@@ -114,8 +114,13 @@ def closing_on_error(connection: display.Display) -> Generator[None]:
     try:
         yield
     except BaseException:
-        connection.display.socket.close()
+        hang_up(connection)
         raise
+
+
+def hang_up(connection: display.Display) -> None:
+    """Close the connection. May be called repeatedly, and when the server is gone, unlike python-xlib's own close."""
+    connection.display.socket.close()
 
 
 def abort(connection: display.Display) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from typing import Final
 
 from Xlib import X, Xatom, display, error
 from Xlib.xobject.drawable import Window
@@ -11,7 +11,7 @@ from Xlib.xobject.drawable import Window
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import ProcessSource
 from pluriverse_server.sources.reading import SourceError
-from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, open_display
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, hang_up, open_display
 
 from .patterns import Matcher
 from .reader import ProgramReader, Target
@@ -61,8 +61,8 @@ class TitleReader(ProgramReader):
     def close(self) -> None:
         """Disconnect from the X server."""
         if self._display is not None:
-            connection, self._display = self._display, None
-            cast("Any", connection.display).socket.close()
+            hang_up(self._display)
+            self._display = None
 
     def _look(self) -> Value:
         if self._display is None:

@@ -10,7 +10,7 @@ from Xlib.error import XError
 
 from pluriverse_server.sources.reading import Pixels, SourceError
 from pluriverse_server.x11 import pixels
-from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, open_display
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, closing_on_error, hang_up, open_display
 
 # What one more request costs, in pixels of a larger one: 0.02 to 0.05 ms. Up to so many pixels a region that belong to
 # no source are grabbed along, and then all regions are of one moment.
@@ -53,22 +53,16 @@ class Grabber:
         self._regions = [(x, y, width, height) for x, y, width, height in regions]
         try:
             self._connection = open_display(display)
-        except DisplayLost as error:
-            raise ScreenLost(f"no X server can be grabbed from at {display!r}: {error}") from error
-        try:
-            screen = self._connection.screen()
-            self.size: Final = (screen.width_in_pixels, screen.height_in_pixels)
-            self._root: int = screen.root.id
-            for index, region in enumerate(self._regions):
-                require_on_screen(names[index] if names else f"region {index + 1}", region, *self.size)
-            self._box = _box_of(self._regions)
-            self._pixels = self._make_pixels()
+            with closing_on_error(self._connection):
+                screen = self._connection.screen()
+                self.size: Final = (screen.width_in_pixels, screen.height_in_pixels)
+                self._root: int = screen.root.id
+                for index, region in enumerate(self._regions):
+                    require_on_screen(names[index] if names else f"region {index + 1}", region, *self.size)
+                self._box = _box_of(self._regions)
+                self._pixels = self._make_pixels()
         except (*CONNECTION_ERRORS, DisplayLost) as error:
-            self.close()
             raise ScreenLost(f"no X server can be grabbed from at {display!r}: {error}") from error
-        except SourceError:
-            self.close()
-            raise
 
     @property
     def at_once(self) -> bool:
@@ -92,8 +86,7 @@ class Grabber:
 
     def close(self) -> None:
         """Close the connection. May be called repeatedly."""
-        # python-xlib's own close() speaks to the server first, which may be gone.
-        self._connection.display.socket.close()
+        hang_up(self._connection)
 
     def _get(self, x: int, y: int, width: int, height: int) -> Pixels:
         rectangle = np.frombuffer(self._pixels.get(self._root, x, y, width, height), np.uint8)
