@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 import docker
-import docker.errors
-import requests.exceptions
 
 from .errors import PluriverseError
+from .remotes.docker import ENGINE_ERRORS
 from .remotes.local import SERVER
 from .remotes.runtimes import IMAGE_PREFIX, local_runtimes, runtime_folder
 
@@ -74,7 +73,7 @@ def _images() -> list[str]:
     try:
         with contextlib.closing(docker.from_env(timeout=int(LIST_S))) as client:
             tags = [tag for image in client.images.list() for tag in image.tags]
-    except (docker.errors.DockerException, requests.exceptions.RequestException):
+    except ENGINE_ERRORS:
         return []  # no engine
     names = {tag.partition(":")[0] for tag in tags}
     return sorted(name.removeprefix(IMAGE_PREFIX) for name in names if name.startswith(IMAGE_PREFIX))
@@ -85,7 +84,7 @@ def _of_image(runtime: str) -> list[Entry]:
     try:
         with contextlib.closing(docker.from_env(timeout=int(LIST_S))) as client:
             output = client.containers.run(IMAGE_PREFIX + runtime, command, remove=True, network_disabled=True)
-    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
+    except ENGINE_ERRORS as error:
         raise CatalogueError(f"image {IMAGE_PREFIX}{runtime} can't list its environments: {error}") from error
     return _entries(runtime, output)
 

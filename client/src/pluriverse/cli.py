@@ -79,7 +79,7 @@ def random(
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     with _exit_on_error(), pluriverse.make(env, remotes) as vector:
         player = Render(vector, render) if render else vector
-        play_randomly(player, seconds=seconds, fps=fps, report=_print)
+        play_randomly(player, seconds=seconds, fps=fps, report=typer.echo)
 
 
 @app.command()
@@ -95,7 +95,7 @@ def demo(
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     with _exit_on_error(), contextlib.suppress(KeyboardInterrupt):
-        play(remotes, port=port, seconds=seconds, report=_print)
+        play(remotes, port=port, seconds=seconds, report=typer.echo)
 
 
 @app.command()
@@ -188,10 +188,6 @@ def _exit_on_error() -> Generator[None]:
         _fail(str(error), EXIT_USAGE)
     except PluriverseError as error:
         _fail(str(error), EXIT_BROKEN)
-
-
-def _print(line: str) -> None:
-    print(line, flush=True)
 
 
 def _passed_on() -> list[str]:

@@ -74,8 +74,7 @@ class DmEnvironment(dm_env.Environment):
             return self._begin(join=self._began)
         self.core.send({0: action})
         self.core.receive(1)
-        turn = self.core.result(0)
-        self._result = turn
+        turn = self._result = self.core.result(0)
         observation = self._observations.make(turn)
         if turn.terminated:
             return dm_env.termination(turn.reward, observation)
@@ -109,8 +108,7 @@ class DmEnvironment(dm_env.Environment):
         self.core.reset(0, seed, join=join)
         self.core.receive(1)
         self._began = True
-        turn = self.core.result(0)
-        self._result = turn
+        turn = self._result = self.core.result(0)
         return dm_env.restart(self._observations.make(turn))
 
     def _part(self, name: str) -> specs.Array:

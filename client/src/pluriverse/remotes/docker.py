@@ -50,7 +50,7 @@ _PORTS: Final[Any] = {f"{VNC_PORT}/tcp": (HOST, None), f"{REWARDER_PORT}/tcp": (
 NOT_STARTED: Final = "a container could not be started"
 
 # The SDK's own errors, and those that it lets through when the engine goes away in the middle of a call.
-_ERRORS: Final = (docker.errors.DockerException, requests.exceptions.RequestException)
+ENGINE_ERRORS: Final = (docker.errors.DockerException, requests.exceptions.RequestException)
 
 
 class Contained:
@@ -140,13 +140,13 @@ def why_unavailable(runtime: str) -> str | None:
     image = IMAGE_PREFIX + runtime
     try:
         client = docker.from_env(timeout=int(LOOK_S))
-    except _ERRORS as error:
+    except ENGINE_ERRORS as error:
         return f"no Docker engine answers ({error}); see whether it runs with: docker info"
     try:
         client.images.get(image)
     except docker.errors.ImageNotFound:
         return f"the engine has no image {image}; build it in a checkout with: make image RUNTIME={runtime}"
-    except _ERRORS as error:
+    except ENGINE_ERRORS as error:
         return f"the Docker engine fails: {error}"
     finally:
         client.close()
@@ -155,7 +155,7 @@ def why_unavailable(runtime: str) -> str | None:
 
 def sweep(client: docker.DockerClient) -> None:
     """Remove the containers of dead processes of this machine."""
-    with contextlib.suppress(*_ERRORS):
+    with contextlib.suppress(*ENGINE_ERRORS):
         for container in client.containers.list(all=True, filters={"label": OWNER}, ignore_removed=True):
             if is_dead(container.labels.get(OWNER, "")):
                 _remove(container)
@@ -163,7 +163,7 @@ def sweep(client: docker.DockerClient) -> None:
 
 def _remove(container: Container) -> None:
     # It may be gone already, or the engine: then nothing more can be done.
-    with contextlib.suppress(*_ERRORS):
+    with contextlib.suppress(*ENGINE_ERRORS):
         container.remove(force=True, v=True)
 
 
@@ -171,5 +171,5 @@ def _remove(container: Container) -> None:
 def _explained(what: str) -> Generator[None]:
     try:
         yield
-    except _ERRORS as error:
+    except ENGINE_ERRORS as error:
         raise RemoteUnavailable(f"{what}: {error}") from error

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
 import time
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Final
 
 from pluriverse.errors import RemoteUnavailable
 
@@ -58,10 +59,6 @@ def why_not_ready(address: Address) -> str | None:
 
 
 def _state(body: bytes) -> str:
-    try:
-        document: Any = json.loads(body)
-    except ValueError:
-        return "unknown"
-    if not isinstance(document, dict):
-        return "unknown"
-    return str(cast("dict[str, Any]", document).get("env_state") or "not started")
+    with contextlib.suppress(ValueError, AttributeError):  # no JSON, or no object
+        return str(json.loads(body).get("env_state") or "not started")
+    return "unknown"

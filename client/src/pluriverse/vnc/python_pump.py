@@ -6,6 +6,7 @@ decoded all that came with it, and a part of the next one must not be among that
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import threading
@@ -208,8 +209,5 @@ class PythonPump:
                 self._shut(socket.SHUT_RDWR)
 
     def _shut(self, how: int) -> None:
-        try:
+        with contextlib.suppress(OSError):  # it is gone already, which is what was wanted
             self._socket.shutdown(how)
-        except OSError:
-            # It is gone already, which is what was wanted.
-            return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -46,7 +47,7 @@ class Joint(Env):
 
     def reset(self) -> Any:
         """See ``Env.reset``."""
-        return list(itertools.chain.from_iterable(self._threads.map(_reset, self._parts)))
+        return list(itertools.chain.from_iterable(self._threads.map(operator.methodcaller("reset"), self._parts)))
 
     def step(self, action_n: Any) -> Step:
         """See ``Env.step``."""
@@ -100,10 +101,6 @@ class Joint(Env):
         self._threads.shutdown()
         for part in self._parts:
             part.close()
-
-
-def _reset(part: Env) -> list[Any]:
-    return part.reset()
 
 
 def _step(part: Env, share: list[Any]) -> tuple[list[Any], list[Any], list[Any], dict[str, Any]]:

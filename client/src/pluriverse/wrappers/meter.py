@@ -79,7 +79,6 @@ class Logger(Wrapper):
     """Logs a line at level INFO every ``period_s`` seconds."""
 
     def __init__(self, env: Env, period_s: float = PERIOD_S) -> None:
-        """Wrap ``env``."""
         super().__init__(env)
         self._period_s = period_s
         self._meter: Meter | None = None
@@ -102,7 +101,6 @@ class Timer(Wrapper):
     """``info["stats.gauges.timer.step"]`` is how many seconds the step took, without what a Throttle waited."""
 
     def __init__(self, env: Env) -> None:
-        """Wrap ``env``."""
         super().__init__(env)
         self.steps: int = 0
         self.seconds: float = 0.0

@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
@@ -20,22 +20,6 @@ STATISTICS: Final = "episodes.jsonl"
 
 # From this episode on, one in so many is filmed; before, episodes 0, 1, 8, 27, …
 FILM_EVERY: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeStatistics:
-    """One line of the file: an episode of one index. ``length`` is in steps, times are UNIX seconds."""
-
-    index: int
-    episode: int
-    episode_id: str | None
-    reward: float
-    length: int
-    seconds: float
-    terminated: bool
-    truncated: bool
-    ended_at: float
-    error: str | None = None
 
 
 @dataclass(slots=True)
@@ -54,11 +38,12 @@ def cubes(episode: int) -> bool:
 class Monitor(Wrapper):
     """Writes a line of JSON to ``episodes.jsonl`` in ``directory`` for each episode, and films some of index 0.
 
+    A line has the episode's ``index``, number (``episode``), ``episode_id``, ``reward``, ``length`` in steps and
+    ``seconds``, whether it was ``terminated`` or ``truncated``, the UNIX time ``ended_at``, and ``error`` or null.
     ``films(number)`` returns whether to film an episode; None films none. A film ends where the picture's size changes.
     """
 
     def __init__(self, env: Env, directory: Path | str, *, films: Callable[[int], bool] | None = cubes) -> None:
-        """Wrap ``env``."""
         super().__init__(env)
         self._directory = Path(directory)
         self._films = films
@@ -104,19 +89,19 @@ class Monitor(Wrapper):
 
     def _write(self, index: int, running: _Running, info: dict[str, Any]) -> None:
         assert self._file is not None
-        statistics = EpisodeStatistics(
-            index=index,
-            episode=running.number,
-            episode_id=info.get("env_status.complete.episode_id"),
-            reward=running.reward,
-            length=running.length,
-            seconds=time.monotonic() - running.began,
-            terminated=bool(info.get("terminated")),
-            truncated=bool(info.get("truncated")),
-            ended_at=time.time(),
-            error=info.get("error"),
-        )
-        self._file.write(json.dumps(asdict(statistics)) + "\n")
+        statistics = {
+            "index": index,
+            "episode": running.number,
+            "episode_id": info.get("env_status.complete.episode_id"),
+            "reward": running.reward,
+            "length": running.length,
+            "seconds": time.monotonic() - running.began,
+            "terminated": bool(info.get("terminated")),
+            "truncated": bool(info.get("truncated")),
+            "ended_at": time.time(),
+            "error": info.get("error"),
+        }
+        self._file.write(json.dumps(statistics) + "\n")
 
     def _film(self, observation: Any) -> None:
         # Around a Vision wrapper an observation is the picture.
@@ -152,7 +137,6 @@ class Render(Wrapper):
     """Shows each new picture of index 0: in a window (``"human"``), or in the terminal (``"terminal"``)."""
 
     def __init__(self, env: Env, mode: str = "human") -> None:
-        """Wrap ``env``."""
         super().__init__(env)
         self._mode = mode
 

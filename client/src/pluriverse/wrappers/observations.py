@@ -14,7 +14,6 @@ class CropObservation(ObservationWrapper):
     """``vision`` is the part ``box`` of the picture: x, y, width, height in pixels; by default gym-core's Atari."""
 
     def __init__(self, env: Env, box: tuple[int, int, int, int] = ATARI) -> None:
-        """Wrap ``env``."""
         super().__init__(env)
         self._box = box
 

@@ -23,7 +23,6 @@ class BlockingReset(Wrapper):
     """``reset`` and ``step`` wait until every index has an observation; None only for a remote that is away."""
 
     def __init__(self, env: Env) -> None:
-        """Wrap ``env``."""
         super().__init__(env)
         self._begun: Accumulated | None = None
 
@@ -64,7 +63,6 @@ class Throttle(Wrapper):
     """
 
     def __init__(self, env: Env, fps: float | None = None) -> None:
-        """Wrap ``env``."""
         super().__init__(env)
         self._fps = fps
         self._due: float | None = None
