@@ -14,46 +14,31 @@ from pluriverse.adapters.pictures import Pixels
 from .game import Row
 from .spec import ENV_ID, PLAYERS_ENV_ID
 
-_TYPES: Final = {
-    "step_type": np.int32,
-    "elapsed": np.int32,
-    "lives": np.int32,
-    "reward": np.float32,
-    "earned": np.float32,
-    "discount": np.float32,
-    "done": np.bool_,
-    "truncated": np.bool_,
-    "terminated": np.int32,
-    "lost": np.bool_,
-}
-
-# The dtype of a ``Row``. One array of these is gathered three times as fast as one for each field.
-ROW: Final = np.dtype([(name, _TYPES[name]) for name in Row._fields])
-
-# EnvPool's names of the fields.
-_FIELDS: Final = {
-    "elapsed_step": "elapsed",
-    "done": "done",
-    "reward": "reward",
-    "discount": "discount",
-    "step_type": "step_type",
-    "trunc": "truncated",
-    "info:lives": "lives",
-    "info:reward": "earned",
-    "info:terminated": "terminated",
-    "info:lost": "lost",
-}
+# EnvPool's names and types of the fields of a ``Row``, in their order.
+_FIELDS: Final = (
+    ("step_type", np.int32),
+    ("elapsed_step", np.int32),
+    ("info:lives", np.int32),
+    ("reward", np.float32),
+    ("info:reward", np.float32),
+    ("discount", np.float32),
+    ("done", np.bool_),
+    ("trunc", np.bool_),
+    ("info:terminated", np.int32),
+    ("info:lost", np.bool_),
+)
 
 
-def arrays(indices: Sequence[int], rows: NDArray[Any], observations: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
-    """Return the results of some environments by the names of ``PoolSpec.state_array_spec``, in order of ``indices``.
-
-    ``rows`` has a ``ROW`` for every environment; ``observations`` are those of ``indices``.
-    """
+def arrays(indices: Sequence[int], rows: Sequence[Row], observations: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
+    """Return the results of the environments of ``indices`` by the names of ``PoolSpec.state_array_spec``."""
+    columns = zip(_FIELDS, zip(*rows, strict=True), strict=True)
     env_id = np.array(indices, np.int32)
-    taken = rows[env_id]
-    state = {name: taken[field].copy() for name, field in _FIELDS.items()}
-    return {**state, "obs": observations, f"info:{ENV_ID}": env_id, f"info:{PLAYERS_ENV_ID}": env_id.copy()}
+    return {
+        **{name: np.array(column, dtype) for (name, dtype), column in columns},
+        "obs": observations,
+        f"info:{ENV_ID}": env_id,
+        f"info:{PLAYERS_ENV_ID}": env_id.copy(),
+    }
 
 
 class Stacks:

@@ -29,7 +29,7 @@ class Opening:
 
 
 class Row(NamedTuple):
-    """EnvPool's results for one environment beside its picture; ``arrays.ROW`` has the types.
+    """EnvPool's results for one environment beside its picture; ``arrays`` has the types.
 
     ``step_type`` is dm_env's number. ``earned`` is the reward before clipping.
     """

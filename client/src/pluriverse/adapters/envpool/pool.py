@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions, Pictures
+from pluriverse.adapters.player import Phase
 from pluriverse.env.views import View, make_view
 from pluriverse.errors import Misuse
 
-from .arrays import ROW, Stacks, arrays
+from .arrays import Stacks, arrays
 from .config import Config, Connection, Rendering
-from .game import Game, opening_of
+from .game import Game, Row, opening_of
 from .inputs import Inputs
 from .spec import PoolSpec
 
@@ -49,8 +50,8 @@ class EnvPool:
         # The environments that were asked and not received yet, in the order of asking.
         self._asked: dict[int, None] = {}
         self._answered: deque[int] = deque()
-        self._rows = np.zeros(self.core.n, ROW)
-        self._observations = self._room()
+        # The results of those whose answer is an episode's first observation.
+        self._begun: dict[int, Row] = {}
         self._view: View | None = None
 
     def __len__(self) -> int:
@@ -107,11 +108,19 @@ class EnvPool:
                 f"recv waits for {count or 'whoever was asked'}, and {len(self._asked)} environments have been sent "
                 "to or reset since they were received; call send, step, reset or async_reset first"
             )
-        while len(self._answered) < count:
-            # One by one, so that pictures are made while others are waited for.
-            self._take(*self.core.receive(1))
-        indices = [self._answered.popleft() for _ in range(count)] if self.is_async else list(self._asked)
-        return self._to(self._gather(indices), reset)
+        asked = list(self._asked)
+        observations = np.empty((count, *self._stacks.shape), np.uint8)
+        for row in range(count):
+            while len(self._answered) <= row:
+                self._take(*self.core.receive(1))
+            # One by one, so that pictures are copied while others are waited for.
+            index = self._answered[row]
+            self._stacks.copy_to(index, observations[row if self.is_async else asked.index(index)])
+        answered = [self._answered.popleft() for _ in range(count)]
+        indices = answered if self.is_async else asked
+        for index in indices:
+            del self._asked[index]
+        return self._to(arrays(indices, [self._row(index) for index in indices], observations), reset)
 
     def step(self, action: Any, env_id: Any = None) -> Any:
         """Call ``send`` and ``recv``."""
@@ -182,14 +191,11 @@ class EnvPool:
         """Return a state as this interface has it."""
         raise NotImplementedError
 
-    def _room(self) -> NDArray[np.uint8]:
-        """Return an array for the next batch of observations; the last one is the caller's now."""
-        return np.empty((self._config.batch_size, *self._stacks.shape), np.uint8)
-
     def _reset(self, indices: Iterable[int]) -> None:
         for index in indices:
             self._asked.pop(index, None)
             self._asked[index] = None
+            self._begun.pop(index, None)
             if index in self._answered:
                 self._answered.remove(index)
             self._games[index].goes_on = False
@@ -204,25 +210,14 @@ class EnvPool:
         else:
             self.core.reset(index, game.seed(), join=game.done)
 
-    def _gather(self, indices: Sequence[int]) -> dict[str, NDArray[Any]]:
-        """Return the answers of some environments."""
-        observations, self._observations = self._observations, self._room()
-        if len(indices) < len(observations):
-            observations = observations[: len(indices)]
-        for out, index in zip(observations, indices, strict=True):
-            self._stacks.copy_to(index, out)
-            del self._asked[index]
-        if not self.is_async:
-            self._answered.clear()
-        return arrays(indices, self._rows, observations)
+    def _row(self, index: int) -> Row:
+        return self._begun.pop(index, None) or self._games[index].take(self.core.result(index))
 
     def _take(self, index: int) -> None:
-        result = self.core.result(index)
         if index not in self._opening:
-            self._rows[index] = self._games[index].take(result)
             self._stacks.push(index, self.core.picture(index))
             self._answered.append(index)
-        elif result.terminated or result.truncated:
+        elif self.core.phase(index) is Phase.ENDED:
             # It ended before the agent saw anything of it; take the next.
             self._games[index].goes_on = False
             self._opening[index] = deque(self._games[index].opening())
@@ -239,7 +234,7 @@ class EnvPool:
         game = self._games[index]
         keep = self._stacks.push if game.goes_on else self._stacks.fill
         keep(index, self.core.picture(index))
-        self._rows[index] = game.begun(self.core.result(index))
+        self._begun[index] = game.begun(self.core.result(index))
         self._answered.append(index)
 
     def _drawn(self, index: int) -> NDArray[np.uint8]:
