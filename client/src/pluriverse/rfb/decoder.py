@@ -6,7 +6,6 @@ The native one is chosen where it was built, the one in Python otherwise. ``PLUR
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
 from typing import Final, Protocol, cast
@@ -22,9 +21,6 @@ from .picture import PictureSpec
 __all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "implementation", "make_decoder"]
 
 ENVIRONMENT_VARIABLE: Final = "PLURIVERSE_RFB"
-
-_PYTHON: Final = ("pluriverse.rfb.python_decoder", "PythonDecoder")
-_NATIVE: Final = ("pluriverse.rfb._native", "NativeDecoder")
 
 
 class Decoder(Protocol):
@@ -107,9 +103,9 @@ def _chosen(wish: str) -> tuple[type[Decoder], str]:
     if wish not in ("", "python", "native"):
         raise DecoderUnavailable(f"{ENVIRONMENT_VARIABLE} is {wish!r}, expected python or native, or unset it")
     if wish == "python":
-        return _load(*_PYTHON), f"python: {ENVIRONMENT_VARIABLE}=python asks for it"
+        return _python(), f"python: {ENVIRONMENT_VARIABLE}=python asks for it"
     try:
-        native = _load(*_NATIVE)
+        from ._native import NativeDecoder
     except ImportError as error:
         why = f"the native part was not built ({type(error).__name__}: {error})"
         if wish == "native":
@@ -117,10 +113,13 @@ def _chosen(wish: str) -> tuple[type[Decoder], str]:
                 f"{ENVIRONMENT_VARIABLE}=native, but {why}; build it with: pip install --force-reinstall pluriverse, "
                 "where a C compiler and the headers of libjpeg-turbo and zlib are"
             ) from error
-        return _load(*_PYTHON), f"python: {why}"
+        return _python(), f"python: {why}"
     asked = f"{ENVIRONMENT_VARIABLE}=native asks for it" if wish == "native" else "it was built, and is the faster one"
-    return native, f"native: {asked}"
+    return cast("type[Decoder]", NativeDecoder), f"native: {asked}"
 
 
-def _load(module: str, name: str) -> type[Decoder]:
-    return cast("type[Decoder]", getattr(importlib.import_module(module), name))
+def _python() -> type[Decoder]:
+    # Loads what the native one does without.
+    from .python_decoder import PythonDecoder
+
+    return PythonDecoder

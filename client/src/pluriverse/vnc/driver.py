@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from pluriverse.bell import BELL
-from pluriverse.rfb import ServerInit, implementation
+from pluriverse.rfb import implementation
 from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE
 from pluriverse.rfb.errors import DecoderUnavailable
 
 from .connection import VncConnection
 from .opening import open_transport
-from .options import VncOptions
+from .options import Implementation, VncOptions
 from .python_pump import PythonPump
-from .transport import Transport
-
-if TYPE_CHECKING:
-    from .native_pump import NativePump
 
 
 def connect(
@@ -36,9 +30,8 @@ def connect(
         RfbError: it is no VNC server, or doesn't let this side in; says why. Or the implementation isn't there.
     """
     options = options or VncOptions()
-    native = _is_native(options)
-    transport, desktop, leftover = open_transport(host, port, password, options, timeout_s)
-    return _pump(native, transport, desktop, leftover, options)
+    pump = _pump(options.implementation)
+    return pump(*open_transport(host, port, password, options, timeout_s), options)
 
 
 def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> list[int]:
@@ -54,26 +47,15 @@ def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> l
     return fresh()
 
 
-def _is_native(options: VncOptions) -> bool:
-    if options.implementation is None:
-        return implementation().startswith("native")
-    if options.implementation == "native":
-        try:
-            importlib.import_module(".native_pump", __package__)
-        except ImportError as error:
-            raise DecoderUnavailable(
-                f"the native driver was asked for, but was not built ({error}); build it with: pip install "
-                f"--force-reinstall pluriverse, where a C compiler and the headers of libjpeg-turbo and zlib are, or "
-                f"leave the choice open; {ENVIRONMENT_VARIABLE}=python is the other one"
-            ) from error
-    return options.implementation == "native"
-
-
-def _pump(
-    native: bool, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions
-) -> PythonPump | NativePump:
-    if not native:
-        return PythonPump(transport, desktop, leftover, options)
-    from .native_pump import NativePump
-
-    return NativePump(transport, desktop, leftover, options)
+def _pump(wish: Implementation | None) -> Callable[..., VncConnection]:
+    if wish == "python" or (wish is None and not implementation().startswith("native")):
+        return PythonPump
+    try:
+        from .native_pump import NativePump
+    except ImportError as error:
+        raise DecoderUnavailable(
+            f"the native driver was asked for, but was not built ({error}); build it with: pip install "
+            f"--force-reinstall pluriverse, where a C compiler and the headers of libjpeg-turbo and zlib are, or "
+            f"leave the choice open; {ENVIRONMENT_VARIABLE}=python is the other one"
+        ) from error
+    return NativePump
