@@ -167,9 +167,9 @@ class Slot:
         sent_at, received_at = popped.running_since
         described = connection.rewarder.described
         spaces = described.spaces if described is not None else None
-        if spaces is not None and spaces.observation is not None and popped.observation is None:
-            if now - received_at < FIRST_OBSERVATION_S:
-                return False
+        owed = spaces is not None and spaces.observation is not None and popped.observation is None
+        if owed and now - received_at < FIRST_OBSERVATION_S:
+            return False
         if connection.screen is not None:
             if frame is None:
                 return False
