@@ -8,8 +8,7 @@ import sys
 # Before numpy is imported: its linear algebra, which nothing here uses, would start a thread for each core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from gym_core.environments import UnknownEnvironment
-from gym_core.program import Program
+from gym_core.program import Program, UnknownEnvironment
 from pluriverse_server.kit import run_program
 
 if __name__ == "__main__":

@@ -93,11 +93,7 @@ def _by_id() -> dict[str, Entry]:
 
 
 def entry_of(env: str) -> Entry:
-    """The environment of this id.
-
-    Raises:
-        UnknownEnvironment: there is none.
-    """
+    """The environment of this id; raise UnknownEnvironment if there is none."""
     try:
         return _by_id()[env]
     except KeyError:

@@ -29,11 +29,7 @@ class Program(kit.Program):
     """The loop around the engine. The block's window is its own, above the engine's."""
 
     def __init__(self, reporter: kit.Reporter, engine: Engine) -> None:
-        """Open the block's window.
-
-        Raises:
-            NoDisplay: there is no X server that can be drawn on.
-        """
+        """Open the block's window; raise NoDisplay if there is no X server that can be drawn on."""
         self._shown = kit.BlockWindow(BLOCK_X, BLOCK_Y, "doom block")
         super().__init__(reporter, self._shown.window, self._shown.block)
         self._engine = engine

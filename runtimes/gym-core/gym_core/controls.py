@@ -206,11 +206,7 @@ BY_PREFIX: Final[dict[str, Controls]] = {
 
 
 def controls_of(gymnasium_id: str) -> Controls:
-    """Return the controls of an environment.
-
-    Raises:
-        KeyError: there is no environment of this id here.
-    """
+    """Return the controls of an environment; raise KeyError if there is no environment of this id here."""
     for prefix, controls in BY_PREFIX.items():
         if gymnasium_id.startswith(prefix):
             return controls

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, read_labels, value_at, write_labels
+from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, read_labels, write_labels
 
 TIMES = st.lists(st.floats(0, 86_400), unique=True, max_size=5).map(sorted)
 VALUES = st.none() | st.booleans() | st.floats(-1e9, 1e9) | st.text(max_size=20)
@@ -70,8 +70,3 @@ def test_labels_that_are_not_there_are_told_with_what_makes_them(tmp_path: Path)
 
 def test_labels_are_beside_their_recording() -> None:
     assert labels_path(Path("games/recordings/one.two.plrec")) == Path("games/recordings/one.two.labels.json")
-
-
-def test_a_truth_is_a_step_function() -> None:
-    steps: list[tuple[float, bool | float | str | None]] = [(1.0, 5.0), (2.0, None), (3.0, 7.0)]
-    assert [value_at(steps, at) for at in (0.5, 1.0, 1.9, 2.0, 99.0)] == [None, 5.0, 5.0, None, 7.0]

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.episode import Environment
-from pluriverse_server.manifest.placeholders import placeholders
 from pluriverse_server.manifest.runtime import (
     FILE_NAME,
     MAX_MANIFEST_BYTES,
@@ -18,6 +17,7 @@ from pluriverse_server.manifest.runtime import (
     fill_command,
     load,
 )
+from pluriverse_server.manifest.table import placeholders
 from pydantic import ValidationError
 
 VALID = """

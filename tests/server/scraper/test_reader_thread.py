@@ -97,7 +97,7 @@ async def test_error_is_raised_where_the_sample_would_be_taken() -> None:
     thread = thread_of(reader)
     thread.ask()
     reader.go.release()
-    with pytest.raises(SourceError, match="no such file"):
+    with pytest.raises(SourceError, match="source 'slow': no such file"):
         await taken(thread)
     thread.close()
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse_server.sources.reading import Pixels
-from pluriverse_server.sources.screen.glyphs import STRONG
-from pluriverse_server.sources.screen.ink import Ink
+from pluriverse_server.sources.screen.glyphs import STRONG, Ink
 
 # A character at other fractions of a pixel is another picture; beyond this number it joins the nearest one.
 MAX_VARIANTS: Final = 8

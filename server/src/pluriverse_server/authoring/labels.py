@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pluriverse_protocol.recordings import Header
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables, SourceName
 from pluriverse_server.manifest.runtime import ManifestError, describe, load
 from pluriverse_server.manifest.sources import MAX_SOURCES
+from pluriverse_server.manifest.table import Table
 from pluriverse_server.recording.file import SUFFIX
 
 LABELS_SUFFIX: Final = ".labels.json"
@@ -33,11 +33,7 @@ LabelledValue = tuple[Time, bool | float | Text | None]
 LabelledValues = Annotated[list[LabelledValue], Field(max_length=MAX_LABELS)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class LabelledEpisode(_Table):
+class LabelledEpisode(Table):
     """``end`` None: the recording ended first; ``done`` None: the episode ended otherwise."""
 
     begin: Time
@@ -54,7 +50,7 @@ class LabelledEpisode(_Table):
         return self
 
 
-class Labels(_Table):
+class Labels(Table):
     """The labels of one recording. ``rewards``: when each was first visible, and its amount."""
 
     recording: Annotated[str, Field(min_length=1, max_length=255)]
@@ -118,16 +114,6 @@ def write_labels(path: Path, labels: Labels) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
-
-
-def value_at(steps: LabelledValues, at: float) -> Value:
-    """Return the value of a step function; None before its first step."""
-    found: Value = None
-    for since, value in steps:
-        if since > at:
-            break
-        found = value
-    return found
 
 
 def game_of(recording: Path, header: Header) -> GameTables:

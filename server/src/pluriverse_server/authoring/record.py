@@ -1,21 +1,27 @@
-"""Runs a remote and records it until it is stopped, the time is over, or the recording fails."""
+"""Runs a remote and records it until it is stopped, the time is over, or the recording fails; may play at random."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import random
 import sys
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pluriverse_protocol import messages, reports
-from pluriverse_protocol.env_spaces import Spaces
+from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.recordings import Header
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse_server.console.serve import greet, stopped_by_signals
 from pluriverse_server.console.status_line import compose, show
-from pluriverse_server.episode import Begin, Finished, Output
+from pluriverse_server.daemon.requests import RequestError
+from pluriverse_server.episode import Begin, Finished, Output, Send
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.file import SUFFIX, already_there
@@ -26,7 +32,8 @@ from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen.grab import require_on_screen
 
-from .random_agent import RandomAgent
+# How long each random choice is held: long enough to have an effect, and for people to follow.
+CHOICE_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +190,45 @@ def _free_name(directory: Path) -> Path:
     while already_there(path := directory / f"{number}{SUFFIX}") is not None:
         number += 1
     return path
+
+
+class RandomAgent:
+    """Holds one random choice after the other while an episode runs, as a service's listener hears.
+
+    Between episodes it presses nothing, so as not to disturb the steps that lead to the next one.
+    """
+
+    def __init__(self, act: Callable[[Sequence[Event]], Awaitable[None]], choices: Sequence[Choice]) -> None:
+        self._act = act
+        self._choices = choices
+        self._plays = False
+        self._turned = asyncio.Event()
+
+    def on_report(self, report: reports.Report) -> None:
+        """Ignore reports."""
+
+    def on_output(self, output: Output) -> None:
+        """Note whether an episode runs."""
+        match output:
+            case Send(messages.Describe(env_state=state)):
+                self._plays = state == "running"
+                self._turned.set()
+            case _:
+                pass
+
+    async def play(self) -> None:
+        """Play until cancelled."""
+        held: set[int] = set()
+        while True:
+            self._turned.clear()
+            wanted = set(random.choice(self._choices).keys) if self._plays else set[int]()  # noqa: S311
+            released = [KeyEvent(key, down=False) for key in held - wanted]
+            try:
+                await self._act([*released, *(KeyEvent(key, down=True) for key in wanted - held)])
+                held = wanted
+            except RequestError:
+                # The screen is being started again: nobody can press anything, and nothing is down on the new one.
+                held = set()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CHOICE_S):
+                    await self._turned.wait()

@@ -37,11 +37,7 @@ class Injector:
     """Presses keys and moves the pointer, and knows what it holds. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        """Connect.
-
-        Raises:
-            DisplayLost: there is no X server at ``display``, or it refuses the cookie.
-        """
+        """Connect; raise DisplayLost if there is no X server at ``display``, or it refuses the cookie."""
         self._display = display
         self._connection = open_display(display, xauthority)
         with closing_on_error(self._connection), ReportingLoss(self._display):
@@ -72,11 +68,7 @@ class Injector:
             send(self._connection)
 
     def release_all(self) -> None:
-        """Release every key and button that this injector holds.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Release every key and button that this injector holds; raise DisplayLost if the X server is gone."""
         with ReportingLoss(self._display):
             for keysym in reversed(list(self._held)):
                 self._release(keysym)

@@ -40,11 +40,7 @@ class ConditionError(Exception):
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the sources that a condition names.
-
-    Raises:
-        ConditionError: it isn't a condition.
-    """
+    """Return the sources that a condition names; raise ConditionError if it isn't a condition."""
     return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
 
 

@@ -15,11 +15,7 @@ MODIFIERS: Final = {"Shift": SHIFT, "Control": CONTROL, "Alt": ALT, "Super": SUP
 
 
 def parse_combination(text: str) -> Combination:
-    """Parse ``Control+Shift+i``, ``F5`` or ``Alt++``.
-
-    Raises:
-        ValueError: there is no such modifier or key.
-    """
+    """Parse ``Control+Shift+i``, ``F5`` or ``Alt++``; raise ValueError if there is no such modifier or key."""
     # The key may itself be a plus.
     *names, key = re.split(r"\+(?=.)", text)
     modifiers = 0

@@ -20,10 +20,9 @@ from pluriverse_server.episode import Environment
 
 from .game import OWN_SOURCES, GameTables
 from .page import MAX_ZOOM, PageTable
-from .placeholders import MissingValue, fill
 from .sources import KINDS
 from .spaces import SharedSpacesTable, SpacesTable
-from .table import Table
+from .table import MissingValue, Table, fill
 
 FILE_NAME: Final = "runtime.toml"
 

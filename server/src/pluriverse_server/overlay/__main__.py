@@ -20,11 +20,7 @@ BACKTICK: Final = 0x60
 
 
 def combination(text: str) -> Combination:
-    """Parse an argument such as ``0x73:4``.
-
-    Raises:
-        ValueError: it isn't two numbers.
-    """
+    """Parse an argument such as ``0x73:4``; raise ValueError if it isn't two numbers."""
     keysym, modifiers = text.split(":")
     return Combination(int(keysym, 0), int(modifiers, 0))
 

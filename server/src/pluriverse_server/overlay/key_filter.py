@@ -86,11 +86,7 @@ class KeyFilter:
         return self._connection.fileno()
 
     def attend(self) -> None:
-        """Decide on the keys that have come, without waiting.
-
-        Raises:
-            NoDisplay: the X server is gone.
-        """
+        """Decide on the keys that have come, without waiting; raise NoDisplay if the X server is gone."""
         with self._connection.used:
             # This sends what was decided before it looks.
             while self._display.pending_events():

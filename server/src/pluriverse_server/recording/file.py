@@ -74,11 +74,7 @@ class RecordingFile:
         self._stream.write(self._writer.write(record))
 
     def flush(self) -> None:
-        """Pass everything written so far to the system, readable.
-
-        Raises:
-            OSError: the disk is full, or gone.
-        """
+        """Pass everything written so far to the system, readable; raise OSError if the disk is full, or gone."""
         self._stream.flush(zstandard.FLUSH_BLOCK)
         self._file.flush()
 

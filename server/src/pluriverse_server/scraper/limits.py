@@ -1,10 +1,12 @@
-"""Checks what a program uses against its limits."""
+"""What a program may take: its limits, and the CPU priority of those that aren't shown yet."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +14,7 @@ import psutil
 
 from pluriverse_server.manifest.game import LimitsTable
 
-from .tree import descendants
+from .tree import PROC, descendants
 
 MIB: Final = 1024 * 1024
 
@@ -82,3 +84,38 @@ def _sizes(home: Path) -> Iterator[int]:
         for name in (*folders, *files):
             with contextlib.suppress(OSError):
                 yield os.lstat(os.path.join(folder, name)).st_blocks * 512  # noqa: PTH118 - a Path for each is slow
+
+
+# Half of the way down: next to a program that is played it gets a tenth of a core, alone all of it.
+BACKGROUND_NICE: Final = 10
+
+
+@cache
+def can_raise_priority() -> bool:
+    """Return whether niceness can be lowered again, which a container without capabilities mostly can't."""
+    answers: list[bool] = []
+
+    def try_it() -> None:
+        # On Linux each thread has a niceness of its own, and this one ends with it.
+        me = threading.get_native_id()
+        before = os.getpriority(os.PRIO_PROCESS, me)
+        try:
+            os.setpriority(os.PRIO_PROCESS, me, before + 1)
+            os.setpriority(os.PRIO_PROCESS, me, before)
+        except PermissionError:
+            answers.append(False)
+        else:
+            answers.append(True)
+
+    thread = threading.Thread(target=try_it)
+    thread.start()
+    thread.join()
+    return answers[0]
+
+
+def raise_priority(pids: Iterable[int]) -> None:
+    """Give processes, with all of their threads, the ordinary priority."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for task in Path(PROC, str(pid), "task").iterdir():
+                os.setpriority(os.PRIO_PROCESS, int(task.name), 0)

@@ -31,8 +31,7 @@ from pluriverse_server.sources.screen.grab import ScreenLost
 from .child import Child
 from .cookies import Cookies
 from .home import HomeError, home_environment, make_home
-from .limits import Limits
-from .niceness import BACKGROUND_NICE, can_raise_priority, raise_priority
+from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
 from .pace import Pace
 from .screen_watch import ScreenWatch
 from .source_reader import Cycle, SourceReader

@@ -73,7 +73,7 @@ class ReaderThread:
             try:
                 said: Sample | SourceError = self._reader.read()
             except SourceError as error:
-                said = error
+                said = SourceError(f"source {self._name!r}: {error}")
             except Exception as error:  # noqa: BLE001 - programs' files and answers may be anything
                 said = SourceError(f"source {self._name!r} could not be read: {type(error).__name__}: {error}")
             took_s = time.monotonic() - started

@@ -46,7 +46,7 @@ class SourceReader:
         self._settlers = Settlers(game.sources)
         self._readings: dict[str, Reading] = dict.fromkeys(game.sources, _UNREAD)
         self._screen = {name: make_reader(name, table, directory) for name, table in screen.items()}
-        readers = {name: make_program_reader(name, table, target) for name, table in others.items()}
+        readers = {name: make_program_reader(table, target) for name, table in others.items()}
         regions = [table.region for table in screen.values()]
         self._grabber = Grabber(display, regions, list(screen)) if screen else None
         self._threads = {name: ReaderThread(name, others[name], reader) for name, reader in readers.items()}

@@ -82,4 +82,4 @@ class ScreenReader(Protocol):
 
 
 class SourceError(Exception):
-    """A source can't be read; the message names it, and says why and what to do."""
+    """A source can't be read; the message says why and what to do, and names the source once it is known which."""

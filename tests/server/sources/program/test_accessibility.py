@@ -72,7 +72,7 @@ class Played:
 
     def reader(self, **table: Any) -> AccessibilityReader:
         reader = make_program_reader(
-            "score", AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target
+            AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target
         )
         assert isinstance(reader, AccessibilityReader)
         return reader
@@ -153,16 +153,16 @@ def test_program_that_ends_has_no_value_and_the_next_one_is_found(played: Played
 def test_bus_that_ends_is_an_error(tmp_path: Path) -> None:
     with bus_for(tmp_path, os.environ) as bus:
         table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
-        reader = make_program_reader("score", table, target(tmp_path, environment=bus.environment))
+        reader = make_program_reader(table, target(tmp_path, environment=bus.environment))
         assert reader.read().value is None
-    with pytest.raises(SourceError, match=r"'score': the program's widgets can't be read: .* was the bus ended"):
+    with pytest.raises(SourceError, match=r"the program's widgets can't be read: .* was the bus ended"):
         until(reader.read, lambda _: False)
     reader.close()
 
 
 def test_program_without_a_bus_is_an_error_that_says_how_it_gets_one(tmp_path: Path) -> None:
     table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
-    reader = make_program_reader("score", table, target(tmp_path, environment={"HOME": "/"}))
+    reader = make_program_reader(table, target(tmp_path, environment={"HOME": "/"}))
     with pytest.raises(SourceError, match=r"say accessibility = true in \[program\]"):
         reader.read()
 
@@ -179,7 +179,7 @@ def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -
         environment = {**screen.environment, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
         environment |= {"DBUS_SESSION_BUS_ADDRESS": address, "GSETTINGS_BACKEND": "memory"}
         table = AccessibilitySource.model_validate({"from": "accessibility", "role": "frame"})
-        reader = make_program_reader("score", table, target(tmp_path, environment=environment))
+        reader = make_program_reader(table, target(tmp_path, environment=environment))
         session = ["dbus-daemon", "--session", f"--address={address}", "--nofork"]
         with running(session, environment), running([str(GAME)], environment):
             until(lambda: answers(tmp_path / "session"), bool)

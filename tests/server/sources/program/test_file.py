@@ -17,7 +17,7 @@ from support.program import target
 
 def reader_of(home: Path, form: str, key: str, file: str = "scores") -> ProgramReader:
     document = {"from": "file", "file": file, "format": form, "key": key}
-    return make_program_reader("score", FileSource.model_validate(document), target(home))
+    return make_program_reader(FileSource.model_validate(document), target(home))
 
 
 JSON = '{"a": {"b": [1, {"c": 2.5}]}, "name": "Ann", "won": true, "none": null, "9": "nine"}'
@@ -124,7 +124,7 @@ def test_file_that_takes_the_place_of_another_is_read(tmp_path: Path) -> None:
 def test_file_beyond_the_limit_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "scores").write_bytes(b"")
     os.truncate(tmp_path / "scores", MAX_FILE_BYTES + 1)
-    with pytest.raises(SourceError, match=r"'score': .*scores is over 1048576 bytes; expected a small file"):
+    with pytest.raises(SourceError, match=r"scores is over 1048576 bytes; expected a small file"):
         reader_of(tmp_path, "json", "0").read()
 
 

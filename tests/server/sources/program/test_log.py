@@ -30,7 +30,7 @@ class Log:
 
     def __init__(self, home: Path, pattern: str = SCORE) -> None:
         self.path = home / "game.log"
-        self.reader = LogReader("log", table(pattern, file="game.log"), target(home))
+        self.reader = LogReader(table(pattern, file="game.log"), target(home))
 
     def write(self, text: str | bytes) -> None:
         with self.path.open("ab") as file:
@@ -210,14 +210,14 @@ def test_program_that_writes_faster_than_can_be_read_is_an_error(log: Log) -> No
     log.write("score 1\n")
     log.read()
     os.truncate(log.path, MAX_BEHIND_BYTES + 100)
-    with pytest.raises(SourceError, match=r"'log'.*game\.log grew by \d+ bytes .* let the program write less"):
+    with pytest.raises(SourceError, match=r"game\.log grew by \d+ bytes .* let the program write less"):
         log.read()
 
 
 def test_pattern_that_explodes_is_an_error_in_bounded_time(tmp_path: Path) -> None:
     log = Log(tmp_path, r"(a|aa)+$")
     log.write("a" * 5000 + "b\n")
-    with pytest.raises(SourceError, match=r"'log': its pattern took over .* nested repetitions"):
+    with pytest.raises(SourceError, match=r"its pattern took over .* nested repetitions"):
         log.read()
     log.reader.close()
 
@@ -234,7 +234,7 @@ def test_what_is_no_log_is_an_error_and_never_waited_for(tmp_path: Path, make: A
 def test_file_may_be_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "else" / "where.log"
     path.parent.mkdir()
-    reader = LogReader("log", table(file=str(path)), target(tmp_path / "home"))
+    reader = LogReader(table(file=str(path)), target(tmp_path / "home"))
     path.write_text("score 3\n")
     assert reader.read().value == 3
     reader.close()
@@ -247,7 +247,7 @@ def test_output_is_read_as_a_file_is_by_each_source_for_itself(tmp_path: Path) -
     output = ProgramOutput()
     output.write(b"score 1\n")
     place = target(tmp_path, output=output)
-    readers = [make_program_reader("score", table(), place), make_program_reader("lines", table(r"\w"), place)]
+    readers = [make_program_reader(table(), place), make_program_reader(table(r"\w"), place)]
     output.write(b"score 2\nscor")
     assert [(reader.read().value, reader.read().events) for reader in readers] == [(2, 0), (1, 0)]
     output.write(b"e 3\n")
@@ -256,7 +256,7 @@ def test_output_is_read_as_a_file_is_by_each_source_for_itself(tmp_path: Path) -
 
 def test_output_that_is_forgotten_before_it_is_read_is_an_error(tmp_path: Path) -> None:
     output = ProgramOutput()
-    reader = LogReader("log", table(), target(tmp_path, output=output))
+    reader = LogReader(table(), target(tmp_path, output=output))
     for _ in range(MAX_KEPT_BYTES // MAX_READ_BYTES + 1):
         output.write(b"x" * MAX_READ_BYTES)
     assert output.end == MAX_KEPT_BYTES + MAX_READ_BYTES
@@ -267,7 +267,7 @@ def test_output_that_is_forgotten_before_it_is_read_is_an_error(tmp_path: Path) 
 @given(st.lists(st.binary(max_size=30)), st.binary(max_size=200))
 def test_lines_are_the_same_however_the_bytes_come(cuts: list[bytes], rest: bytes) -> None:
     output = ProgramOutput()
-    reader = LogReader("log", table(r"(?P<value>.*)"), target(Path("/"), output=output))
+    reader = LogReader(table(r"(?P<value>.*)"), target(Path("/"), output=output))
     events = 0
     for part in [*cuts, rest, b"\n"]:
         output.write(part)

@@ -62,7 +62,7 @@ def game(tmp_path: Path) -> Generator[Game]:
 
 
 def reader_of(target: Target, **table: Any) -> ProgramReader:
-    return make_program_reader("score", MemorySource.model_validate({"from": "memory", "type": "i32", **table}), target)
+    return make_program_reader(MemorySource.model_validate({"from": "memory", "type": "i32", **table}), target)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from Xlib.display import Display
 def test_exit_code_is_nothing_until_the_program_has_ended(tmp_path: Path, code: str, value: int) -> None:
     with running([sys.executable, "-c", f"input(); {code}"]) as program:
         table = ProcessSource.model_validate({"from": "process", "read": "exit"})
-        reader = make_program_reader("exit", table, target(tmp_path, program=program))
+        reader = make_program_reader(table, target(tmp_path, program=program))
         assert reader.read().value is None
         program.communicate(b"\n")
         assert reader.read().value == value
@@ -47,7 +47,7 @@ def screen(server: Xvfb) -> Generator[Any]:
 
 def title_reader(server: Xvfb, pattern: str = "(?P<value>.*)") -> ProgramReader:
     table = ProcessSource.model_validate({"from": "process", "read": "title", "pattern": pattern})
-    return make_program_reader("title", table, target(Path("/"), environment=server.environment))
+    return make_program_reader(table, target(Path("/"), environment=server.environment))
 
 
 def window(screen: Any, title: bytes, name: str = "WM_NAME", parent: Any = None, *, shown: bool = True) -> Any:
@@ -144,11 +144,10 @@ def test_title_of_any_bytes_is_a_short_text(server: Xvfb, screen: Any, title: by
 
 def test_screen_that_is_not_there_is_an_error() -> None:
     reader = make_program_reader(
-        "title",
         ProcessSource.model_validate({"from": "process", "read": "title"}),
         target(Path("/"), environment={"DISPLAY": ":987"}),
     )
-    with pytest.raises(SourceError, match=r"'title': no window can be seen on the screen ':987'"):
+    with pytest.raises(SourceError, match=r"no window can be seen on the screen ':987'"):
         reader.read()
     reader.close()
 

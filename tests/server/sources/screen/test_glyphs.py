@@ -11,8 +11,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen import images
-from pluriverse_server.sources.screen.glyphs import CHUNK, Glyphs, load_glyphs
-from pluriverse_server.sources.screen.ink import Ink
+from pluriverse_server.sources.screen.glyphs import CHUNK, Glyphs, Ink, load_glyphs
 
 REMEDY = "pluriverse-server learn RUNTIME score"
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.authoring.learn import learn
-from pluriverse_server.sources.screen.glyphs import Glyphs
-from pluriverse_server.sources.screen.ink import Ink
+from pluriverse_server.sources.screen.glyphs import Glyphs, Ink
 from pluriverse_server.sources.screen.line import CLEAR, Line, Spelling
 from support.glyphs import Pixels, Style, bgrx, draw
 

@@ -14,18 +14,18 @@ from .reader import ProgramOutput, ProgramReader, Target
 __all__ = ["ProgramOutput", "ProgramReader", "Target", "make_program_reader"]
 
 
-def make_program_reader(name: str, table: tables.Source, target: Target) -> ProgramReader:
-    """Make the reader of source ``name``. Make it before the program starts: existing log lines count as old."""
+def make_program_reader(table: tables.Source, target: Target) -> ProgramReader:
+    """Make a source's reader. Make it before the program starts: existing log lines count as old."""
     match table:
         case tables.LogSource():
-            return LogReader(name, table, target)
+            return LogReader(table, target)
         case tables.FileSource():
-            return FileReader(name, table, target)
+            return FileReader(table, target)
         case tables.MemorySource():
-            return MemoryReader(name, table, target)
+            return MemoryReader(table, target)
         case tables.AccessibilitySource():
-            return AccessibilityReader(name, table, target)
+            return AccessibilityReader(table, target)
         case tables.ProcessSource():
-            return ExitReader(target) if table.read == "exit" else TitleReader(name, table, target)
+            return ExitReader(target) if table.read == "exit" else TitleReader(table, target)
         case _:
-            raise ValueError(f"source {name!r} is read from the screen, expected one that isn't")
+            raise TypeError(f"no reader of {type(table).__name__}")

@@ -36,12 +36,11 @@ _DESKTOP: Final = BusObject("org.a11y.atspi.Registry", "/org/a11y/atspi/accessib
 class AccessibilityReader(ProgramReader):
     """Reads one widget. It is found once, and again when it is gone or no longer matches."""
 
-    def __init__(self, name: str, table: AccessibilitySource, target: Target) -> None:
-        self._source = name
+    def __init__(self, table: AccessibilitySource, target: Target) -> None:
         self._table = table
         self._environment = target.environment
-        self._name = Matcher(name, table.name)
-        self._text = Matcher(name, table.pattern)
+        self._name = Matcher(table.name)
+        self._text = Matcher(table.pattern)
         self._bus: Bus | None = None
         self._widget: BusObject | None = None
         self._has_text = False
@@ -58,9 +57,7 @@ class AccessibilityReader(ProgramReader):
             return None
         except BusLost as error:
             self.close()
-            raise SourceError(
-                f"source {self._source!r}: the program's widgets can't be read: {error}; was the bus ended?"
-            ) from error
+            raise SourceError(f"the program's widgets can't be read: {error}; was the bus ended?") from error
 
     def close(self) -> None:
         """Disconnect from the bus."""
@@ -71,16 +68,12 @@ class AccessibilityReader(ProgramReader):
     def _ask_session(self) -> str:
         session = self._environment.get("DBUS_SESSION_BUS_ADDRESS")
         if not session:
-            raise SourceError(
-                f"source {self._source!r}: the program has no bus for its widgets; say accessibility = true in "
-                "[program]"
-            )
+            raise SourceError("the program has no bus for its widgets; say accessibility = true in [program]")
         with contextlib.closing(Bus(session)) as bus:
             address = bus.ask(LAUNCHER, "org.a11y.Bus.GetAddress", "s")
         if not address:
             raise SourceError(
-                f"source {self._source!r}: the session's bus knows of no accessibility bus; install it with: "
-                "apt-get install at-spi2-core"
+                "the session's bus knows of no accessibility bus; install it with: apt-get install at-spi2-core"
             )
         return address
 

@@ -30,8 +30,7 @@ FRESH_S: Final = 0.1
 class FileReader(ProgramReader):
     """Reads a value again when its file has changed. While the file is half written, the last value stands."""
 
-    def __init__(self, name: str, table: FileSource, target: Target) -> None:
-        self._name = name
+    def __init__(self, table: FileSource, target: Target) -> None:
         self._table = table
         self._path = target.path(table.file)
         self._seen: tuple[int, int, int, int] | None = None
@@ -44,7 +43,7 @@ class FileReader(ProgramReader):
         except (FileNotFoundError, NotADirectoryError):
             self._seen = self._value = None
         except OSError as error:
-            raise SourceError(f"source {self._name!r}: {self._path} can't be read: {error.strerror}") from error
+            raise SourceError(f"{self._path} can't be read: {error.strerror}") from error
         return self._value
 
     def _update(self, now: float) -> None:
@@ -53,9 +52,9 @@ class FileReader(ProgramReader):
         if found == self._seen:
             return
         if not stat.S_ISREG(status.st_mode):
-            raise SourceError(f"source {self._name!r}: {self._path} is no file; expected one with scores")
+            raise SourceError(f"{self._path} is no file; expected one with scores")
         try:
-            self._value = _find(_read(self._name, self._path), self._table.format, self._table.key)
+            self._value = _find(_read(self._path), self._table.format, self._table.key)
         # configparser raises AttributeError for a line that continues one without a value.
         except (ValueError, AttributeError, RecursionError, configparser.Error, csv.Error):
             self._seen = None
@@ -63,12 +62,12 @@ class FileReader(ProgramReader):
         self._seen = found if now - status.st_mtime > FRESH_S else None
 
 
-def _read(name: str, path: Path) -> str:
+def _read(path: Path) -> str:
     # Don't wait for a writer if the file has become a pipe.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
-        raise SourceError(f"source {name!r}: {path} is over {MAX_FILE_BYTES} bytes; expected a small file of scores")
+        raise SourceError(f"{path} is over {MAX_FILE_BYTES} bytes; expected a small file of scores")
     return content.decode("utf-8-sig")
 
 

@@ -41,9 +41,9 @@ class _Bytes(Protocol):
 class LogReader(ProgramReader):
     """Reads the lines that were added since the last read; those from before it was made are never read."""
 
-    def __init__(self, name: str, table: LogSource, target: Target) -> None:
-        self._bytes: _Bytes = _File(name, target.path(table.file)) if table.file else _NewOutput(target.output)
-        self._matcher = Matcher(name, table.pattern)
+    def __init__(self, table: LogSource, target: Target) -> None:
+        self._bytes: _Bytes = _File(target.path(table.file)) if table.file else _NewOutput(target.output)
+        self._matcher = Matcher(table.pattern)
         self._rest = bytearray()  # of a line whose end is still to come
         self._waiting: deque[bytes] = deque()
         self._may_have_more = False
@@ -114,9 +114,8 @@ class _NewOutput:
 class _File:
     """A growing file, from its present end on. One that was replaced or truncated is read from its beginning."""
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, path: Path) -> None:
         self.begins_anew = False
-        self._name = name
         self._path = path
         self._descriptor: int | None = None
         # An error now may pass; one that stays is raised by the first read.
@@ -132,9 +131,7 @@ class _File:
         except (FileNotFoundError, NotADirectoryError):
             return b""
         except OSError as error:
-            raise SourceError(
-                f"source {self._name!r}: {self._path} can't be read: {error.strerror}; is it the log?"
-            ) from error
+            raise SourceError(f"{self._path} can't be read: {error.strerror}; is it the log?") from error
 
     def _next(self) -> bytes:
         if self._descriptor is None:
@@ -145,8 +142,8 @@ class _File:
         behind = status.st_size - self._offset
         if behind > MAX_BEHIND_BYTES:
             raise SourceError(
-                f"source {self._name!r}: {self._path} grew by {behind} bytes that aren't read yet, over "
-                f"{MAX_BEHIND_BYTES}; let the program write less"
+                f"{self._path} grew by {behind} bytes that aren't read yet, over {MAX_BEHIND_BYTES}; let the program "
+                "write less"
             )
         data = self._read_on(self._descriptor)
         if not data and self._replaced(status):

@@ -42,8 +42,7 @@ CHUNK_BYTES: Final = 1024 * 1024
 class MemoryReader(ProgramReader):
     """Reads through ``/proc/PID/mem``. Modules and patterns are looked up once for each process."""
 
-    def __init__(self, name: str, table: MemorySource, target: Target) -> None:
-        self._name = name
+    def __init__(self, table: MemorySource, target: Target) -> None:
         self._table = table
         self._target = target
         self._value = struct.Struct(_FORMATS[table.type])
@@ -108,7 +107,7 @@ class MemoryReader(ProgramReader):
             memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
         except PermissionError:
             raise SourceError(
-                f"source {self._name!r}: the memory of process {pid} may not be read; it must run as the same user, "
+                f"the memory of process {pid} may not be read; it must run as the same user, "
                 "without privileges of its own (setuid, setgid)"
             ) from None
         except OSError:

@@ -29,8 +29,7 @@ def number_or_text(text: str) -> Value:
 class Matcher:
     """One pattern. If it has a group ``value``, that is the value of a match."""
 
-    def __init__(self, source: str, pattern: str) -> None:
-        self._source = source
+    def __init__(self, pattern: str) -> None:
         self._pattern = regex.compile(pattern)
         self.has_value = "value" in self._pattern.groupindex
 
@@ -41,7 +40,7 @@ class Matcher:
             return self._pattern.search(text, timeout=MATCH_TIMEOUT_S, concurrent=False)
         except TimeoutError:
             raise SourceError(
-                f"source {self._source!r}: its pattern took over {MATCH_TIMEOUT_S} s on the text {text!r:.120}; "
+                f"its pattern took over {MATCH_TIMEOUT_S} s on the text {text!r:.120}; "
                 "write one that can fail in one way alone, without nested repetitions"
             ) from None
 

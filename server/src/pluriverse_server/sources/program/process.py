@@ -37,10 +37,9 @@ class ExitReader(ProgramReader):
 class TitleReader(ProgramReader):
     """Reads the title of the uppermost window whose title the pattern matches."""
 
-    def __init__(self, name: str, table: ProcessSource, target: Target) -> None:
-        self._name = name
+    def __init__(self, table: ProcessSource, target: Target) -> None:
         self._display_name = target.environment.get("DISPLAY", "")
-        self._matcher = Matcher(name, table.pattern)
+        self._matcher = Matcher(table.pattern)
         self._display: display.Display | None = None
 
     def look(self) -> Value:
@@ -54,8 +53,7 @@ class TitleReader(ProgramReader):
         except (DisplayLost, *CONNECTION_ERRORS) as problem:
             self.close()
             raise SourceError(
-                f"source {self._name!r}: no window can be seen on the screen {self._display_name!r}: {problem}; "
-                "is the X server running?"
+                f"no window can be seen on the screen {self._display_name!r}: {problem}; is the X server running?"
             ) from problem
 
     def close(self) -> None:

@@ -18,7 +18,10 @@ MAX_KEPT_BYTES: Final = 16 * 1024 * 1024
 
 
 class ProgramReader(ABC):
-    """Reads one source that isn't on the screen. Reads may block: each reader has a thread of its own."""
+    """Reads one source that isn't on the screen. Reads may block: each reader has a thread of its own.
+
+    The thread adds the source's name to errors.
+    """
 
     # The last read's number of events, for sources that count any, and whether more is left than it could read.
     events = 0

@@ -22,11 +22,7 @@ class ScreenLost(Exception):
 
 
 def require_on_screen(name: str, region: Sequence[int], width: int, height: int) -> None:
-    """Make sure that a region is on a screen of that many pixels.
-
-    Raises:
-        SourceError: it isn't, or is empty.
-    """
+    """Make sure that a region is on a screen of that many pixels; raise SourceError if it isn't, or is empty."""
     x, y, wide, high = region
     if min(region) < 0 or not (wide and high) or x + wide > width or y + high > height:
         raise SourceError(

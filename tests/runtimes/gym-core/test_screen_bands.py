@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from gym_core.bands import LEAST_GAP, WORD, changed_bands
+from gym_core.screen import LEAST_GAP, WORD, changed_bands
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from pluriverse_protocol import messages
 from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.kinds import EnvState
-from pluriverse_server.authoring.random_agent import RandomAgent
+from pluriverse_server.authoring.record import RandomAgent
 from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Send
 from support.waiting import eventually

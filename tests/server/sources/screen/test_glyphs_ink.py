@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.sources.screen.ink import Ink, ink_of
+from pluriverse_server.sources.screen.glyphs import Ink, ink_of
 
 LEVELS = st.integers(0, 255)
 

@@ -5,7 +5,7 @@ import subprocess
 
 import psutil
 import pytest
-from pluriverse_server.scraper.niceness import can_raise_priority, raise_priority
+from pluriverse_server.scraper.limits import can_raise_priority, raise_priority
 from support.program import until
 
 

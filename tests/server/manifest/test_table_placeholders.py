@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.manifest.placeholders import MissingValue, check_known, fill, placeholders
+from pluriverse_server.manifest.table import MissingValue, check_known, fill, placeholders
 
 
 @given(st.lists(st.text(alphabet="{}!:.[]envsd0 ", max_size=12) | st.text(), max_size=4))
