@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from pluriverse.bell import BELL, ConditionBell, EventBell
-from pluriverse.rewarder.signal import Signal
+from pluriverse.bell import BELL, ConditionBell, EventBell, Signal
 
 DEADLINE_S = 10.0
 

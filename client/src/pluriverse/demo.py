@@ -74,11 +74,7 @@ def render(addresses: Sequence[Address]) -> str:
 
 @contextlib.contextmanager
 def served(page: str, port: int) -> Generator[str]:
-    """Serve one page on the loopback interface, and yield its address; ``port`` 0 is any that is free.
-
-    Raises:
-        RemoteUnavailable: the port is taken.
-    """
+    """Serve one page on this machine, yield its address; raise ``RemoteUnavailable`` if ``port`` is taken; 0: any."""
     body = page.encode()
 
     class Handler(BaseHTTPRequestHandler):

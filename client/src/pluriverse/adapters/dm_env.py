@@ -121,11 +121,7 @@ class DmEnvironment(dm_env.Environment):
 
 
 def action_spec(actions: ActionMap) -> Any:
-    """The specs of the actions that a remote takes.
-
-    Raises:
-        ConfigurationError: they are lists of events, which dm_env has no spec for.
-    """
+    """Return the specs of the actions that a remote takes; raise ``ConfigurationError`` for lists of events."""
     if actions.kind == "discrete":
         return specs.DiscreteArray(actions.n, np.int32, "action")
     keys = specs.BoundedArray((len(actions.keys),), np.int32, 0, 1, "keys")

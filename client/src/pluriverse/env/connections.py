@@ -12,12 +12,12 @@ from typing import Final
 from pluriverse_protocol import metadata
 from pluriverse_protocol.messages import Describe, Reset
 
+from pluriverse.bell import Signal
 from pluriverse.diagnostics import place_of
 from pluriverse.errors import RemoteError, RemoteUnavailable
 from pluriverse.remotes import Address, RemoteManager
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
-from pluriverse.rewarder.signal import Signal
 from pluriverse.rfb import Region
 from pluriverse.rfb.errors import RfbError
 from pluriverse.rfb.picture import PictureSpec

@@ -88,11 +88,7 @@ class DockerRemotes(StartedRemotes[Contained]):
     """``n`` containers of one runtime."""
 
     def __init__(self, n: int, runtime: str, env_id: str, *, start_timeout_s: float) -> None:
-        """Start nothing yet, but remove what dead processes left behind.
-
-        Raises:
-            ConfigurationError: no engine answers, or it hasn't the image.
-        """
+        """Remove what dead processes left behind; raise ``ConfigurationError`` unless an engine has the image."""
         reason = why_unavailable(runtime)
         if reason is not None:
             raise ConfigurationError(f"a container can't be started: {reason}")

@@ -101,11 +101,7 @@ class LocalRemotes(StartedRemotes[LocalRemote]):
     """``n`` remotes of one runtime on this machine."""
 
     def __init__(self, n: int, runtime: str, env_id: str, *, start_timeout_s: float) -> None:
-        """Start nothing yet.
-
-        Raises:
-            ConfigurationError: the daemon isn't installed, or the runtime's folder isn't found.
-        """
+        """Start nothing yet; raise ``ConfigurationError`` unless the daemon and the runtime's folder are here."""
         reason = why_unavailable(runtime)
         if reason is not None:
             raise ConfigurationError(f"a local remote can't be started: {reason}")

@@ -120,11 +120,7 @@ class StartedRemotes(ABC, Generic[R]):
 
     @abstractmethod
     def _make(self, index: int) -> R:
-        """Make a remote; called by one thread at a time.
-
-        Raises:
-            RemoteUnavailable: it could not be started.
-        """
+        """Make a remote, or raise ``RemoteUnavailable``; called by one thread at a time."""
 
     def _begin(self, remote: R) -> None:
         """Do the part of starting a remote that others may do at the same time."""

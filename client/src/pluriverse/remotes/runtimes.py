@@ -32,11 +32,7 @@ def runtime_of(env_id: str) -> str:
 
 
 def runtime_folder(runtime: str) -> Path:
-    """Return the folder with the runtime's ``runtime.toml``.
-
-    Raises:
-        ConfigurationError: there is none; says where it was looked for.
-    """
+    """Return the folder with the runtime's ``runtime.toml``; else a ``ConfigurationError`` says where it was sought."""
     places = list(runtimes_folders())
     for place in places:
         if (place / runtime / MANIFEST).is_file():

@@ -28,11 +28,7 @@ class Canvas:
         self.resize(width, height)
 
     def resize(self, width: int, height: int) -> None:
-        """Begin anew, black, with another size.
-
-        Raises:
-            LimitExceeded: no desktop can have it.
-        """
+        """Begin anew, black, with another size; raise ``LimitExceeded`` if no desktop can have it."""
         fault = desktop_fault(width, height)
         if fault is not None:
             raise LimitExceeded(fault)
@@ -74,11 +70,7 @@ class Canvas:
         self._bytes_of(r)[...] = np.frombuffer(rgb * r.width, np.uint8)
 
     def copy(self, r: Region, x: int, y: int) -> None:
-        """Paint what is at (x, y); the two may overlap.
-
-        Raises:
-            BadGeometry: what should be copied isn't all on the desktop.
-        """
+        """Paint what is at (x, y), all of which must be on the desktop; the two may overlap."""
         source = Region(x, y, r.width, r.height)
         self.check(source)
         self._bytes_of(r)[...] = self._bytes_of(source).copy()

@@ -18,22 +18,14 @@ class Inflater:
         self._stream = zlib.decompressobj()
 
     def exactly(self, data: bytes, wanted: int) -> bytes:
-        """Inflate ``data``, which must give ``wanted`` bytes.
-
-        Raises:
-            BadData: it isn't, or the data is damaged.
-        """
+        """Inflate ``data``; raise ``BadData`` unless it gives ``wanted`` bytes."""
         inflated = self.at_most(data, wanted)
         if len(inflated) < wanted:
             raise BadData(f"zlib data gave {len(inflated)} of {wanted} bytes")
         return inflated
 
     def at_most(self, data: bytes, limit: int) -> bytes:
-        """Inflate ``data``.
-
-        Raises:
-            BadData: that would be over ``limit`` bytes, or the data is damaged.
-        """
+        """Inflate ``data``; raise ``BadData`` if it is damaged, or gives more than ``limit`` bytes."""
         if self._stream.eof:
             raise BadData("zlib data goes on after the end of its stream")
         try:

@@ -76,11 +76,7 @@ class PythonDecoder:
         return self._canvas.picture.block()
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
-        """Take in the next bytes of the stream.
-
-        Raises:
-            RfbProtocolError: the stream is invalid, now or at an earlier call.
-        """
+        """Take in the next bytes of the stream."""
         return [_shape(event) if isinstance(event, Cursor) else event for event in self._stream.feed(data)]
 
     def _paint(self, reader: Reader, r: Region) -> Steps[None]:

@@ -7,12 +7,4 @@ from .driver import connect, wait_for_frames
 from .keys import keysym
 from .options import TlsOptions, VncOptions
 
-__all__ = [
-    "Frame",
-    "TlsOptions",
-    "VncConnection",
-    "VncOptions",
-    "connect",
-    "keysym",
-    "wait_for_frames",
-]
+__all__ = ["Frame", "TlsOptions", "VncConnection", "VncOptions", "connect", "keysym", "wait_for_frames"]

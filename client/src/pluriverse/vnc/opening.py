@@ -60,11 +60,7 @@ def open_transport(
 
 
 def tls_context(kind: Tls, options: TlsOptions) -> ssl.SSLContext:
-    """Return the TLS settings for a server that identifies itself in this way.
-
-    Raises:
-        NoCommonSecurity: it has no certificate, though one should be checked.
-    """
+    """Return the TLS settings for such a server; raise ``NoCommonSecurity`` if it lacks a certificate to check."""
     if kind is Tls.CERTIFICATE:
         context = ssl.create_default_context(cafile=options.ca_file)
         context.check_hostname = options.check

@@ -53,11 +53,7 @@ class TimeLimit(Wrapper):
     """
 
     def __init__(self, env: Env, *, steps: int | None = None, seconds: float | None = None) -> None:
-        """Set at least one limit.
-
-        Raises:
-            ConfigurationError: there is none, or one isn't above 0.
-        """
+        """Set at least one limit, above 0; else a ``ConfigurationError`` is raised."""
         super().__init__(env)
         limits = [limit for limit in (steps, seconds) if limit is not None]
         if not limits or min(limits) <= 0:

@@ -31,11 +31,7 @@ class GymCoreSync(Wrapper):
     """
 
     def __init__(self, env: Env) -> None:
-        """Wrap a VectorEnv, or wrappers around one.
-
-        Raises:
-            ConfigurationError: there is none inside.
-        """
+        """Wrap a VectorEnv, or wrappers around one; raise ``ConfigurationError`` if there is none inside."""
         super().__init__(env)
         if not isinstance(env.unwrapped, VectorEnv):
             raise ConfigurationError("GymCoreSync wraps a VectorEnv")
@@ -54,11 +50,7 @@ class GymCoreSync(Wrapper):
         return sum_.observation_n
 
     def step(self, action_n: Any) -> Step:
-        """Step each game once; see ``Env.step``.
-
-        Raises:
-            RemoteFailed: no reward followed, or no picture.
-        """
+        """Step each game once, see ``Env.step``; raise ``RemoteFailed`` if no reward followed, or no picture."""
         self._begin()
         sum_ = Accumulated.of(self.env.step([[*action, *_STEP] for action in action_n]))
         self._wait(sum_)

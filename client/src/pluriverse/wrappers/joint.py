@@ -18,11 +18,7 @@ class Joint(Env):
     """Several configured environments as one vector, with indices in their order. Each steps in its own thread."""
 
     def __init__(self, env_m: Sequence[Env]) -> None:
-        """Join at least one.
-
-        Raises:
-            ConfigurationError: there is none.
-        """
+        """Join at least one, else raise ``ConfigurationError``."""
         if not env_m:
             raise ConfigurationError("Joint needs at least one environment")
         self._parts: list[Env] = list(env_m)
@@ -38,11 +34,7 @@ class Joint(Env):
         return sum(part.n for part in self._parts)
 
     def configure(self, **options: Any) -> None:
-        """Parts are configured before they are joined.
-
-        Raises:
-            ConfigurationError: always.
-        """
+        """Raise ``ConfigurationError``: parts are configured before they are joined."""
         raise ConfigurationError("Joint joins environments that are configured already")
 
     def reset(self) -> Any:

@@ -12,11 +12,7 @@ class Unvectorize(Wrapper):
     """A vector of one as a single environment: ``step(action)`` returns ``observation, reward, done, info``."""
 
     def configure(self, **options: Any) -> None:
-        """See ``VectorEnv.configure``.
-
-        Raises:
-            ConfigurationError: there is more than one remote.
-        """
+        """See ``VectorEnv.configure``; raise ``ConfigurationError`` if there is more than one remote."""
         super().configure(**options)
         self._require_one()
 

@@ -222,11 +222,7 @@ class DescribedEnvironment(Described, AlfEnvironment):
 
 
 def one_seed_each(seed: int | Sequence[int], n: int, what: str) -> list[int]:
-    """Return ``n`` seeds: those that follow ``seed``, or the given ones.
-
-    Raises:
-        ConfigurationError: there are more or fewer; ``what`` says of what.
-    """
+    """Return the ``n`` seeds from ``seed`` on, or those given; raise ``ConfigurationError`` if they aren't ``n``."""
     seeds = list(range(seed, seed + n)) if isinstance(seed, int) else list(seed)
     if len(seeds) != n:
         raise ConfigurationError(f"there are {len(seeds)} seeds for {n} {what}; expected one for each")

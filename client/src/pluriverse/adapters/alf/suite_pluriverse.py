@@ -275,11 +275,7 @@ class _Observations:
 
 
 def action_spec(actions: ActionMap) -> Nest:
-    """Return the specs of the actions that a remote takes.
-
-    Raises:
-        ConfigurationError: they are lists of events, which no tensor holds.
-    """
+    """Return the specs of the actions that a remote takes; raise ``ConfigurationError`` for lists of events."""
     if actions.kind == "discrete":
         return BoundedTensorSpec((), "int64", 0, actions.n - 1, "action")
     keys = BoundedTensorSpec((len(actions.keys),), "int64", 0, 1, "keys")

@@ -212,11 +212,7 @@ _REMOTE_NAME: Final = re.compile(r"gym-core\.([A-Z][A-Za-z0-9]*)NoFrameskip-v3")
 
 
 def resolve(task_id: str) -> tuple[str, Config]:
-    """Return the id of the remote's environment, and the defaults of its options.
-
-    Raises:
-        ConfigurationError: it is neither an id of pluriverse nor one of EnvPool's Atari games.
-    """
+    """Return the id of the remote's environment, one of ours or of EnvPool's Atari games, and its options' defaults."""
     if atari := _ATARI_NAME.fullmatch(task_id):
         return f"gym-core.{atari[1]}NoFrameskip-v3", ATARI
     if "." in task_id:

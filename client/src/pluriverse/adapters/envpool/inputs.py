@@ -54,11 +54,7 @@ class Inputs:
         return dict(zip(indices, self._rows(parts), strict=True))
 
     def indices(self, env_id: Any) -> Sequence[int]:
-        """Return the indices of ``env_id``; None: all.
-
-        Raises:
-            Misuse: one is named twice, or doesn't exist.
-        """
+        """Return the indices of ``env_id``, None: all; raise ``Misuse`` if one is named twice, or doesn't exist."""
         if env_id is None:
             return self._everyone
         array = np.asarray(env_id)

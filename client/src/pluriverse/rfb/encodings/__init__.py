@@ -18,11 +18,7 @@ __all__ = ["Reader", "Steps", "look_up"]
 
 
 def look_up(palette: Pixels, indices: Pixels) -> Pixels:
-    """The colours that the indices stand for.
-
-    Raises:
-        BadData: the palette has fewer.
-    """
+    """The colours that the indices stand for; raise ``BadData`` if the palette has fewer."""
     if indices.size and indices.max() >= len(palette):
         raise BadData(f"colour {indices.max()} of a palette of {len(palette)}")
     # The indices are known to be good: clipping them is quicker than checking them again.

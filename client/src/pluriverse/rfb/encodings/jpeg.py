@@ -27,11 +27,7 @@ class JpegPainter:
         self._scratch = np.empty(0, np.uint8)
 
     def paint(self, canvas: Canvas, r: Region, data: bytes) -> None:
-        """Decode a picture into its rectangle.
-
-        Raises:
-            BadData: it is damaged, of another size, or of a kind that VNC servers don't send.
-        """
+        """Decode a picture into its rectangle; raise ``BadData`` if it is damaged, or ``require_baseline`` does."""
         require_baseline(data, r.width, r.height)
         luma, block = canvas.picture.luma, canvas.picture.spec.block
         # Nobody sees a grey picture's colours but the block's.

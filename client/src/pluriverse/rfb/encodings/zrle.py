@@ -153,11 +153,7 @@ class _Bytes:
         return len(self.data) - self.at
 
     def take(self, count: int) -> bytes:
-        """The next bytes.
-
-        Raises:
-            BadData: there aren't so many.
-        """
+        """The next bytes; raise ``BadData`` if there aren't so many."""
         return self.data[self._advance(count) : self.at]
 
     def take_array(self, count: int) -> Pixels:
@@ -170,11 +166,7 @@ class _Bytes:
         return self._array[self.at : self.at + count * RECORD_BYTES].reshape(count, RECORD_BYTES)
 
     def take_run_length(self, limit: int) -> int:
-        """How long a run is, in pixels.
-
-        Raises:
-            BadData: longer than ``limit``, or the data ends.
-        """
+        """How long a run is, in pixels; raise ``BadData`` if longer than ``limit``."""
         length, octet = 1, MORE
         while octet == MORE and length <= limit:
             octet = self.take(1)[0]
