@@ -10,6 +10,8 @@ import itertools
 from functools import cache
 from typing import Any, Final
 
+from pluriverse_protocol.atari import MINIMAL_ACTIONS
+
 from . import tables
 from .controls import ATARI, NAMES, STEP_KEY, Action, Held, Turns, controls_of
 
@@ -23,7 +25,7 @@ Choice = dict[str, Any]
 def of_atari(rom: str, *, sync: bool) -> dict[str, Any]:
     """Return the spaces of a game's minimal set of actions; its unused keys are harmless."""
     keys = shortest(ATARI)
-    choices = [_choice(ATARI.names[action], keys[action]) for action in tables.MINIMAL_ACTIONS[rom]]
+    choices = [_choice(ATARI.names[action], keys[action]) for action in MINIMAL_ACTIONS[rom]]
     return {"discrete": choices, "keys": list(ATARI.keys), **_step(sync=sync)}
 
 

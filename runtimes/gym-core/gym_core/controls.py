@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from . import tables
+from pluriverse_protocol.atari import ACTIONS
 
 LEFT: Final = 0xFF51
 UP: Final = 0xFF52
@@ -119,9 +119,7 @@ def _car_racing(keys: Keys) -> Action:
     return (axis(keys, LEFT, RIGHT), 1.0 if UP in keys else 0.0, BRAKE if DOWN in keys else 0.0)
 
 
-ATARI: Final = Held(
-    joystick, (LEFT, UP, RIGHT, DOWN, FIRE), "the arrows are the joystick, z its button", tables.ATARI_ACTIONS
-)
+ATARI: Final = Held(joystick, (LEFT, UP, RIGHT, DOWN, FIRE), "the arrows are the joystick, z its button", ACTIONS)
 _CART_POLE: Final = Held(
     _cart_pole, (LEFT,), "Left held: push left; otherwise push right", names=("push left", "push right")
 )

@@ -8,58 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from pluriverse_protocol.atari import MINIMAL_ACTIONS
+
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# ale-py's names of the 59 games that agents in the field know; it has more.
-ATARI_GAMES: Final = _names(
-    """
-    air_raid alien amidar assault asterix asteroids atlantis bank_heist battle_zone beam_rider berzerk bowling
-    boxing breakout carnival centipede chopper_command crazy_climber demon_attack double_dunk elevator_action
-    enduro fishing_derby freeway frostbite gopher gravitar ice_hockey jamesbond journey_escape kangaroo krull
-    kung_fu_master montezuma_revenge ms_pacman name_this_game phoenix pitfall pong pooyan private_eye qbert
-    riverraid road_runner robotank seaquest skiing solaris space_invaders star_gunner tennis time_pilot
-    tutankham up_n_down venture video_pinball wizard_of_wor yars_revenge zaxxon
-    """
-)
-
-# What ale-py calls its actions (ale_py.Action), by number.
-ATARI_ACTIONS: Final = _names(
-    """
-    NOOP FIRE UP RIGHT LEFT DOWN UPRIGHT UPLEFT DOWNRIGHT DOWNLEFT
-    UPFIRE RIGHTFIRE LEFTFIRE DOWNFIRE UPRIGHTFIRE UPLEFTFIRE DOWNRIGHTFIRE DOWNLEFTFIRE
-    """
-)
-
-# The actions that a game makes use of (ale-py's minimal set), where those aren't all of them: Gymnasium's action i is
-# the i-th of these.
-_FEWER_ACTIONS: Final[dict[tuple[int, ...], str]] = {
-    (0, 2, 5): "freeway",
-    (0, 3, 4): "skiing",
-    (0, 1, 3, 4): "breakout",
-    (0, 1, 11, 12): "atlantis",
-    (0, 1, 2, 3, 4, 5): "qbert",
-    (0, 1, 2, 5, 10, 13): "bowling pooyan up_n_down",
-    (0, 1, 3, 4, 11, 12): "air_raid carnival demon_attack name_this_game pong space_invaders",
-    (0, 1, 2, 3, 4, 11, 12): "assault",
-    (0, 1, 2, 3, 4, 10, 11, 12): "gopher",
-    (0, 1, 3, 4, 5, 11, 12, 13): "phoenix",
-    (0, 2, 3, 4, 5, 10, 11, 12): "tutankham",
-    (0, 1, 2, 3, 4, 5, 10, 11, 12): "video_pinball",
-    (0, 1, 2, 3, 4, 6, 7, 11, 12): "beam_rider",
-    (0, 1, 3, 4, 5, 8, 9, 11, 12): "enduro",
-    (0, 2, 3, 4, 5, 6, 7, 8, 9): "asterix crazy_climber ms_pacman",
-    (0, 1, 2, 3, 4, 5, 10, 11, 12, 13): "amidar time_pilot wizard_of_wor",
-    (0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15): "asteroids",
-    (0, 2, 3, 4, 5, 8, 9, 11, 12, 13, 14, 15, 16, 17): "kung_fu_master",
-    (0, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17): "journey_escape",
-}
-MINIMAL_ACTIONS: Final[dict[str, tuple[int, ...]]] = {
-    **dict.fromkeys(ATARI_GAMES, tuple(range(len(ATARI_ACTIONS)))),
-    **{game: actions for actions, games in _FEWER_ACTIONS.items() for game in _names(games)},
-}
+ATARI_GAMES: Final = tuple(sorted(MINIMAL_ACTIONS))
 
 # Gymnasium's environments in which time goes on, with the steps a second that they were made for (``render_fps``).
 REAL_TIME: Final[dict[str, float]] = {

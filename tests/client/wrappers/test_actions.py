@@ -1,36 +1,13 @@
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 import numpy as np
 import pytest
-from gym_core import tables
 from gym_core.catalogue import entries
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.wrappers import GymCoreAction, SafeActionSpace, SoftmaxClickMouse
 from pluriverse.wrappers.actions import gym_core_actions
-from pluriverse.wrappers.atari_actions import MEANINGS, MINIMAL
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from support.scripted import ScriptedEnv
-
-
-def camel_case(rom: str) -> str:
-    return "".join(word.capitalize() for word in rom.split("_"))
-
-
-def test_table_is_that_of_ale_py() -> None:
-    # ale_py's types don't know its own enumerations.
-    ale_py: Any = importlib.import_module("ale_py")
-    roms: Any = importlib.import_module("ale_py.roms")
-    by_value = {action.value: name for name, action in ale_py.Action.__members__.items()}
-    assert tuple(by_value[value] for value in range(18)) == MEANINGS
-    assert {camel_case(rom): actions for rom, actions in tables.MINIMAL_ACTIONS.items()} == MINIMAL
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    for rom in tables.ATARI_GAMES[::7]:
-        ale = ale_py.ALEInterface()
-        ale.loadROM(roms.get_rom_path(rom))
-        assert MINIMAL[camel_case(rom)] == tuple(action.value for action in ale.getMinimalActionSet()), rom
 
 
 def test_every_atari_game_and_cart_pole_of_gym_core_has_actions() -> None:

@@ -18,6 +18,7 @@ from gym_core.catalogue import Gymnasium as GymnasiumGame
 from gym_core.controls import DOWN, FIRE, LEFT, RIGHT, UP, Held, Turns, controls_of, joystick
 from gym_core.episode import STEP_KEY
 from gym_core.gymnasium_env import GymnasiumEnvironment
+from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 from pluriverse_protocol.env_spaces import Spaces, parse
 
 ENTRIES = {entry.id.removeprefix("gym-core."): entry for entry in entries()}
@@ -70,22 +71,21 @@ def test_the_tables_of_actions_are_those_of_ale_py() -> None:
     ale = emulators.import_ale()()
     actions = cast("Any", ale_py.Action)
     assert {name: member.value for name, member in actions.__members__.items()} == {
-        name: number for number, name in enumerate(tables.ATARI_ACTIONS)
+        name: number for number, name in enumerate(ACTIONS)
     }
-    assert set(tables.MINIMAL_ACTIONS) == set(tables.ATARI_GAMES)
     # One game for each set: a ROM takes a while to load.
-    for rom in {actions: rom for rom, actions in tables.MINIMAL_ACTIONS.items()}.values():
+    for rom in {actions: rom for rom, actions in MINIMAL_ACTIONS.items()}.values():
         ale.loadROM(str(Path(ale_py.__file__).parent / "roms" / f"{rom}.bin"))  # pyright: ignore[reportUnknownMemberType]
         minimal = cast("list[Any]", ale.getMinimalActionSet())  # pyright: ignore[reportUnknownMemberType]
-        assert tables.MINIMAL_ACTIONS[rom] == tuple(action.value for action in minimal), rom
+        assert MINIMAL_ACTIONS[rom] == tuple(action.value for action in minimal), rom
 
 
 @pytest.mark.parametrize("rom", tables.ATARI_GAMES)
 def test_the_keys_of_an_atari_choice_are_gymnasiums_action_of_that_number(rom: str) -> None:
     described = parse(choices.of_atari(rom, sync=False))
     actions = [joystick(frozenset(choice.keys)) for choice in described.discrete]
-    assert tuple(actions) == tables.MINIMAL_ACTIONS[rom]
-    assert [choice.name for choice in described.discrete] == [tables.ATARI_ACTIONS[action] for action in actions]
+    assert tuple(actions) == MINIMAL_ACTIONS[rom]
+    assert [choice.name for choice in described.discrete] == [ACTIONS[action] for action in actions]
     assert set(described.keys) == {LEFT, RIGHT, UP, DOWN, FIRE}
 
 

@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
+from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 
 from pluriverse.env.base import Env, Step, Wrapper
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.spaces import ChoiceSpace, DiscreteSpace
-
-from .atari_actions import MEANINGS, MINIMAL
 
 LEFT: Final = 0xFF51
 UP: Final = 0xFF52
@@ -22,6 +21,11 @@ SPACE: Final = 0x20
 FIRE: Final = ord("z")
 
 _KEYS: Final = {"UP": UP, "LEFT": LEFT, "RIGHT": RIGHT, "DOWN": DOWN, "FIRE": FIRE}
+
+# By gym-core's names of the games, such as MsPacman.
+_ATARI: Final = {
+    "".join(word.capitalize() for word in game.split("_")): actions for game, actions in MINIMAL_ACTIONS.items()
+}
 _GYM_CORE_ID: Final = re.compile(
     r"gym-core\.(?P<game>[A-Za-z]+?)(?:30FPS|Slow|Sync|Deterministic|DeterministicSlow|DeterministicSync|NoFrameskip"
     r"|LowD|LowDSync)?-v\d+"
@@ -133,11 +137,12 @@ def gym_core_actions(env_id: str) -> list[list[Event]]:
     game = match["game"] if match else ""
     if game == "CartPole":
         return [[KeyEvent(LEFT, True)], [KeyEvent(LEFT, False)]]
-    if game not in MINIMAL:
+    actions = _ATARI.get(game)
+    if actions is None:
         raise ConfigurationError(
             f"{env_id!r} is no Atari game or Cart Pole of gym-core; expected such as gym-core.PongDeterministic-v3"
         )
-    meanings = [MEANINGS[code] for code in MINIMAL[game]]
+    meanings = [ACTIONS[code] for code in actions]
     return [[KeyEvent(key, name in meaning) for name, key in _KEYS.items()] for meaning in meanings]
 
 
