@@ -117,6 +117,15 @@ static inline uint8_t *pixel_at(const struct rfb_decoder *decoder, int x, int y)
     return decoder->pixels + ((size_t)y * (size_t)decoder->width + (size_t)x) * RGB_BYTES;
 }
 
+static inline uint8_t *luma_at(const struct rfb_decoder *decoder, int x, int y) {
+    return decoder->picture.luma + (size_t)y * (size_t)decoder->width + (size_t)x;
+}
+
+/* Whether the rectangle at hand may be painted on the luma alone: nobody sees a grey picture's colours but the block's. */
+static inline bool is_seen_in_luma(const struct rfb_decoder *decoder) {
+    return decoder->picture.luma && !rfb_regions_touch(&decoder->rectangle, &decoder->picture.wanted.block);
+}
+
 static inline size_t stride_of(const struct rfb_decoder *decoder) {
     return (size_t)decoder->width * RGB_BYTES;
 }

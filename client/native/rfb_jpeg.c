@@ -65,14 +65,13 @@ void rfb_jpeg_free(struct rfb_jpeg *jpeg) {
 
 static void decode_rows(struct rfb_decoder *decoder, struct jpeg_decompress_struct *decompress) {
     const struct rfb_region *r = &decoder->rectangle;
-    uint8_t *luma = decoder->picture.luma;
     JSAMPROW rows[16];
     while (decompress->output_scanline < decompress->output_height) {
         int first = (int)decompress->output_scanline, count = r->height - first;
         if (count > 16) count = 16;
         for (int i = 0; i < count; i++) {
             int y = r->y + first + i;
-            rows[i] = decoder->in_luma ? luma + (size_t)y * (size_t)decoder->width + r->x : pixel_at(decoder, r->x, y);
+            rows[i] = decoder->in_luma ? luma_at(decoder, r->x, y) : pixel_at(decoder, r->x, y);
         }
         jpeg_read_scanlines(decompress, rows, (JDIMENSION)count);
     }
@@ -100,8 +99,7 @@ enum rfb_error rfb_jpeg_decode(struct rfb_decoder *decoder, const uint8_t *data,
         jpeg_abort_decompress(decompress);
         return rfb_fail(decoder, RFB_BAD_DATA, "a JPEG picture of a kind that VNC servers don't send");
     }
-    /* Nobody sees a grey picture's colours but the block's. */
-    decoder->in_luma = decoder->picture.luma && !rfb_regions_touch(r, &decoder->picture.wanted.block);
+    decoder->in_luma = is_seen_in_luma(decoder);
     decompress->out_color_space = decoder->in_luma ? JCS_GRAYSCALE : JCS_EXT_RGB;
     jpeg_start_decompress(decompress);
     decode_rows(decoder, decompress);

@@ -182,14 +182,17 @@ FAST static void average(const struct rfb_picture *picture, const struct rfb_reg
 
 /* -- Updates ------------------------------------------------------------------------------------------------------- */
 
-FAST static void put_luma(const struct rfb_picture *picture, const struct rfb_region *part) {
+/* Were the count read from memory, it could be among the bytes that are written, and this would not become vectors. */
+FAST void rfb_luma_of(uint8_t *luma, const uint8_t *rgb, int count) {
+    for (int i = 0; i < count; i++, rgb += RGB_BYTES) {
+        luma[i] = (uint8_t)((LUMA_RED * rgb[0] + LUMA_GREEN * rgb[1] + LUMA_BLUE * rgb[2] + 128) >> 8);
+    }
+}
+
+static void put_luma(const struct rfb_picture *picture, const struct rfb_region *part) {
     for (int row = part->y; row < part->y + part->height; row++) {
         size_t at = (size_t)row * (size_t)picture->screen_width + (size_t)part->x;
-        const uint8_t *rgb = picture->screen + at * RGB_BYTES;
-        uint8_t *out = picture->luma + at;
-        for (int i = 0; i < part->width; i++, rgb += RGB_BYTES) {
-            out[i] = (uint8_t)((LUMA_RED * rgb[0] + LUMA_GREEN * rgb[1] + LUMA_BLUE * rgb[2] + 128) >> 8);
-        }
+        rfb_luma_of(picture->luma + at, picture->screen + at * RGB_BYTES, part->width);
     }
 }
 

@@ -136,20 +136,11 @@ static void spread_palette(const struct rfb_decoder *decoder, uint8_t colours[][
     }
 }
 
-static enum rfb_error put_bits(struct rfb_decoder *decoder, const uint8_t *plain) {
-    const struct rfb_region *r = &decoder->rectangle;
-    const int width = r->width, size = decoder->tight_palette_size;
-    uint8_t colours[2][4];
-    spread_palette(decoder, colours);
-    for (int row = 0; row < r->height; row++, plain += (width + 7) / 8) {
-        uint8_t *out = pixel_at(decoder, r->x, r->y + row);
-        for (int x = 0; x < width; x++, out += RGB_BYTES) {
-            int index = plain[x / 8] >> (7 - x % 8) & 1;
-            if (index >= size) return rfb_fail(decoder, RFB_BAD_DATA, "colour %d of a palette of %d", index, size);
-            memcpy(out, colours[index], x + 1 < width ? 4 : RGB_BYTES);
-        }
+/* Indices of one bit each, the first in the highest, as bytes; up to seven more than `count` are written. */
+static void spread_bits(uint8_t *restrict indices, const uint8_t *restrict bits, int count) {
+    for (int i = 0; i < count; i += 8) {
+        for (int bit = 0; bit < 8; bit++) indices[i + bit] = bits[i / 8] >> (7 - bit) & 1;
     }
-    return RFB_FINE;
 }
 
 static int highest(const uint8_t *bytes, int count) {
@@ -159,18 +150,29 @@ static int highest(const uint8_t *bytes, int count) {
 }
 
 static enum rfb_error put_palette(struct rfb_decoder *decoder, const uint8_t *plain) {
-    if (decoder->tight_palette_size <= 2) return put_bits(decoder, plain);
     const struct rfb_region *r = &decoder->rectangle;
     const int width = r->width, last = width - 1, size = decoder->tight_palette_size;
     if (width == 0) return RFB_FINE;
-    uint8_t colours[256][4];
+    uint8_t colours[256][4], greys[256], spread[RFB_MAX_SIDE];
     spread_palette(decoder, colours);
-    for (int row = 0; row < r->height; row++, plain += width) {
-        int index = highest(plain, width);
+    rfb_luma_of(greys, decoder->tight_palette, size);
+    decoder->in_luma = is_seen_in_luma(decoder);
+    for (int row = 0; row < r->height; row++, plain += row_bytes(decoder)) {
+        const uint8_t *indices = plain;
+        if (size <= 2) {
+            spread_bits(spread, plain, width);
+            indices = spread;
+        }
+        int index = highest(indices, width);
         if (index >= size) return rfb_fail(decoder, RFB_BAD_DATA, "colour %d of a palette of %d", index, size);
-        uint8_t *out = pixel_at(decoder, r->x, r->y + row);
-        for (int x = 0; x < last; x++, out += RGB_BYTES) memcpy(out, colours[plain[x]], 4);
-        memcpy(out, colours[plain[last]], RGB_BYTES);
+        if (decoder->in_luma) {
+            uint8_t *out = luma_at(decoder, r->x, r->y + row);
+            for (int x = 0; x < width; x++) out[x] = greys[indices[x]];
+        } else {
+            uint8_t *out = pixel_at(decoder, r->x, r->y + row);
+            for (int x = 0; x < last; x++, out += RGB_BYTES) memcpy(out, colours[indices[x]], 4);
+            memcpy(out, colours[indices[last]], RGB_BYTES);
+        }
     }
     return RFB_FINE;
 }

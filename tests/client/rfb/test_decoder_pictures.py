@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pluriverse.rfb.decoder import Decoder, Region
 from pluriverse.rfb.events import UpdateFinished
+from pluriverse.rfb.picture import PictureSpec
 from support.rfb_encoders import LOSSLESS, Encoder, copyrect, update
 
 WIDTH, HEIGHT = 150, 140
@@ -157,6 +158,23 @@ def test_jpeg_outside_of_the_regions_is_not_even_looked_at(decoder_class: type[D
     decoder = decoder_class(WIDTH, HEIGHT, regions=[Region(0, 0, 60, HEIGHT)])
     assert decoder.feed(broken) == [UpdateFinished(1, 1600)]
     assert decoder.pixels == 1600
+
+
+@given(rectangles=st.lists(placed(("raw", "tight")), min_size=1, max_size=5), seed=st.integers(0, 1000))
+@quick
+def test_grey_picture_is_the_luma_of_all_colours_and_its_block_keeps_them(
+    decoder_class: type[Decoder], rectangles: list[Placed], seed: int
+) -> None:
+    encoder = Encoder(seed)
+    decoder = decoder_class(WIDTH, HEIGHT, spec=PictureSpec(grey=True, block=Region(100, 90, 6, 2)))
+    expected = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    for one in rectangles:
+        height, width, _ = one.picture.shape
+        expected[one.y : one.y + height, one.x : one.x + width] = one.picture
+        decoder.feed(update(encoder.encode(one.kind, one.picture, one.x, one.y)))
+    grey = (expected.astype(int) @ [77, 150, 29] + 128) // 256
+    np.testing.assert_array_equal(decoder.picture[..., 0], grey)
+    assert decoder.block == expected[90:92, 100:106].tobytes()
 
 
 def test_gradient_of_a_tall_and_of_a_wide_rectangle(decoder_class: type[Decoder]) -> None:

@@ -49,6 +49,15 @@ class Canvas:
         """Whether anybody looks at any of this."""
         return not self._regions or any(region.touches(r) for region in self._regions)
 
+    def surface(self, r: Region) -> Pixels:
+        """What the rectangle at hand is to be painted on: the picture's luma, if only that is seen of it."""
+        luma, block = self.picture.luma, self.picture.spec.block
+        # Nobody sees a grey picture's colours but the block's.
+        if luma is None or (block is not None and block.touches(r)):
+            return self.framebuffer
+        self.in_luma = True
+        return luma
+
     def put(self, r: Region, rgb: bytes | Pixels) -> None:
         """Paint rows of RGB."""
         if isinstance(rgb, bytes):

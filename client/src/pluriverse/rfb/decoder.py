@@ -28,8 +28,8 @@ class Decoder(Protocol):
 
     ``regions`` are what the picture is wanted of; without any it is all of it. What lies outside of all of them may
     stay as it was, so that whoever gives regions must not ask for CopyRect: it could copy old pixels into a region.
-    ``spec`` says what ``picture`` and ``block`` are; without one, all of the screen and none. JPEG tiles of a grey
-    picture are not painted on the framebuffer, unless the block is there.
+    ``spec`` says what ``picture`` and ``block`` are; without one, all of the screen and none. JPEG tiles and
+    palettes' are not painted on the framebuffer of a grey picture, unless the block is there.
     """
 
     @property

@@ -29,11 +29,7 @@ class JpegPainter:
     def paint(self, canvas: Canvas, r: Region, data: bytes) -> None:
         """Decode a picture into its rectangle; raise ``BadData`` if it is damaged, or ``require_baseline`` does."""
         require_baseline(data, r.width, r.height)
-        luma, block = canvas.picture.luma, canvas.picture.spec.block
-        # Nobody sees a grey picture's colours but the block's.
-        canvas.in_luma = luma is not None and not (block is not None and block.touches(r))
-        screen = luma if luma is not None and canvas.in_luma else canvas.framebuffer
-        area = screen[r.y : r.y + r.height, r.x : r.x + r.width]
+        area = canvas.surface(r)[r.y : r.y + r.height, r.x : r.x + r.width]
         if r.width == canvas.width:
             target = area.reshape(-1)
         else:

@@ -16,7 +16,7 @@ from pluriverse_protocol.rfb.geometry import Region
 
 from pluriverse.rfb.canvas import Canvas
 from pluriverse.rfb.inflate import Inflater
-from pluriverse.rfb.picture import Pixels
+from pluriverse.rfb.picture import Pixels, luma_of
 
 from . import Steps, look_up
 from .jpeg import JpegPainter
@@ -82,7 +82,7 @@ class Tight:
         if not canvas.wants(r):
             return
         if which == Filter.PALETTE:
-            canvas.put(r, _look_up(np.frombuffer(palette, np.uint8).reshape(-1, 3), plain, r))
+            _put_palette(canvas, r, np.frombuffer(palette, np.uint8).reshape(-1, 3), plain)
         elif which == Filter.GRADIENT:
             canvas.put(r, _undo_gradient(plain, r.width, r.height))
         else:
@@ -112,11 +112,13 @@ def _row_bytes(width: int, colours: int) -> int:
     return (width + 7) // 8 if colours <= 2 else width
 
 
-def _look_up(palette: Pixels, plain: bytes, r: Region) -> Pixels:
+def _put_palette(canvas: Canvas, r: Region, palette: Pixels, plain: bytes) -> None:
     indices = np.frombuffer(plain, np.uint8)
     if len(palette) <= 2:
         indices = np.unpackbits(indices.reshape(r.height, (r.width + 7) // 8), axis=1, count=r.width)
-    return look_up(palette, indices)
+    surface = canvas.surface(r)
+    pixels = look_up(luma_of(palette) if canvas.in_luma else palette, indices)
+    surface[r.y : r.y + r.height, r.x : r.x + r.width] = pixels.reshape(r.height, r.width, surface.shape[2])
 
 
 def _undo_gradient(data: bytes, width: int, height: int) -> Pixels:
