@@ -28,6 +28,7 @@ from tiles import tile_file
 
 # What many agents are given of a large screen.
 HALF_GREY: Final = PictureSpec(scale=2, grey=True)
+GREY: Final = PictureSpec(grey=True)
 
 # As our own driver reads; others read as they do.
 RECEIVE_BYTES: Final = 128 * 1024
@@ -47,7 +48,8 @@ def run(effort: Effort) -> Figures:
     count, rounds = effort.of(48, 24), effort.of(ROUNDS, QUICK_ROUNDS)
     figures = _measure("photo", photos(count), rounds)
     figures |= _measure("sprite", sprites(count), rounds)
-    for ours, other in (("native_fed", "turbo"), *((ours, "libvnc") for ours in ("native", "python", "native_small"))):
+    by_libvnc = ((ours, "libvnc") for ours in ("native", "python", "native_small", "turbo_least"))
+    for ours, other in (("native_fed", "turbo"), *by_libvnc):
         if f"photo_{ours}" in figures and f"photo_{other}" in figures:
             figures[f"photo_{ours}_by_{other}"] = figures[f"photo_{ours}"] / figures[f"photo_{other}"]
     return figures
@@ -81,6 +83,7 @@ def _ways(recorded: Recorded, tight: Path, raw: Path, tiles: Path) -> dict[str, 
     native = _native()
     if native is not None:
         ways["native"] = lambda: _received_ms(native, recorded, tight)
+        ways["native_grey"] = lambda: _received_ms(native, recorded, tight, GREY)
         ways["native_small"] = lambda: _received_ms(native, recorded, tight, HALF_GREY)
         ways["native_fed"] = lambda: _fed_ms(native, recorded)
     program = peer("libvnc")
@@ -88,7 +91,8 @@ def _ways(recorded: Recorded, tight: Path, raw: Path, tiles: Path) -> dict[str, 
         ways["libvnc"] = lambda: _libvnc_ms(program, recorded, tight)
     turbo = peer("turbo")
     if turbo is not None and tiles.stat().st_size:
-        ways["turbo"] = lambda: _turbo_ms(turbo, recorded, tiles)
+        ways["turbo"] = lambda: _turbo_ms(turbo, recorded, tiles, "rgb")
+        ways["turbo_least"] = lambda: _turbo_ms(turbo, recorded, tiles, "grey8")
     return ways
 
 
@@ -154,10 +158,11 @@ def _asyncvnc_ms(module: Any, stream: Path) -> float:
         return asyncio.run(receive(source)) / NS_PER_MS / RAW_FRAMES
 
 
-def _turbo_ms(program: Path, recorded: Recorded, tiles: Path) -> float:
+def _turbo_ms(program: Path, recorded: Recorded, tiles: Path, into: str) -> float:
     """Nothing but libjpeg-turbo, on the tiles of all frames."""
+    command = [program, str(WIDTH), str(HEIGHT), into]
     with tiles.open("rb") as file:
-        printed = subprocess.run([program, str(WIDTH), str(HEIGHT)], stdin=file, capture_output=True, check=True).stdout
+        printed = subprocess.run(command, stdin=file, capture_output=True, check=True).stdout
     return int(printed) / NS_PER_MS / recorded.frames
 
 
@@ -192,6 +197,7 @@ def _lines(content: str, title: str) -> Sequence[Line]:
         Line(f"{title}, native, with its socket reads", "ms", f"{content}_native", None, *libvnc),
         Line(f"{title}, in Python, with its socket reads", "ms", f"{content}_python", None, *libvnc),
         Line(f"{title}, native", "ms", f"{content}_native", None, f"{content}_asyncvnc", "asyncvnc, which takes Raw"),
+        Line(f"{title}, native, into grey", "ms", f"{content}_native_grey", None, f"{content}_native", "in colour"),
         Line(f"{title}, native, into grey of half the size", "ms", f"{content}_native_small", None, *libvnc),
         Line(f"{title}, in Python, into grey of half the size", "ms", f"{content}_python_small", None, *libvnc),
     )
@@ -229,6 +235,11 @@ MEASUREMENT: Final = Measurement(
             "times",
             "photo_native_small_by_libvnc",
             Target(0.4),
+        ),
+        Line(
+            "CPU of a photo-like frame, bare libjpeg-turbo into grey of an eighth to libvncclient's full one",
+            "times",
+            "photo_turbo_least_by_libvnc",
         ),
         *_lines("sprite", "CPU of a sprite frame"),
     ),

@@ -1,12 +1,16 @@
-/* Bare libjpeg-turbo: decodes JPEG tiles into one RGB framebuffer, and says what that took.
+/* Bare libjpeg-turbo: decodes JPEG tiles into one framebuffer, and says what that took.
  *
- *     turbo WIDTH HEIGHT < TILES
+ *     turbo WIDTH HEIGHT rgb < TILES
+ *     turbo WIDTH HEIGHT grey8 < TILES
+ *
+ * Grey is of an eighth of the size, the least that there is to do: hardly more than Huffman's codes are left of it.
  *
  * A tile is x, y, width, height and the length of its data, five 32-bit numbers of this machine, and then its data.
  * Prints the CPU nanoseconds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <jpeglib.h>
@@ -28,14 +32,18 @@ static unsigned char *read_all(size_t *size) {
     return data;
 }
 
-static void decode(struct jpeg_decompress_struct *jpeg, const struct tile *tile, unsigned char *screen, size_t stride) {
+static void decode(struct jpeg_decompress_struct *jpeg, const struct tile *tile, unsigned char *screen, size_t stride,
+                   unsigned scale) {
     jpeg_mem_src(jpeg, tile->data, tile->length);
     jpeg_read_header(jpeg, TRUE);
-    jpeg->out_color_space = JCS_EXT_RGB;
+    jpeg->out_color_space = scale == 1 ? JCS_EXT_RGB : JCS_GRAYSCALE;
+    jpeg->scale_num = 1;
+    jpeg->scale_denom = scale;
+    unsigned char *first = screen + tile->y / scale * stride + 3 * (tile->x / scale);
     jpeg_start_decompress(jpeg);
     while (jpeg->output_scanline < jpeg->output_height) {
         JSAMPROW rows[16];
-        for (unsigned i = 0; i < 16; i++) rows[i] = screen + (tile->y + jpeg->output_scanline + i) * stride + 3 * tile->x;
+        for (unsigned i = 0; i < 16; i++) rows[i] = first + (jpeg->output_scanline + i) * stride;
         unsigned left = jpeg->output_height - jpeg->output_scanline;
         jpeg_read_scanlines(jpeg, rows, left < 16 ? left : 16);
     }
@@ -49,7 +57,8 @@ static long long cpu_ns(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) return 2;
+    if (argc != 4) return 2;
+    unsigned scale = strcmp(argv[3], "grey8") ? 1 : 8;
     size_t stride = 3 * (size_t)atoi(argv[1]), size;
     /* Some rows more: pointers to rows beyond a tile's end are made, but not used. */
     unsigned char *screen = calloc(stride, (size_t)atoi(argv[2]) + 16), *tiles = read_all(&size);
@@ -59,7 +68,7 @@ int main(int argc, char **argv) {
     long long began = cpu_ns();
     for (size_t at = 0; at < size;) {
         const struct tile *tile = (const struct tile *)(tiles + at);
-        decode(&jpeg, tile, screen, stride);
+        decode(&jpeg, tile, screen, stride, scale);
         /* The next one begins where a 32-bit number may. */
         at += sizeof *tile + (tile->length + 3) / 4 * 4;
     }
