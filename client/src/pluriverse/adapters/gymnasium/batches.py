@@ -61,18 +61,17 @@ def batch_infos(n: int, infos: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[
     keys: dict[str, Any] = {}
     for _, info in pairs:
         keys.update(info)
-    everywhere = np.ones(n, np.bool_)
+    # Nearly always all environments have all keys. There are dozens of them, and this is done in each step.
+    masks = np.ones((len(keys), n), np.bool_)
     batch: dict[str, Any] = {}
-    for key in keys:
-        # Nearly always all environments have all keys. There are dozens of them, and this is done in each step.
+    for key, mask in zip(keys, masks, strict=True):
         indices = None
         values = [info[key] for _, info in pairs if key in info]
         if len(values) < n:
             indices = [index for index, info in pairs if key in info]
-        batch[key] = _array(n, key, indices, values)
-        mask = everywhere.copy() if indices is None else np.zeros(n, np.bool_)
-        if indices is not None:
+            mask.fill(False)
             mask[indices] = True
+        batch[key] = _array(n, key, indices, values)
         batch[f"_{key}"] = mask
     return batch
 
@@ -86,7 +85,7 @@ def _array(n: int, key: str, indices: list[int] | None, values: list[Any]) -> An
         if issubclass(kind, _NUMBERS) or (kind is np.ndarray and len({(v.shape, v.dtype) for v in values}) == 1):
             array = np.array(values)
             # An integer that NumPy has no type for makes it one of objects.
-            if array.dtype != np.object_:
+            if not array.dtype.hasobject:
                 return _spread(n, indices, array)
     return _spread(n, indices, np.fromiter(values, np.object_, len(values)))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.player import Phase
+from pluriverse.adapters.player import Phase, StepResult
 from pluriverse.env.base import seed_each
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
@@ -110,11 +110,12 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 self.core.reset(index, one)
             elif index in chosen:
                 self.core.reset(index, drawn_seed(self._generators[index]))
-        infos: Infos = {}
-        while chosen:
+        waiting = set(chosen)
+        while waiting:
             (index,) = self.core.receive(1)
-            chosen.discard(index)
-            infos[index] = self._take(index)
+            waiting.discard(index)
+            self._batch.take(index)
+        infos = {index: self._info(index) for index in chosen}
         return self._observed(), batch_infos(self.num_envs, infos.items())
 
     def step(self, actions: Any) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
@@ -146,29 +147,29 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         core.send({index: action for index, action in enumerate(each) if index not in over})
         for index in over:
             self._restart(index)
-        rewards = np.zeros(self.num_envs, np.float64)
-        terminations, truncations = np.zeros((2, self.num_envs), np.bool_)
-        infos: Infos = {}
+        finals: Infos = {}
+        ends: dict[int, StepResult] = {}
         waiting = self.num_envs
         while waiting:
+            # One by one, so that pictures are copied while others are waited for; the rest is done at once.
             (index,) = core.receive(1)
-            result = core.result(index)
-            if not result.first:
-                rewards[index] = result.reward
-                terminations[index], truncations[index] = result.terminated, result.truncated
-                if self.autoreset_mode is AutoresetMode.SAME_STEP and core.phase(index) is Phase.ENDED:
-                    final = info_of(result, measured=self._measured)
-                    infos[index] = {"final_obs": self._batch.one(index), "final_info": final}
-                    self._restart(index)
-                    continue
-            info = self._take(index)
-            infos[index] = {**infos[index], **info} if index in infos else info
+            if self.autoreset_mode is AutoresetMode.SAME_STEP and core.phase(index) is Phase.ENDED:
+                ends[index] = core.result(index)
+                finals[index] = {"final_obs": self._batch.one(index), "final_info": self._info(index)}
+                self._restart(index)
+                continue
+            self._batch.take(index)
             waiting -= 1
+        everyone = range(self.num_envs)
+        results = [ends[index] if index in ends else core.result(index) for index in everyone]
+        infos = {index: self._info(index) for index in everyone}
+        for index, final in finals.items():
+            infos[index] |= final
         return (
             self._observed(),
-            rewards,
-            terminations,
-            truncations,
+            np.array([result.reward for result in results], np.float64),
+            np.array([result.terminated for result in results], np.bool_),
+            np.array([result.truncated for result in results], np.bool_),
             batch_infos(self.num_envs, infos.items()),
         )
 
@@ -193,8 +194,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seed = drawn_seed(self._generators[index])
         self.core.reset(index, seed, join=seed is None)
 
-    def _take(self, index: int) -> dict[str, Any]:
-        self._batch.take(index)
+    def _info(self, index: int) -> dict[str, Any]:
         return info_of(self.core.result(index), measured=self._measured)
 
     def _observed(self) -> Any:
