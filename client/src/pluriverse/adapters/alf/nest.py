@@ -6,7 +6,6 @@ They are dm-tree's, but for the errors: leaves of a dict come in the order of it
 from __future__ import annotations
 
 import importlib
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast, overload
 
@@ -80,7 +79,8 @@ def stack(nests: Sequence[NestT]) -> NestT:
 
 def unstack(nest: NestT, n: int) -> list[NestT]:
     """Return the ``n`` nests of a batch."""
-    return [map_structure(operator.itemgetter(index), nest) for index in range(n)]
+    leaves = flatten(nest)
+    return [_tree.unflatten_as(nest, [leaf[index] for leaf in leaves]) for index in range(n)]
 
 
 def map_field(function: Callable[[Any], Any], nest: Nest, field: str | None) -> Nest:

@@ -169,29 +169,31 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
         n = self.core.n
         self.core.receive(n)
         results = [self.core.result(index) for index in range(n)]
-        first = np.array([result.first for result in results])
-        terminated = np.array([result.terminated for result in results])
-        truncated = np.array([result.truncated and not result.terminated for result in results])
-        over = terminated | truncated
         step = TimeStep(
-            np.where(first, StepType.FIRST, np.where(over, StepType.LAST, StepType.MID)),
+            np.array([_step_type(result) for result in results], np.int32),
             np.array([result.reward for result in results], np.float32),
-            np.where(first, GOES_ON, np.where(terminated, OUTCOME, self._discount)).astype(np.float32),
+            np.array([self._discount_of(result) for result in results], np.float32),
             self._observations.of(results),
-            zero_where(first, action),
+            zero_where(np.array([result.first for result in results]), action),
             np.arange(n, dtype=np.int32),
         )
         info = {
             "elapsed": np.array([result.elapsed for result in results], np.int32),
-            "terminated": terminated,
-            "truncated": truncated,
+            "terminated": np.array([result.terminated for result in results]),
+            "truncated": np.array([result.truncated and not result.terminated for result in results]),
             "lost": np.array([result.lost for result in results]),
         }
-        self._began = (over & ~first).tolist()
-        for index in np.flatnonzero(self._began).tolist():
-            self._begin(index, join=True)
+        self._began = [result.terminated or result.truncated for result in results]
+        for index, began in enumerate(self._began):
+            if began:
+                self._begin(index, join=True)
         tensor = tensors.chosen().tensor
         return step.to_tensors()._replace(env_info={name: tensor(array) for name, array in info.items()})
+
+    def _discount_of(self, result: StepResult) -> float:
+        if result.first:
+            return GOES_ON
+        return OUTCOME if result.terminated else self._discount
 
     def _begin(self, index: int, *, join: bool) -> None:
         seeds = self._seeds[index]
@@ -230,6 +232,12 @@ def load(
 
 # create_environment makes one of these, instead of a process for each.
 load.batched = True  # pyright: ignore[reportFunctionMemberAccess]
+
+
+def _step_type(result: StepResult) -> np.int32:
+    if result.first:
+        return StepType.FIRST
+    return StepType.LAST if result.terminated or result.truncated else StepType.MID
 
 
 def _draws(first: int) -> Iterator[int]:

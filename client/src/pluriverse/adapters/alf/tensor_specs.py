@@ -216,7 +216,8 @@ def as_action(spec: Nest, action: Nest, outer_dims: Sequence[int] = ()) -> Nest:
                 # A copy: it becomes a prev_action, and agents write their next action where the last one was.
                 cast = array.astype(wanted)
             # An integer that another size of integers can't hold has become another number.
-            if (part.is_continuous or (cast == array).all()) and part.contains(cast, outer_dims):
+            same = part.is_continuous or array.dtype == wanted or (cast == array).all()
+            if same and part.contains(cast, outer_dims):
                 return cast
         batch = f" behind {tuple(outer_dims)}" if outer_dims else ""
         raise ActionError(f"the action is {value!r:.120}; expected {part}{batch}")
