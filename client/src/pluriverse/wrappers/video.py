@@ -6,6 +6,7 @@ The animated PNG needs nothing but zlib. It is lossless and larger: about 15 KB 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import shutil
 import struct
 import subprocess
@@ -111,7 +112,7 @@ class ApngWriter:
         self._size = width, height
         self._fps = fps
         self._frames = 0
-        self._sequence = 0
+        self._sequence = itertools.count()
         # Eight bits a channel, RGB, nothing interlaced.
         self._file.write(_SIGNATURE + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
         self._control_at = self._file.tell()
@@ -126,11 +127,11 @@ class ApngWriter:
         rows[:, 1:] = picture.reshape(height, 3 * width)
         data = zlib.compress(rows.tobytes(), ZLIB_LEVEL)
         with self._closed_if_it_breaks():
-            self._file.write(_chunk(b"fcTL", struct.pack(">IIIII", self._next(), width, height, 0, 0) + delay))
+            self._file.write(_chunk(b"fcTL", struct.pack(">IIIII", next(self._sequence), width, height, 0, 0) + delay))
             if self._frames == 0:
                 self._file.write(_chunk(b"IDAT", data))
             else:
-                self._file.write(_chunk(b"fdAT", struct.pack(">I", self._next()) + data))
+                self._file.write(_chunk(b"fdAT", struct.pack(">I", next(self._sequence)) + data))
         self._frames += 1
 
     def close(self) -> None:
@@ -151,10 +152,6 @@ class ApngWriter:
             with contextlib.suppress(OSError):
                 self._file.close()
             raise VideoError(f"{self.path}: {error.strerror}") from error
-
-    def _next(self) -> int:
-        self._sequence += 1
-        return self._sequence - 1
 
 
 VideoWriter = FfmpegWriter | ApngWriter

@@ -24,14 +24,13 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, PluriverseError, ResetNeeded, needed
 
 from .alf_environment import AlfEnvironment, Described, Description
-from .data_structures import TimeStep
 from .nest import Nest
 
 # What takes longer than starting a container on a slow machine doesn't come back.
@@ -141,19 +140,11 @@ class ProcessEnvironment(Described):
         """Wait until the environment is made."""
         _ = self.description
 
-    @overload
-    def step(self, action: Nest, blocking: Literal[True] = True) -> TimeStep: ...
-    @overload
-    def step(self, action: Nest, blocking: bool) -> Any: ...
     def step(self, action: Nest, blocking: bool = True) -> Any:
         """Act; return a ``TimeStep``, or the ``Promise`` of one."""
         promise = self.call("step", action)
         return promise() if blocking else promise
 
-    @overload
-    def reset(self, blocking: Literal[True] = True) -> TimeStep: ...
-    @overload
-    def reset(self, blocking: bool) -> Any: ...
     def reset(self, blocking: bool = True) -> Any:
         """Begin an episode; return a ``TimeStep``, or the ``Promise`` of one."""
         promise = self.call("reset")
