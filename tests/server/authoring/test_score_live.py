@@ -11,7 +11,7 @@ from pluriverse_protocol import reports
 from pluriverse_protocol.recordings import Header, Said
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_labels
 from pluriverse_server.authoring.score import score
-from pluriverse_server.episode import Begin, Finished, Output
+from pluriverse_server.episode import Finished, Output
 from pluriverse_server.manifest.runtime import Manifest
 from pluriverse_server.recording.file import open_recording
 from pluriverse_server.recording.recorder import Recorder
@@ -84,14 +84,11 @@ class Listener:
         self._recorder = recorder
 
     def on_report(self, report: reports.Report) -> None:
-        self._recorder.reported(report)
+        self._recorder.on_report(report)
 
     def on_output(self, output: Output) -> None:
-        if isinstance(output, Begin):
-            self._recorder.began(output)
-        elif isinstance(output, Finished):
-            self.ended += 1
-            self._recorder.ended(output)
+        self.ended += isinstance(output, Finished)
+        self._recorder.on_output(output)
 
 
 async def record(directory: Path, path: Path) -> Header:

@@ -74,14 +74,14 @@ async def pictures(recorder: Recorder, count: int) -> None:
 async def test_what_was_drawn_said_and_pressed_comes_out_in_order(desktop: Desktop, tmp_path: Path) -> None:
     recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
     await pictures(recorder, 1)
-    recorder.began(Begin(1, Environment("toy.First-v0", 60.0, False, None), 7, 60.0))
-    recorder.reported(reports.Ready(1))
+    recorder.on_output(Begin(1, Environment("toy.First-v0", 60.0, False, None), 7, 60.0))
+    recorder.on_report(reports.Ready(1))
     for count, colour in enumerate((RED, BLUE, GREEN), 2):
         desktop.fill(10, 20, 30, 40, colour)
         await pictures(recorder, count)
-        recorder.reported(reports.Reward(1, float(count)))
-        recorder.reported(reports.Frame(1, count))
-    recorder.ended(Finished(1, "toy.First-v0", 9.0, 1.0, terminated=True, reason="won"))
+        recorder.on_report(reports.Reward(1, float(count)))
+        recorder.on_report(reports.Frame(1, count))
+    recorder.on_output(Finished(1, "toy.First-v0", 9.0, 1.0, terminated=True, reason="won"))
     recorded = await recorder.stop()
     assert (recorded.path, recorded.updates) == (tmp_path / "a.plrec", 4)
     assert recorded.bytes == recorded.path.stat().st_size
@@ -133,9 +133,9 @@ async def test_of_regions_all_is_kept_and_of_the_rest_what_was_there_at_the_begi
     recorder = await Recorder.start(tmp_path / "a.plrec", header(regions=regions), environment(desktop), keep="regions")
     await pictures(recorder, 1)
     await paint(desktop, recorder, RED)
-    recorder.reported(reports.Ready(1))
+    recorder.on_report(reports.Ready(1))
     await paint(desktop, recorder, BLUE)
-    recorder.reported(reports.Reward(1, 1.0))
+    recorder.on_report(reports.Reward(1, 1.0))
     recorded = await recorder.stop()
     told = [
         (said["report"], pixel(moment, 5, 5), pixel(moment, 200, 100))
@@ -151,11 +151,11 @@ async def test_a_full_disk_ends_the_recording_and_keeps_what_was_written(desktop
     noise = np.random.default_rng(0)
     desktop.fill(0, 0, 10, 10, RED)
     await pictures(recorder, 1)
-    recorder.reported(reports.Text(1, "first"))
+    recorder.on_report(reports.Text(1, "first"))
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
     try:
         while not recorder.failed.done():
-            recorder.reported(reports.Text(1, noise.bytes(50_000).hex()))
+            recorder.on_report(reports.Text(1, noise.bytes(50_000).hex()))
             await asyncio.sleep(0)
         with pytest.raises(RecordingFailed, match=r"File too large; label and score .* after: mv .*a\.plrec\.partial"):
             await recorder.stop()
@@ -184,9 +184,9 @@ async def test_a_report_that_is_too_long_in_ascii_is_left_out_and_told(
     recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
     line = json.dumps({"report": "text", "episode": 1, "text": "é" * 500_000}, ensure_ascii=False).encode()
     with caplog.at_level(logging.WARNING):
-        recorder.reported(reports.decode_report(line))
+        recorder.on_report(reports.decode_report(line))
     assert "not recorded: text is " in caplog.text
-    recorder.reported(reports.Text(1, "é"))
+    recorder.on_report(reports.Text(1, "é"))
     recorded = await recorder.stop()
     assert [said["text"] for moment in Replay(recorded.path).moments() for _, said in moment.said] == ["é"]
 

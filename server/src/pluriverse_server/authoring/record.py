@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import messages, reports
-from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.recordings import Header
 from pluriverse_protocol.rfb.geometry import Box
@@ -21,7 +21,7 @@ from pluriverse_protocol.rfb.geometry import Box
 from pluriverse_server.console.serve import greet, stopped_by_signals
 from pluriverse_server.console.status_line import compose, show
 from pluriverse_server.daemon.requests import RequestError
-from pluriverse_server.episode import Begin, Finished, Output, Send
+from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.file import SUFFIX, already_there
@@ -44,23 +44,6 @@ class RecordingOptions:
     seconds: float | None = None
     keep: Keep = "all"
     random_agent: bool = False
-
-
-class _RecorderSubscriber:
-    """Passes the service's reports and outputs to the recorder."""
-
-    def __init__(self, recorder: Recorder, spaces: Spaces | None) -> None:
-        self._recorder = recorder
-        self._spaces = spaces
-
-    def on_report(self, report: reports.Report) -> None:
-        self._recorder.reported(report)
-
-    def on_output(self, output: Output) -> None:
-        if isinstance(output, Begin):
-            self._recorder.began(output, self._spaces)
-        elif isinstance(output, Finished):
-            self._recorder.ended(output)
 
 
 class RecordedRemote:
@@ -119,8 +102,9 @@ class RecordedRemote:
         header = _header(manifest, described, _regions(manifest, described.env_id) if options.keep == "regions" else ())
         path = options.output or _free_name(self._settings.runtime / "recordings")
         path.parent.mkdir(parents=True, exist_ok=True)
-        recorder = await Recorder.start(path, header, self._remote.screen.environment, keep=options.keep)
-        subscribers: list[Subscriber] = [_RecorderSubscriber(recorder, described.spaces)]
+        screen = self._remote.screen.environment
+        recorder = await Recorder.start(path, header, screen, keep=options.keep, spaces=described.spaces)
+        subscribers: list[Subscriber] = [recorder]
         helpers: list[asyncio.Task[None]] = []
         if sys.stderr.isatty():
             helpers.append(asyncio.create_task(show(lambda: self._progress(header.began)), name="progress"))

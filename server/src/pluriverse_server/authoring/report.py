@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from PIL import Image, ImageDraw
 from rich.console import Console
@@ -55,7 +55,7 @@ def as_json(recording: Path, result: Result) -> dict[str, Any]:
         "readings": {name: asdict(count) for name, count in result.readings.items()},
         "disagreements": [asdict(disagreement) for disagreement in result.disagreements],
     }
-    return {key: _rounded(value) for key, value in report.items()}
+    return json.loads(json.dumps(report), parse_float=lambda text: round(float(text), DIGITS))
 
 
 def write_report(recording: Path, result: Result, manifest: Manifest) -> None:
@@ -155,14 +155,3 @@ def _percent(matched: Matched[Any]) -> str:
 
 def _floor(share: float) -> str:
     return f"{int(share * 1000) / 10:g}"
-
-
-def _rounded(value: Any) -> Any:
-    """Return a value with all floats in it rounded, and tuples as lists."""
-    if isinstance(value, float):
-        return round(value, DIGITS)
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, (list, tuple)):
-        return [_rounded(item) for item in cast("list[Any]", value)]
-    return value

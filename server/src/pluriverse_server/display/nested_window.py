@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,9 +89,9 @@ class NestedWindow:
             DisplayLost: one of the two X servers is gone.
         """
         with ReportingLoss(self._servers):
-            windows = [(window, state) for window in self._root.query_tree().children if (state := _state_of(window))]
-            below = [window for window, state in windows if state.title != OVERLAY_TITLE and window.id != self.id]
-            shown = [window for window, state in windows if state.title == TITLE and state.is_mapped]
+            windows = [(window, *state) for window in self._root.query_tree().children if (state := _state_of(window))]
+            below = [window for window, title, _ in windows if title != OVERLAY_TITLE and window.id != self.id]
+            shown = [window for window, title, is_mapped in windows if title == TITLE and is_mapped]
             if any(window.id == self.id for window in shown):
                 return
             if below:
@@ -202,16 +201,10 @@ class _HeldInput:
         window.send_event(message, event_mask=0)
 
 
-@dataclass(frozen=True, slots=True)
-class _WindowState:
-    title: object
-    is_mapped: bool
-
-
-def _state_of(window: Any) -> _WindowState | None:
-    """Return the state of any client's window; None if it has been closed since it was listed."""
+def _state_of(window: Any) -> tuple[object, bool] | None:
+    """Return any client's window's title, and whether it is mapped; None if it has been closed since it was listed."""
     try:
-        return _WindowState(window.get_wm_name(), window.get_attributes().map_state != X.IsUnmapped)
+        return window.get_wm_name(), window.get_attributes().map_state != X.IsUnmapped
     except error.XError:
         return None
 

@@ -19,7 +19,7 @@ from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
 
-from pluriverse_server.episode import Begin, Finished
+from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.process import StartError
 from pluriverse_server.x11.connection import DisplayLost
 
@@ -60,12 +60,13 @@ class Recorded:
 class Recorder:
     """One recording of one screen, made by ``start``. If it ends before ``stop``, ``failed`` has the reason."""
 
-    def __init__(self, path: Path, header: Header, keep: Keep, tap: VncTap) -> None:
+    def __init__(self, path: Path, header: Header, keep: Keep, tap: VncTap, spaces: Spaces | None) -> None:
         # Regions in the header mean that nothing else was kept.
         self.header = header = header if keep == "regions" else replace(header, regions=())
         self.failed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._keep: Keep = keep
         self._tap = tap
+        self._spaces = spaces
         self._inputs: Inputs | None = None
         self._writer = _Writer(RecordingFile(path, header), keep, self._broke)
         self._loop = asyncio.get_running_loop()
@@ -73,10 +74,19 @@ class Recorder:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
-    async def start(cls, path: Path, header: Header, environment: Mapping[str, str], *, keep: Keep = "all") -> Recorder:
+    async def start(
+        cls,
+        path: Path,
+        header: Header,
+        environment: Mapping[str, str],
+        *,
+        keep: Keep = "all",
+        spaces: Spaces | None = None,
+    ) -> Recorder:
         """Record the screen that ``environment`` (DISPLAY, XAUTHORITY) names into ``path``.
 
         Records are timed since ``header.began``. With ``keep`` "regions" only ``header.regions`` are kept exactly.
+        ``spaces`` are the actions and observations of the episodes.
 
         Raises:
             StartError: the screen can't be captured, or its size isn't the header's.
@@ -90,7 +100,7 @@ class Recorder:
             raise
         try:
             tap.require_size(header.width, header.height)
-            recorder = cls(path, header, keep, tap)
+            recorder = cls(path, header, keep, tap, spaces)
         except BaseException:
             await tap.close()
             folder.cleanup()
@@ -109,8 +119,8 @@ class Recorder:
         """The number of key and pointer events that have been written."""
         return self._writer.inputs
 
-    def reported(self, report: reports.Report, at: float | None = None) -> None:
-        """Record a report of the program, made at the UNIX time ``at`` or now.
+    def on_report(self, report: reports.Report) -> None:
+        """Record a report of the program, as a subscriber of its service.
 
         Reports of frames are left out: they repeat what the pictures show, sixty times a second.
         """
@@ -122,18 +132,19 @@ class Recorder:
             # The program's line may be in UTF-8, and a record is in ASCII: up to three times as long.
             log.warning("not recorded: %s", error)
         else:
-            self._said(at, said, text)
+            self._said(said, text)
 
-    def began(self, begin: Begin, spaces: Spaces | None = None, at: float | None = None) -> None:
-        """Record the beginning of an episode with the actions and observations of ``spaces``."""
-        env_id = begin.environment.env_id
-        said = {"event": "begin", "episode": begin.episode_id, "env": env_id, "seed": begin.seed, "fps": begin.fps}
-        self._said(at, said if spaces is None else {**said, "spaces": spaces.as_json()})
-
-    def ended(self, finished: Finished, at: float | None = None) -> None:
-        """Record the end of an episode."""
-        ends = {"terminated": finished.terminated, "truncated": not finished.terminated, "reason": finished.reason}
-        self._said(at, {"event": "end", "episode": finished.episode_id, "reward": finished.reward, **ends})
+    def on_output(self, output: Output) -> None:
+        """Record the beginning or end of an episode, as a subscriber of the service."""
+        match output:
+            case Begin(episode, environment, seed, fps):
+                said = {"event": "begin", "episode": episode, "env": environment.env_id, "seed": seed, "fps": fps}
+                self._said(said if self._spaces is None else {**said, "spaces": self._spaces.as_json()})
+            case Finished():
+                ends = {"terminated": output.terminated, "truncated": not output.terminated, "reason": output.reason}
+                self._said({"event": "end", "episode": output.episode_id, "reward": output.reward, **ends})
+            case _:
+                pass
 
     async def stop(self) -> Recorded:
         """End the recording; the file has its final name once this returns.
@@ -187,8 +198,8 @@ class Recorder:
         while self._writer.waiting_bytes > MAX_WAITING_BYTES:  # noqa: ASYNC110 - the writer is a thread
             await asyncio.sleep(DRAIN_LOOK_S)
 
-    def _said(self, at: float | None, said: dict[str, Any], text: str | None = None) -> None:
-        self._writer.put(Said(self._since(time.time() if at is None else at), said, text))
+    def _said(self, said: dict[str, Any], text: str | None = None) -> None:
+        self._writer.put(Said(self._since(time.time()), said, text))
 
     def _pressed(self, at: float, event: Event) -> None:
         self._writer.put(Input(self._since(at), event))
