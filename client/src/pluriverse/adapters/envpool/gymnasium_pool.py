@@ -103,4 +103,4 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
         }
         if reset:
             return state["obs"], info
-        return state["obs"], state["reward"], state["done"] & ~truncated, truncated, info
+        return state["obs"], state["reward"], state["done"] > truncated, truncated, info
