@@ -10,7 +10,7 @@ from pluriverse_protocol.reports import Reset
 from pluriverse_server import kit
 
 from . import catalogue
-from .catalogue import Atari, Entry, Gymnasium
+from .catalogue import Atari, Gymnasium
 from .environment import Environment
 from .episode import Episode
 from .screen import Screen
@@ -23,46 +23,6 @@ class UnknownEnvironment(Exception):
     """The catalogue has no environment of this id."""
 
 
-class Environments:
-    """The catalogue, the environment in use, and the emulators. Each library is imported when it's first needed."""
-
-    def __init__(self) -> None:
-        self._entries = {entry.id: entry for entry in catalogue.entries()}
-        self._current: tuple[Atari | Gymnasium, Environment] | None = None
-        self._emulators: Emulators | None = None
-
-    def entry(self, env_id: str) -> Entry:
-        """Return the catalogue's entry of an id; raise UnknownEnvironment if there is none."""
-        try:
-            return self._entries[env_id]
-        except KeyError:
-            raise UnknownEnvironment(
-                f"there is no environment {env_id!r} in this runtime; python catalogue.py lists those there are"
-            ) from None
-
-    def environment(self, entry: Entry) -> Environment:
-        """The environment to reset and play; the one that was made before it is closed."""
-        if self._current is not None:
-            game, environment = self._current
-            if game == entry.game:
-                return environment
-            environment.close()
-        environment = self._make(entry.game)
-        self._current = (entry.game, environment)
-        return environment
-
-    def _make(self, game: Atari | Gymnasium) -> Environment:
-        if isinstance(game, Atari):
-            from .atari import AtariEnvironment
-            from .emulators import Emulators
-
-            self._emulators = self._emulators or Emulators()
-            return AtariEnvironment(game, self._emulators)
-        from .gymnasium_env import GymnasiumEnvironment
-
-        return GymnasiumEnvironment(game)
-
-
 class Program(kit.Program):
     """The loop around the environments, on a screen of its own."""
 
@@ -70,7 +30,10 @@ class Program(kit.Program):
         """Open the window; raise NoDisplay if there is no X server that can be drawn on."""
         self._screen = Screen()
         super().__init__(reporter, self._screen.window, self._screen.block)
-        self._environments = Environments()
+        self._entries = {entry.id: entry for entry in catalogue.entries()}
+        self._environment: Environment | None = None
+        self._game: Atari | Gymnasium | None = None
+        self._emulators: Emulators | None = None
         self._episode: Episode | None = None
         # The agent waits for a clock later than this one (UNIX seconds).
         self._awaited: float | None = None
@@ -84,8 +47,12 @@ class Program(kit.Program):
 
     def reset(self, request: Reset) -> None:
         """Begin an episode; raise UnknownEnvironment if the catalogue hasn't the one that was asked for."""
-        entry = self._environments.entry(request.env)
-        environment = self._environments.environment(entry)
+        entry = self._entries.get(request.env)
+        if entry is None:
+            raise UnknownEnvironment(
+                f"there is no environment {request.env!r} in this runtime; python catalogue.py lists those there are"
+            )
+        environment = self._environment_of(entry.game)
         self._awaited = None
         self._episode = Episode(request, environment, self._screen, self.latch, self.reporter, sync=entry.sync)
         self.drop_keys()
@@ -107,6 +74,26 @@ class Program(kit.Program):
             self._awaited = None
         if self._episode is not None:
             self._episode.tick(time.monotonic())
+
+    def _environment_of(self, game: Atari | Gymnasium) -> Environment:
+        """Return the environment to reset and play, made anew if the game is another than before."""
+        if self._environment is None or game != self._game:
+            if self._environment is not None:
+                self._environment.close()
+            self._environment, self._game = self._make(game), game
+        return self._environment
+
+    def _make(self, game: Atari | Gymnasium) -> Environment:
+        # Each library is imported when it's first needed.
+        if isinstance(game, Atari):
+            from .atari import AtariEnvironment
+            from .emulators import Emulators
+
+            self._emulators = self._emulators or Emulators()
+            return AtariEnvironment(game, self._emulators)
+        from .gymnasium_env import GymnasiumEnvironment
+
+        return GymnasiumEnvironment(game)
 
 
 def _next_millisecond(clock: float) -> float:

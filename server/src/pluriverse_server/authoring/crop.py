@@ -10,7 +10,6 @@ from PIL import Image
 from pluriverse_protocol.recordings import MalformedRecording
 
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
 
@@ -46,12 +45,11 @@ def _place(recording: Path, replay: Replay, source: str | None, region: Sequence
     if source is not None:
         if region is not None:
             raise AuthoringError("expected --source or --region, not both")
-        sources = game_of(recording, replay.header).sources
-        table = sources.get(source)
-        if not isinstance(table, ScreenSource):
-            there = ", ".join(name for name, other in sources.items() if isinstance(other, ScreenSource))
-            raise AuthoringError(f"{source!r} is no source on the screen; those that are: {there or 'none'}")
-        region = table.region
+        sources = game_of(recording, replay.header).screen_sources
+        if source not in sources:
+            there = ", ".join(sources) or "none"
+            raise AuthoringError(f"{source!r} is no source on the screen; those that are: {there}")
+        region = sources[source].region
     x, y, width, height = region if region is not None else (0, 0, *screen)
     if min(x, y) < 0 or min(width, height) < 1 or x + width > screen[0] or y + height > screen[1]:
         raise AuthoringError(f"{width}x{height} pixels at ({x}, {y}) aren't on the screen of {screen[0]}x{screen[1]}")

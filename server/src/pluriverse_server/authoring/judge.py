@@ -12,7 +12,7 @@ from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.sources.reading import Reading
 
 from .compare import WINDOW_S, Mark, Matched, match, match_rewards
-from .labels import LabelledEpisode, LabelledValues, Labels
+from .labels import LabelledEpisode, LabelledValue, LabelledValues, Labels
 from .rescrape import Scraped
 
 W = TypeVar("W")
@@ -75,14 +75,14 @@ class ReadingComparison:
     def __init__(self, labels: Labels) -> None:
         self.counts = {name: ReadingCount() for name in sorted(labels.sources)}
         self.disagreements: list[Disagreement] = []
-        self._truths = {name: _Truth(labels.sources[name]) for name in self.counts}
+        self._labels = labels.sources
         self._wrong: set[str] = set()
 
     def see(self, at: float, readings: Mapping[str, Reading]) -> None:
         """Compare a cycle. A reading that stays wrong from cycle to cycle is one disagreement."""
-        for name, truth in self._truths.items():
+        for name in self.counts:
             reading = readings.get(name)
-            near = truth.near(at)
+            near = _near(self._labels[name], at)
             if reading is None or reading.value is None or not near or None in near:
                 self._wrong.discard(name)
                 continue
@@ -97,17 +97,14 @@ class ReadingComparison:
                 self.disagreements.append(Disagreement("wrong reading", at, (name,), expected, _show(reading.value)))
 
 
-class _Truth:
-    """A source's labels as a step function."""
+def _near(steps: LabelledValues, at: float) -> list[Value]:
+    """Return a source's labelled values within the window around ``at``; none before the first."""
+    first = max(bisect_right(steps, at - WINDOW_S, key=_time) - 1, 0)
+    return [value for _, value in steps[first : bisect_right(steps, at + WINDOW_S, key=_time)]]
 
-    def __init__(self, steps: LabelledValues) -> None:
-        self._times = [at for at, _ in steps]
-        self._values: list[Value] = [value for _, value in steps]
 
-    def near(self, at: float) -> list[Value]:
-        """Return the values within the window around ``at``; empty before the first."""
-        first = max(bisect_right(self._times, at - WINDOW_S) - 1, 0)
-        return self._values[first : bisect_right(self._times, at + WINDOW_S)]
+def _time(step: LabelledValue) -> float:
+    return step[0]
 
 
 def judge(

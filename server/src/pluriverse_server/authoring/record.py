@@ -23,7 +23,6 @@ from pluriverse_server.console.status_line import compose, show
 from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
-from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.file import SUFFIX, already_there
 from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
 from pluriverse_server.remote.environment import EnvironmentService, Subscriber
@@ -136,14 +135,13 @@ def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:
     """Return the regions of the screen that an environment's sources read."""
     screen = manifest.runtime.screen
     found: list[Box] = []
-    for name, source in manifest.game(env_id).sources.items():
-        if isinstance(source, ScreenSource):
-            try:
-                require_on_screen(name, source.region, screen.width, screen.height)
-            except SourceError as error:
-                raise ManifestError(str(error)) from error
-            x, y, width, height = source.region
-            found.append((x, y, width, height))
+    for name, source in manifest.game(env_id).screen_sources.items():
+        try:
+            require_on_screen(name, source.region, screen.width, screen.height)
+        except SourceError as error:
+            raise ManifestError(str(error)) from error
+        x, y, width, height = source.region
+        found.append((x, y, width, height))
     if not found:
         raise ManifestError(f"no source of {env_id} reads the screen, so there are no regions to keep; use --keep all")
     return tuple(found)

@@ -17,7 +17,6 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.replay import Replay
 
 from .compare import Matched
@@ -132,8 +131,8 @@ def _pictures(recording: Path, disagreements: Sequence[Disagreement]) -> Iterato
 
 
 def _regions(manifest: Manifest, environment: str, sources: Sequence[str]) -> list[list[int]]:
-    tables = (manifest.game(environment).sources.get(name) for name in sources)
-    return [table.region for table in tables if isinstance(table, ScreenSource)]
+    tables = manifest.game(environment).screen_sources
+    return [tables[name].region for name in sources if name in tables]
 
 
 def _shares(matched: Matched[Any], fps: float) -> dict[str, Any]:

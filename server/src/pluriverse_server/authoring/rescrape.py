@@ -13,7 +13,6 @@ from pluriverse_protocol import reports
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.recording.replay import Moment, Replay
 from pluriverse_server.sources.reading import Reading, Sample, SourceError
 from pluriverse_server.sources.rules import Rules
@@ -157,9 +156,7 @@ class _Game:
         self._settlers = Settlers(tables.sources)
         self._names = list(tables.sources)
         self._screen = {
-            name: (table.region, make_reader(name, table, directory))
-            for name, table in tables.sources.items()
-            if isinstance(table, ScreenSource)
+            name: (table.region, make_reader(name, table, directory)) for name, table in tables.screen_sources.items()
         }
         self._heard: dict[str, Mapping[str, Any] | None] = {
             name: None for name in tables.sources if name not in self._screen

@@ -185,9 +185,7 @@ class Checks:
 
     def _places(self, game: GameTables) -> Iterator[Problem]:
         regions: list[tuple[KeyPath, list[int]]] = [
-            (("sources", name, "region"), source.region)
-            for name, source in game.sources.items()
-            if isinstance(source, ScreenSource)
+            (("sources", name, "region"), source.region) for name, source in game.screen_sources.items()
         ]
         if game.episode.picture is not None:
             regions.append((("episode", "picture"), game.episode.picture))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from Xlib import X
 from Xlib.error import XError as Refusal
 
 from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up, open_display
@@ -47,6 +49,14 @@ class Connection:
     def fileno(self) -> int:
         """Return the connection's file descriptor."""
         return self.display.fileno()
+
+    def events(self) -> Iterator[Any]:
+        """Yield the events that have come, without waiting; changes of the keyboard map are taken in before."""
+        while self.display.pending_events():
+            event: Any = self.display.next_event()
+            if event.type == X.MappingNotify:
+                self.display.refresh_keyboard_mapping(event)
+            yield event
 
     def check(self) -> None:
         """Wait until the server has carried out every request.

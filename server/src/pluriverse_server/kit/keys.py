@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from Xlib import X
 from Xlib.ext import ge, xinput
 
 from pluriverse_server.x11.raw_input import KEY_REPEAT, RAW_EVENT, select_raw_events
@@ -75,11 +74,8 @@ class Keyboard:
             # What python-xlib does to find nothing costs more than a frame's drawing.
             if not self.waiting and not self._poll.poll(0):
                 return edges
-            while self._display.pending_events():
-                event: Any = self._display.next_event()
-                if event.type == X.MappingNotify:
-                    self._display.refresh_keyboard_mapping(event)
-                elif event.type == ge.GenericEventCode and event.extension == self._extension:
+            for event in self._connection.events():
+                if event.type == ge.GenericEventCode and event.extension == self._extension:
                     edges += self._edges(event)
         return edges
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from .conditions import names_in
 from .page import Expression
-from .sources import MAX_SOURCES, AnySource, Coordinate, Region
+from .sources import MAX_SOURCES, AnySource, Coordinate, Region, ScreenSource
 from .spaces import Key
 from .table import Command, Condition, Conditions, Name, Table
 
@@ -183,6 +183,11 @@ class GameTables(Table):
     def scraped(self) -> bool:
         """Whether the program reports nothing itself, so that its sources are read."""
         return bool(self.sources)
+
+    @property
+    def screen_sources(self) -> dict[str, ScreenSource]:
+        """The sources that are read from the screen."""
+        return {name: source for name, source in self.sources.items() if isinstance(source, ScreenSource)}
 
     @model_validator(mode="after")
     def _sources_are_there(self) -> GameTables:

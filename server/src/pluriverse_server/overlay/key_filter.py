@@ -89,10 +89,8 @@ class KeyFilter:
         """Decide on the keys that have come, without waiting; raise NoDisplay if the X server is gone."""
         with self._connection.used:
             # This sends what was decided before it looks.
-            while self._display.pending_events():
-                event: Any = self._display.next_event()
+            for event in self._connection.events():
                 if event.type == X.MappingNotify:
-                    self._display.refresh_keyboard_mapping(event)
                     self._grab_functions()
                 elif event.type == X.KeyPress:
                     self._pressed(event)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.manifest.sources import ScreenSource
 from pluriverse_server.sources.program import Target, make_program_reader
 from pluriverse_server.sources.reading import Reading, ReadingState, Sample
 from pluriverse_server.sources.screen import make_reader
@@ -41,7 +40,7 @@ class SourceReader:
             SourceError: a source can't be read as its table says.
             ScreenLost: there is no X server at ``display``.
         """
-        screen = {name: table for name, table in game.sources.items() if isinstance(table, ScreenSource)}
+        screen = game.screen_sources
         others = {name: table for name, table in game.sources.items() if name not in screen}
         self._settlers = Settlers(game.sources)
         self._readings: dict[str, Reading] = dict.fromkeys(game.sources, _UNREAD)

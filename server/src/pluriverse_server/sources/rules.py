@@ -11,7 +11,7 @@ from pluriverse_protocol import reports
 
 from pluriverse_server.manifest.conditions import Value, holds, names_in
 from pluriverse_server.manifest.game import GameTables, RewardTable
-from pluriverse_server.manifest.sources import LogSource, ScreenSource
+from pluriverse_server.manifest.sources import LogSource
 
 from .reading import MAX_TEXT_CHARS, Reading, ReadingState
 
@@ -135,7 +135,7 @@ class Rules:
     def __init__(self, game: GameTables) -> None:
         self._game = game
         self._lines = {name for name, source in game.sources.items() if isinstance(source, LogSource)}
-        self._on_screen = {name for name, source in game.sources.items() if isinstance(source, ScreenSource)}
+        self._on_screen = game.screen_sources.keys()
         self._ends = [(text, True, reason or text) for reason, text in game.episode.done.items()]
         self._ends += [(text, False, reason or text) for reason, text in game.episode.truncated.items()]
         self._ending_sources = frozenset[str]().union(*(names_in(text) for text, _, _ in self._ends))
