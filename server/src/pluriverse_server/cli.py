@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from pluriverse_protocol.rfb.security import generate_password
 
 from .authoring.commands import add_commands
 from .console.options import (
@@ -24,7 +25,7 @@ from .console.options import (
 )
 from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
-from .settings import DisplayBackend, Settings, generate_password
+from .settings import DisplayBackend, Settings
 
 # Each connection is a descriptor, however short it lives, and the soft limit of many systems is a thousand.
 DESCRIPTORS: Final = 16384

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
-import string
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
-# VNC authentication looks at the first eight characters of a password; ours are no longer, so that both ports agree.
-PASSWORD_CHARS: Final = 8
+from pluriverse_protocol.rfb.security import generate_password
 
 DisplayBackend = Literal["xvfb", "xvnc"]
 
 
 class SettingsError(Exception):
     """A setting is wrong; the message says which, and what was expected."""
-
-
-def generate_password() -> str:
-    """Return a new random password of letters and digits."""
-    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_CHARS))
 
 
 @dataclass(frozen=True, slots=True)

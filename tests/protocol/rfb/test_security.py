@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 from pluriverse_protocol.rfb.des import encrypt_block
 from pluriverse_protocol.rfb.errors import AuthenticationFailed, NoCommonSecurity
-from pluriverse_protocol.rfb.security import SecurityType, answer_challenge, choose_subtype, choose_type
+from pluriverse_protocol.rfb.security import (
+    SecurityType,
+    answer_challenge,
+    choose_subtype,
+    choose_type,
+    generate_password,
+)
 
 CHALLENGE = bytes(range(100, 116))
 
@@ -39,3 +45,10 @@ def test_what_cannot_be_chosen_is_told_by_name() -> None:
         choose_type([2], password=False, require_tls=False)
     with pytest.raises(NoCommonSecurity, match="X509SASL"):
         choose_subtype([264], password=True)
+
+
+def test_generated_passwords_differ_and_vnc_compares_them_to_the_last_character() -> None:
+    passwords = {generate_password() for _ in range(100)}
+    assert len(passwords) == 100
+    assert {len(password) for password in passwords} == {8}
+    assert all(password.isalnum() and password.isascii() for password in passwords)

@@ -15,11 +15,11 @@ import docker
 import docker.errors
 import requests.exceptions
 from docker.models.containers import Container
+from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 
 from .address import REWARDER_PORT, VNC_PORT, Address
-from .local import generate_password
 from .manager import StartedRemotes
 from .owner import is_dead, this_process
 from .runtimes import IMAGE_PREFIX

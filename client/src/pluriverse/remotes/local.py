@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-import secrets
 import shutil
 import signal
 import socket
-import string
 import subprocess
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from pluriverse_protocol.child_process import (
     describe_exit,
     dying_with_parent,
 )
+from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 
@@ -42,9 +41,6 @@ ATTEMPTS: Final = 3
 
 # A remote stops its program and its screen within two seconds; one that doesn't is killed.
 STOP_S: Final = 5.0
-
-# VNC authentication looks at eight characters.
-PASSWORD_CHARS: Final = 8
 
 FOLDER_PREFIX: Final = "pluriverse-local-"
 OWNER_FILE: Final = "owner"
@@ -191,8 +187,3 @@ def free_ports(count: int) -> list[int]:
         for probe in probes:
             probe.bind((HOST, 0))
         return [probe.getsockname()[1] for probe in probes]
-
-
-def generate_password() -> str:
-    """Return a new random password of letters and digits."""
-    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_CHARS))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import secrets
+import string
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
@@ -113,3 +115,8 @@ def answer_challenge(password: str, challenge: bytes) -> bytes:
 def _names(offered: Collection[int]) -> str:
     known = {**OTHER_TYPES, **{int(kind): kind.name for kind in SecurityType}}
     return ", ".join(f"{number} ({known.get(number, 'unknown')})" for number in offered)
+
+
+def generate_password() -> str:
+    """Return a new random password of letters and digits, no longer than VNC looks at it, so that all ports agree."""
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_BYTES))

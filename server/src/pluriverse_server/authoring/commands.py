@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.console.options import (
@@ -26,7 +27,7 @@ from pluriverse_server.console.options import (
 from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.runtime import ManifestError
-from pluriverse_server.settings import Settings, generate_password
+from pluriverse_server.settings import Settings
 
 PANEL = "Making a runtime"
 
