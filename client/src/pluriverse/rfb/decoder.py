@@ -6,9 +6,10 @@ The native one is chosen where it was built, the one in Python otherwise. ``PLUR
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ def _chosen(wish: str) -> tuple[type[Decoder], str]:
     if wish == "python":
         return _python(), f"python: {ENVIRONMENT_VARIABLE}=python asks for it"
     try:
-        from ._native import NativeDecoder
+        native: type[Decoder] = importlib.import_module("pluriverse.rfb._native").NativeDecoder
     except ImportError as error:
         why = f"the native part was not built ({type(error).__name__}: {error})"
         if wish == "native":
@@ -115,7 +116,7 @@ def _chosen(wish: str) -> tuple[type[Decoder], str]:
             ) from error
         return _python(), f"python: {why}"
     asked = f"{ENVIRONMENT_VARIABLE}=native asks for it" if wish == "native" else "it was built, and is the faster one"
-    return cast("type[Decoder]", NativeDecoder), f"native: {asked}"
+    return native, f"native: {asked}"
 
 
 def _python() -> type[Decoder]:
