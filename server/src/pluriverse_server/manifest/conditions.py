@@ -35,7 +35,7 @@ _ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
 }
 
 
-class ConditionError(Exception):
+class ConditionError(ValueError):
     """The text isn't a condition; the message says what was found and what is allowed."""
 
 
@@ -60,6 +60,8 @@ def _parse(text: str) -> ast.expr:
     try:
         expression = ast.parse(text.strip(), mode="eval").body
         _check(expression)
+    except ConditionError:
+        raise
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ConditionError(f"expected a condition such as 'lives == 0 and not menu': {error}") from None
     return expression

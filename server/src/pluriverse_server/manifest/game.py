@@ -5,13 +5,13 @@ from __future__ import annotations
 import keyword
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from .conditions import names_in
 from .page import Expression
 from .sources import MAX_SOURCES, AnySource, Coordinate, Region, ScreenSource
 from .spaces import Key
-from .table import Command, Condition, Conditions, Name, Table
+from .table import Command, Condition, Conditions, Name, Table, checked
 
 # Enough for the way through a menu; anything longer is a program.
 MAX_STEPS: Final = 64
@@ -23,13 +23,12 @@ MAX_SCALE: Final = 1e9
 OWN_SOURCES: Final = ("reports", "page")
 
 
-def _is_free(name: str) -> str:
+def _is_free(name: str) -> None:
     if name in OWN_SOURCES or keyword.iskeyword(name):
         raise ValueError("expected another name; this one has a meaning of its own in rewards or conditions")
-    return name
 
 
-SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64), AfterValidator(_is_free)]
+SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64), checked(_is_free)]
 
 
 class Ready(Table):

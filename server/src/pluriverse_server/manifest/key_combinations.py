@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final
 
-from pydantic import AfterValidator
-
 from pluriverse_server.overlay.rules import ALT, CONTROL, SHIFT, SUPER, Combination, without_shift
 
 from .spaces import keysym
+from .table import checked
 
 MODIFIERS: Final = {"Shift": SHIFT, "Control": CONTROL, "Alt": ALT, "Super": SUPER}
 
@@ -26,9 +25,4 @@ def parse_combination(text: str) -> Combination:
     return Combination(without_shift(keysym(key)), modifiers)
 
 
-def _check(text: str) -> str:
-    parse_combination(text)
-    return text
-
-
-CombinationText = Annotated[str, AfterValidator(_check)]
+CombinationText = Annotated[str, checked(parse_combination)]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from .table import Name, Pattern, Table
+from .table import Name, Pattern, Table, checked
 
 # Each is read in every frame.
 MAX_SOURCES: Final = 64
@@ -28,14 +28,13 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Colour = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 
 
-def _has_a_size(region: list[int]) -> list[int]:
+def _has_a_size(region: list[int]) -> None:
     if min(region) < 0 or region[2] < 1 or region[3] < 1 or max(region) > MAX_COORDINATE:
         raise ValueError("expected [x, y, width, height] in pixels")
-    return region
 
 
 # A list of four, since TOML has no tuples: x, y, width, height in pixels of the screen.
-Region = Annotated[list[int], Field(min_length=4, max_length=4), AfterValidator(_has_a_size)]
+Region = Annotated[list[int], Field(min_length=4, max_length=4), checked(_has_a_size)]
 
 
 class Source(Table):

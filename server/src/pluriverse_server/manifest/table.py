@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from .conditions import ConditionError, names_in
+from .conditions import names_in
 
 
 class Table(BaseModel):
@@ -18,21 +18,7 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def _check_condition(text: str) -> str:
-    try:
-        names_in(text)
-    except ConditionError as error:
-        raise ValueError(str(error)) from None
-    return text
-
-
-def _check_conditions(by_reason: dict[str, str]) -> dict[str, str]:
-    for condition in by_reason.values():
-        _check_condition(condition)
-    return by_reason
-
-
-def _check_pattern(pattern: str) -> str:
+def _check_pattern(pattern: str) -> None:
     # Imported here: only runtimes with [sources] need it.
     import regex
 
@@ -40,7 +26,6 @@ def _check_pattern(pattern: str) -> str:
         regex.compile(pattern)
     except regex.error as error:
         raise ValueError(f"expected a regular expression: {error}") from None
-    return pattern
 
 
 # Placeholders in braces, in commands and addresses.
@@ -90,19 +75,19 @@ def fill(template: str, values: Mapping[str, Any], write: Callable[[str], str] =
     return "".join(parts)
 
 
-def _check_template(text: str) -> str:
-    check_known([text])
-    return text
+def checked(check: Callable[[Any], object]) -> AfterValidator:
+    """Return the annotation of a value that is taken as it is unless ``check`` raises ValueError."""
+
+    def validate(value: Any) -> Any:
+        check(value)
+        return value
+
+    return AfterValidator(validate)
 
 
-def _check_command(words: list[str]) -> list[str]:
-    check_known(words)
-    return words
-
-
-Condition = Annotated[str, AfterValidator(_check_condition)]
-Conditions = Annotated[dict[str, str], AfterValidator(_check_conditions)]
-Pattern = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_check_pattern)]
-Template = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_check_template)]
-Command = Annotated[list[str], Field(min_length=1), AfterValidator(_check_command)]
+Condition = Annotated[str, checked(names_in)]
+Conditions = Annotated[dict[str, str], checked(lambda by_reason: [names_in(text) for text in by_reason.values()])]
+Pattern = Annotated[str, Field(min_length=1, max_length=4096), checked(_check_pattern)]
+Template = Annotated[str, Field(min_length=1, max_length=4096), checked(lambda text: check_known([text]))]
+Command = Annotated[list[str], Field(min_length=1), checked(check_known)]
 Name = Annotated[str, Field(min_length=1, max_length=4096)]
