@@ -133,7 +133,8 @@ def run_program(name: str, make: Callable[[Reporter], Program], *failures: type[
     """
     signal.signal(signal.SIGTERM, lambda signum, frame: sys.exit(0))
     try:
-        make(Reporter.from_environment()).run()
+        with contextlib.closing(Reporter.from_environment()) as reporter:
+            make(reporter).run()
     except (NoDaemon, NoDisplay, *failures) as error:
         sys.stderr.write(f"{name}: {error}\n")
         return 1
