@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pluriverse.adapters.registration import listed, register
 from pluriverse.errors import ConfigurationError, ResetNeeded, needed
 
 from . import nest
@@ -234,6 +235,8 @@ def _fit(info: Info, like: Mapping[str, Nest]) -> dict[str, Nest]:
 
 
 def import_gymnasium() -> Any:
-    """Load Gymnasium and return it; raise ``ConfigurationError`` if it isn't installed."""
+    """Load Gymnasium with our environments and return it; raise ``ConfigurationError`` if it isn't installed."""
     with needed("Gymnasium", extra="alf"):
-        return importlib.import_module("gymnasium")
+        gymnasium = importlib.import_module("gymnasium")
+    register(listed())
+    return gymnasium
