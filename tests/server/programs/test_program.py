@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -173,10 +174,12 @@ async def test_of_episodes_asked_for_at_once_the_last_is_played(tmp_path: Path) 
 
 
 async def test_episode_asked_for_while_the_program_starts_is_the_one_that_it_is_told(tmp_path: Path) -> None:
-    async with staged(tmp_path, OBEDIENT) as stage:
+    waiting = f"while ! [ -e go ]; do sleep 0.01; done; exec {sys.executable} game.py"
+    async with staged(tmp_path, OBEDIENT, command=["sh", "-c", waiting]) as stage:
         stage.begin(1)
         await eventually(lambda: stage.program.pid)
         stage.begin(2)
+        (tmp_path / "go").touch()
         await stage.until(ready(2))
         assert (await stage.until_told(1))["episode"] == 2
 
