@@ -18,7 +18,7 @@ ENV PYTHONUNBUFFERED=1 PATH=/opt/pluriverse/bin:$PATH
 FROM base AS desktop
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      tigervnc-scraping-server tigervnc-standalone-server tigervnc-tools xvfb \
+      tigervnc-scraping-server tigervnc-standalone-server xvfb \
  && rm -rf /var/lib/apt/lists/*
 
 # ── build: what installs Python packages and fetches the viewer's; nothing of it but its results is shipped ───────────

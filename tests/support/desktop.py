@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final, Self
 
 from pluriverse_server.process import ChildProcess
-from support.ports import free_port
+from support.tigervnc import write_password_file
 from support.xvfb import bare_xvfb
 from Xlib import X
 from Xlib.display import Display
@@ -25,13 +24,15 @@ Rgb = tuple[int, int, int]
 class Desktop:
     """One screen. ``window`` covers it, is painted by ``fill`` and ``pixels``, and takes all keys and clicks."""
 
-    def __init__(self, xvfb: contextlib.ExitStack, display_name: str, width: int, height: int) -> None:
-        self.vnc_port = free_port()
+    def __init__(
+        self, xvfb: contextlib.ExitStack, display_name: str, width: int, height: int, vnc_socket: Path | None
+    ) -> None:
         self.display_name = display_name
         self._xvfb = xvfb
         self._vnc: ChildProcess | None = None
         # The VNC server reads its password's file at each connection.
         self._folder = tempfile.TemporaryDirectory(prefix="desktop-")
+        self.vnc_socket = vnc_socket or Path(self._folder.name, "vnc.sock")
         self._display: Any = Display(display_name)
         root = self._display.screen().root
         self._window: Any = root.create_window(
@@ -45,37 +46,34 @@ class Desktop:
         self._display.sync()
 
     @classmethod
-    async def start(cls, width: int = 400, height: int = 300) -> Self:
+    async def start(cls, width: int = 400, height: int = 300, vnc_socket: Path | None = None) -> Self:
         """Start a black screen of ``width`` x ``height`` pixels; its VNC server answers."""
         stack = contextlib.ExitStack()
         name, _ = await asyncio.to_thread(stack.enter_context, bare_xvfb(width, height))
-        desktop = cls(stack, name, width, height)
+        desktop = cls(stack, name, width, height, vnc_socket)
         await desktop.start_vnc()
         return desktop
 
     async def start_vnc(self, password: str | None = None) -> None:
         """Start the VNC server, with a password or none, and wait until it listens."""
-        command = ["X0tigervnc", "-display", self.display_name, "-rfbport", str(self.vnc_port), "-localhost"]
+        command = ["X0tigervnc", "-display", self.display_name, "-rfbport=-1"]
+        command += [f"-rfbunixpath={self.vnc_socket}"]
         command += ["-AlwaysShared", "-UseBlacklist=0"]
         if password is None:
             command += ["-SecurityTypes", "None"]
         else:
-            command += ["-SecurityTypes", "VncAuth", "-PasswordFile", str(self._write_password(password))]
+            file = Path(self._folder.name, "password")
+            write_password_file(file, password)
+            command += ["-SecurityTypes", "VncAuth", "-PasswordFile", str(file)]
         self._vnc = await ChildProcess.start("X0tigervnc", command)
-        await self._wait_for_port()
+        await self._wait_for_socket()
 
-    def _write_password(self, password: str) -> Path:
-        made = subprocess.run(["vncpasswd", "-f"], input=password.encode(), capture_output=True, check=True)
-        path = Path(self._folder.name, "password")
-        path.write_bytes(made.stdout)
-        return path
-
-    async def _wait_for_port(self) -> None:
+    async def _wait_for_socket(self) -> None:
         assert self._vnc is not None
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
             try:
-                _, writer = await asyncio.open_connection("127.0.0.1", self.vnc_port)
+                _, writer = await asyncio.open_unix_connection(self.vnc_socket)
             except OSError:
                 if time.monotonic() > deadline or self._vnc.returncode is not None:
                     raise RuntimeError(f"X0tigervnc did not start: {self._vnc.output_tail}") from None

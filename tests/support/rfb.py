@@ -11,6 +11,7 @@ import select
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -45,9 +46,15 @@ class RfbClient:
         Encoding.CURSOR,
     )
 
-    def __init__(self, host: str, port: int, password: str | None = None, *, shared: bool = True) -> None:
-        self._socket = socket.create_connection((host, port), timeout=SILENCE_S)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, host: str | Path, port: int = 0, password: str | None = None, *, shared: bool = True) -> None:
+        """Connect to a port, or to a Unix socket."""
+        if isinstance(host, Path):
+            self._socket = socket.socket(socket.AF_UNIX)
+            self._socket.settimeout(SILENCE_S)
+            self._socket.connect(str(host))
+        else:
+            self._socket = socket.create_connection((host, port), timeout=SILENCE_S)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             handshake = Handshake(password=password, shared=shared)
             desktop = self._shake_hands(handshake)

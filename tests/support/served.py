@@ -52,7 +52,7 @@ async def serving(
     service = EnvironmentService(
         Settings(directory, password=PASSWORD, **settings), manifest, catalogue, directory, lambda: None
     )
-    views = Views(service.status, service.render_metrics, lambda: ("127.0.0.1", 1))
+    views = Views(service.status, service.render_metrics, directory / "viewer.sock")
     app, _ = make_app(service.hub, PASSWORD, views)
     port = free_port()
     await service.start(manifest.runtime.default_env)

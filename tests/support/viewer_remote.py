@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
@@ -41,10 +42,10 @@ def a_state() -> dict[str, Any]:
 
 @dataclass
 class Remote:
-    """The viewer's server. ``state`` is what its snapshots say; ``vnc_port`` where it looks for the VNC server."""
+    """The viewer's server. ``state`` is what its snapshots say; ``vnc_socket`` where it looks for the VNC server."""
 
     port: int
-    vnc_port: int
+    vnc_socket: Path
     hub: ViewerHub
     state: dict[str, Any] = field(default_factory=a_state)
     snapshots: int = 0
@@ -59,8 +60,8 @@ class Remote:
 
 
 @contextlib.asynccontextmanager
-async def serve_viewer() -> AsyncGenerator[Remote]:
-    """A remote for as long as the context lasts; nothing answers at ``vnc_port`` until a test puts something there."""
+async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
+    """A remote for as long as the context lasts; with the VNC server at ``vnc_socket``."""
 
     def authorize(password: str) -> bool:
         return password == remote.password
@@ -69,8 +70,8 @@ async def serve_viewer() -> AsyncGenerator[Remote]:
         return remote.snapshot()
 
     app = web.Application()
-    hub = add_viewer(app, authorize=authorize, snapshot=snapshot, vnc_address=lambda: ("127.0.0.1", remote.vnc_port))
-    remote = Remote(port=free_port(), vnc_port=free_port(), hub=hub)
+    hub = add_viewer(app, authorize=authorize, snapshot=snapshot, vnc_socket=vnc_socket)
+    remote = Remote(port=free_port(), vnc_socket=vnc_socket, hub=hub)
     runner = web.AppRunner(app, shutdown_timeout=5.0)
     await runner.setup()
     try:

@@ -292,11 +292,14 @@ def require_free(what: str, host: str, port: int, option: str) -> None:
             listener.bind((host, port))
             listener.listen(1)
         except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                reason = f"is taken by {holder(port)}"
-            else:
-                reason = f"can't be had: {error.strerror}"
-            raise StartError(f"the {what} port {host}:{port} {reason}; choose another with {option}") from None
+            raise StartError(port_fault(what, host, port, option, error)) from None
+
+
+def port_fault(what: str, host: str, port: int, option: str, error: OSError) -> str:
+    """Return why a port can't be listened on, and with which ``option`` to choose another."""
+    taken = error.errno == errno.EADDRINUSE
+    reason = f"is taken by {holder(port)}" if taken else f"can't be had: {error.strerror}"
+    return f"the {what} port {host}:{port} {reason}; choose another with {option}"
 
 
 def holder(port: int) -> str:

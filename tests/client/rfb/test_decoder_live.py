@@ -19,9 +19,9 @@ from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.numbers import Encoding
 from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.display import Screen, make_screen
-from pluriverse_server.display.vnc import wait_for_banner, write_password_file
 from pluriverse_server.process import ChildProcess, child_environment
 from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, looks_like, photo, screen_options, sprites, writing
+from support.tigervnc import wait_for_greeting, write_password_file
 
 PASSWORD = "open up"
 
@@ -46,7 +46,7 @@ async def start_server(screen: Screen, tmp_path: Path) -> AsyncGenerator[StartSe
         port = screen_options(tmp_path).vnc_port
         command = ["X0tigervnc", f"-display={screen.display}", f"-rfbport={port}", "-localhost=1", *arguments]
         servers.append(await ChildProcess.start("VNC server", command, env=child_environment(screen.environment)))
-        await wait_for_banner(servers[-1], port)
+        await wait_for_greeting(port)
         return port
 
     yield start
@@ -168,7 +168,7 @@ async def test_anonymous_tls_carries_the_password_and_the_picture(
     screen: Screen, start_server: StartServer, tmp_path: Path
 ) -> None:
     passwords = tmp_path / "passwd"
-    await write_password_file(passwords, PASSWORD)
+    write_password_file(passwords, PASSWORD)
     port = await start_server("-SecurityTypes=TLSVnc", f"-PasswordFile={passwords}")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -182,7 +182,7 @@ async def test_anonymous_tls_carries_the_password_and_the_picture(
 
 async def test_tls_with_a_certificate_is_checked(screen: Screen, start_server: StartServer, tmp_path: Path) -> None:
     passwords, certificate, key = tmp_path / "passwd", tmp_path / "cert.pem", tmp_path / "key.pem"
-    await write_password_file(passwords, PASSWORD)
+    write_password_file(passwords, PASSWORD)
     _write_certificate(certificate, key)
     port = await start_server(
         "-SecurityTypes=X509Vnc", f"-PasswordFile={passwords}", f"-X509Cert={certificate}", f"-X509Key={key}"

@@ -27,15 +27,12 @@ def old_server(tmp_path: Path) -> str:
 async def test_parameters_that_a_version_lacks_are_left_out_but_never_those_that_keep_it_closed(
     old_server: str, tmp_path: Path
 ) -> None:
-    command = await vnc.arguments(
-        old_server, host="127.0.0.1", port=5901, name="a b", password_file=tmp_path / "passwd"
-    )
+    command = await vnc.arguments(old_server, socket=tmp_path / "vnc.sock", name="a b")
     assert command == [
-        "-rfbport=5901",
-        "-interface=127.0.0.1",
+        "-rfbport=-1",
+        f"-rfbunixpath={tmp_path}/vnc.sock",
+        "-SecurityTypes=None",
         "-desktop=a b",
-        "-SecurityTypes=VncAuth",
-        f"-PasswordFile={tmp_path}/passwd",
         f"-FrameRate={vnc.FRAME_RATE}",
         "-AlwaysShared=1",
     ]
@@ -43,20 +40,20 @@ async def test_parameters_that_a_version_lacks_are_left_out_but_never_those_that
 
 async def test_installed_servers_know_the_parameters_that_the_project_counts_on() -> None:
     for program in ("X0tigervnc", "Xtigervnc"):
-        command = await vnc.arguments(program, host="0.0.0.0", port=1, name="", password_file=None)
+        command = await vnc.arguments(program, socket=Path("vnc.sock"), name="")
         assert {"-SecurityTypes=None", "-AlwaysShared=1", "-DisconnectClients=0", "-UseBlacklist=0"} <= set(command)
 
 
 async def test_server_that_is_missing_is_named() -> None:
     with pytest.raises(StartError, match="/nonexistent/server"):
-        await vnc.arguments("/nonexistent/server", host="0.0.0.0", port=1, name="", password_file=None)
+        await vnc.arguments("/nonexistent/server", socket=Path("vnc.sock"), name="")
 
 
-async def test_server_that_never_greets_is_given_up(free_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_server_that_never_greets_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vnc, "START_DEADLINE_S", 0.2)
     child = await ChildProcess.start("silent server", ["sleep", "60"])
-    with pytest.raises(StartError, match=f"silent server did not answer on port {free_port}"):
-        await vnc.wait_for_banner(child, free_port)
+    with pytest.raises(StartError, match="silent server did not answer within"):
+        await vnc.wait_for_banner(child, tmp_path / "vnc.sock")
     await child.stop()
 
 

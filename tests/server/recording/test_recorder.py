@@ -105,7 +105,7 @@ async def test_keys_and_pointer_are_recorded_whoever_presses_them(desktop: Deskt
     agents = [PointerEvent(30, 40, 1), PointerEvent(31, 41, 0), KeyEvent(ord("b"), True), KeyEvent(ord("b"), False)]
     await asyncio.to_thread(injector.apply, agents)
     await eventually(lambda: recorder.inputs >= 7)
-    with await asyncio.to_thread(RfbClient, "127.0.0.1", desktop.vnc_port) as viewer:
+    with await asyncio.to_thread(RfbClient, desktop.vnc_socket) as viewer:
         viewer.key(ord("a"), True)
         viewer.pointer(50, 60, 4)
         viewer.key(ord("a"), False)

@@ -13,17 +13,16 @@ from support.viewer_remote import Remote, serve_viewer
 
 
 @pytest.fixture
-async def remote() -> AsyncGenerator[Remote]:
-    """Serves the viewer; nothing answers at ``vnc_port`` until a test puts something there."""
-    async with serve_viewer() as served:
+async def remote(tmp_path: Path) -> AsyncGenerator[Remote]:
+    """Serves the viewer; nothing answers at ``vnc_socket`` until a test puts something there."""
+    async with serve_viewer(tmp_path / "vnc.sock") as served:
         yield served
 
 
 @pytest.fixture
 async def desktop(remote: Remote) -> AsyncGenerator[Desktop]:
     """A screen of 400 x 300 whose VNC server, without a password, is the remote's."""
-    screen = await Desktop.start()
-    remote.vnc_port = screen.vnc_port
+    screen = await Desktop.start(vnc_socket=remote.vnc_socket)
     yield screen
     await screen.close()
 

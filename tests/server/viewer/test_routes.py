@@ -108,8 +108,7 @@ async def test_one_viewer_too_many_is_told_why(
 
 async def test_shutdown_tells_every_page(desktop: Desktop, session: aiohttp.ClientSession) -> None:
     stack = contextlib.AsyncExitStack()
-    remote = await stack.enter_async_context(serve_viewer())
-    remote.vnc_port = desktop.vnc_port
+    remote = await stack.enter_async_context(serve_viewer(desktop.vnc_socket))
     async with (
         session.ws_connect(remote.url("vnc?password=sesame")) as picture,
         session.ws_connect(remote.url("state?password=sesame")) as state,

@@ -28,7 +28,7 @@ from .steps import PAUSE, StepReader, Steps
 
 VERSION: Final = b"RFB %03d.%03d\n"
 VERSION_BYTES: Final = 12
-_ANY_VERSION: Final = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
+ANY_VERSION: Final = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
 VENCRYPT_VERSION: Final = b"\x00\x02"
 
 # Results of authentication. TOO_MANY isn't sent in RFB 3.8, which has a reason in words instead.
@@ -121,7 +121,7 @@ class Handshake:
 
     def _agree_on_version(self) -> Steps[tuple[int, int]]:
         greeting = yield VERSION_BYTES
-        match = _ANY_VERSION.fullmatch(greeting)
+        match = ANY_VERSION.fullmatch(greeting)
         if match is None:
             raise BadHandshake(f"an RFB server greets with its version, this one with {greeting!r}")
         offered = int(match[1]), int(match[2])

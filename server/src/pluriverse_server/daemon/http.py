@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import WSCloseCode, web
@@ -40,11 +41,11 @@ _FULL: Final = "this remote has as many connections as it serves; try again when
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Sources of the HTTP side: the state as JSON, the metrics' text, and the VNC server's address."""
+    """Sources of the HTTP side: the state as JSON, the metrics' text, and the viewer's VNC socket."""
 
     status: Callable[[], Mapping[str, Any]]
     metrics: Callable[[], bytes]
-    vnc_address: Callable[[], tuple[str, int]]
+    vnc_socket: Path
 
 
 def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, ViewerHub]:
@@ -76,7 +77,7 @@ def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, Vi
         app,
         authorize=lambda given: matches(given, password),
         snapshot=views.status,
-        vnc_address=views.vnc_address,
+        vnc_socket=views.vnc_socket,
     )
     app.router.add_get("/{path:.*}", rewarder)
     return app, viewers

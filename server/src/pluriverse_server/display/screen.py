@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from pluriverse_server.gate.gate import Gate
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
@@ -27,6 +28,10 @@ X_ANSWER_DEADLINE_S: Final = 5.0
 # A VNC server ends within a millisecond of its X server; which of the two is noticed first is chance.
 ROOT_CAUSE_S: Final = 0.1
 
+# In the screen's folder.
+VNC_SOCKET: Final = "vnc.sock"
+VIEWER_SOCKET: Final = "viewer.sock"
+
 X_SERVER: Final = "X server"
 VNC_SERVER: Final = "VNC server"
 
@@ -35,7 +40,7 @@ VNC_SERVER: Final = "VNC server"
 class ScreenOptions:
     """A screen of ``width`` by ``height`` pixels, 24 bits deep.
 
-    ``password`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and password file.
+    ``password`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and sockets.
     """
 
     width: int
@@ -50,7 +55,6 @@ class ScreenOptions:
     def __post_init__(self) -> None:
         if not (0 < self.width <= MAX_SIDE and 0 < self.height <= MAX_SIDE):
             raise ValueError(f"a screen is 1 to {MAX_SIDE} pixels each way, not {self.width}x{self.height}")
-        # TigerVNC would take what follows a newline as a second password, for viewers only.
         if self.password is not None and (not self.password or not self.password.isprintable()):
             raise ValueError("a VNC password is one line of printable characters; only the first 8 bytes count")
 
@@ -78,7 +82,7 @@ class Screen(ABC):
     def __init__(self, options: ScreenOptions) -> None:
         self.options = options
         self.xauthority = options.runtime_dir / "Xauthority"
-        self._password_file = options.runtime_dir / "vncpasswd" if options.password is not None else None
+        self.gate = Gate(options.runtime_dir / VNC_SOCKET, options.password)
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
         self._changing = asyncio.Lock()
@@ -94,6 +98,11 @@ class Screen(ABC):
     def environment(self) -> dict[str, str]:
         """The environment variables with which a program draws on this screen."""
         return {"DISPLAY": self.display, "XAUTHORITY": str(self.xauthority)}
+
+    @property
+    def viewer_socket(self) -> Path:
+        """The Unix socket on which the viewer's connections come, which count towards no limit."""
+        return self.options.runtime_dir / VIEWER_SOCKET
 
     @property
     def pids(self) -> dict[str, int]:
@@ -139,12 +148,11 @@ class Screen(ABC):
             if all(child.returncode is None for child in self._children().values()):
                 return Restarted.NOTHING
             if self._vnc is None or not await self._x_answers():
-                await self._stop()
+                await self._stop_servers()
                 await self._start()
                 return Restarted.EVERYTHING
             try:
                 await self._vnc.stop()
-                require_free("VNC", self.options.vnc_host, self.options.vnc_port, "--vnc-port")
                 await self._start_vnc()
             except BaseException:
                 await self._stop()
@@ -161,13 +169,14 @@ class Screen(ABC):
 
     async def _start(self) -> None:
         options = self.options
-        require_free("VNC", options.vnc_host, options.vnc_port, "--vnc-port")
+        if not self.gate.listens:
+            require_free("VNC", options.vnc_host, options.vnc_port, "--vnc-port")
         options.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
+            if not self.gate.listens:
+                await self.gate.listen(options.vnc_host, options.vnc_port, self.viewer_socket)
             # The server reads this for each client; were the file missing, it would let every local one in.
             write_cookie(self.xauthority)
-            if self._password_file is not None and options.password is not None:
-                await vnc.write_password_file(self._password_file, options.password)
             command = await self._x_command()
             self._x = await XServer.start(command, xauthority=self.xauthority, env=child_environment({}))
             await self._map_probes(self._x)
@@ -177,6 +186,11 @@ class Screen(ABC):
             raise
 
     async def _stop(self) -> None:
+        await self.gate.close()
+        self.viewer_socket.unlink(missing_ok=True)
+        await self._stop_servers()
+
+    async def _stop_servers(self) -> None:
         if self._vnc is not None:
             await self._vnc.stop()
             self._vnc = None
@@ -184,8 +198,7 @@ class Screen(ABC):
             await self._x.stop()
             self._x = None
         self.xauthority.unlink(missing_ok=True)
-        if self._password_file is not None:
-            self._password_file.unlink(missing_ok=True)
+        self.gate.vnc_socket.unlink(missing_ok=True)
 
     async def _map_probes(self, x: XServer) -> None:
         try:
@@ -208,14 +221,7 @@ class Screen(ABC):
         return children if self._vnc is None else {**children, VNC_SERVER: self._vnc}
 
     async def _vnc_arguments(self, program: str) -> list[str]:
-        options = self.options
-        return await vnc.arguments(
-            program,
-            host=options.vnc_host,
-            port=options.vnc_port,
-            name=options.name,
-            password_file=self._password_file,
-        )
+        return await vnc.arguments(program, socket=self.gate.vnc_socket, name=self.options.name)
 
 
 class XvfbScreen(Screen):
@@ -230,7 +236,7 @@ class XvfbScreen(Screen):
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         command = [program, f"-display={self.display}", *await self._vnc_arguments(program)]
         self._vnc = await ChildProcess.start(VNC_SERVER, command, env=child_environment(self.environment))
-        await vnc.wait_for_banner(self._vnc, self.options.vnc_port)
+        await vnc.wait_for_banner(self._vnc, self.gate.vnc_socket)
 
 
 class XvncScreen(Screen):
@@ -243,7 +249,7 @@ class XvncScreen(Screen):
 
     async def _start_vnc(self) -> None:
         assert self._x is not None
-        await vnc.wait_for_banner(self._x.child, self.options.vnc_port)
+        await vnc.wait_for_banner(self._x.child, self.gate.vnc_socket)
 
 
 BACKENDS: Final[dict[Backend, type[Screen]]] = {"xvfb": XvfbScreen, "xvnc": XvncScreen}

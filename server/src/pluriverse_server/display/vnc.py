@@ -1,4 +1,4 @@
-"""TigerVNC's two servers: their parameters, password file and readiness."""
+"""TigerVNC's two servers, each on a Unix socket: their parameters and readiness."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, StartError, executable, run
-from pluriverse_server.x11.connection import write_private_file
+from pluriverse_server.process import ChildProcess, StartError, run
 
 from .xserver import START_DEADLINE_S
 
@@ -23,8 +22,7 @@ PARAMETERS: Final = {
     # Agent, observers and viewers share the desktop, and none of them ends another's connection.
     "AlwaysShared": 1,
     "DisconnectClients": 0,
-    # A block by address would lock out everyone behind the viewer's bridge (127.0.0.1) or a NAT. Health checks and
-    # agents that time bare TCP connections count as failed attempts, so that no threshold is high enough.
+    # The gate before it checks passwords and bounds connections.
     "UseBlacklist": 0,
     # Viewers and the program don't see each other's clipboard.
     "AcceptCutText": 0,
@@ -46,56 +44,42 @@ CONNECT_INTERVAL_S: Final = 0.01
 BANNER_BYTES: Final = 12
 
 
-async def arguments(program: str, *, host: str, port: int, name: str, password_file: Path | None) -> list[str]:
-    """Return the command line of a VNC server, after its name, without parameters that its version doesn't know.
+async def arguments(program: str, *, socket: Path, name: str) -> list[str]:
+    """Return the command line of a VNC server that lets in whoever reaches its Unix socket, after its name.
 
-    ``password_file`` None lets everybody in.
+    Parameters that its version doesn't know are left out.
 
     Raises:
         StartError: the program can't be run.
     """
     known = await _known_parameters(program)
     chosen = {key: value for key, value in PARAMETERS.items() if key.lower() in known}
-    security = {"SecurityTypes": "None"} if password_file is None else _password_security(password_file)
-    parameters = {"rfbport": port, "interface": host, "desktop": name, **security, **chosen}
+    parameters = {"rfbport": -1, "rfbunixpath": socket, "SecurityTypes": "None", "desktop": name, **chosen}
     return [f"-{key}={value}" for key, value in parameters.items()]
 
 
-async def write_password_file(path: Path, password: str) -> None:
-    """Write TigerVNC's obfuscated form of the password to a file for this user only.
-
-    Raises:
-        StartError: the program that makes it is missing or fails.
-    """
-    program = executable("tigervncpasswd", package="tigervnc-tools")
-    finished = await run([program, "-f"], stdin=password.encode() + b"\n")
-    if finished.returncode != 0 or not finished.output:
-        raise StartError(f"{program} -f failed: {finished.errors}")
-    write_private_file(path, finished.output)
-
-
-async def wait_for_banner(child: ChildProcess, port: int) -> None:
-    """Wait until an RFB server greets on the port.
+async def wait_for_banner(child: ChildProcess, socket: Path) -> None:
+    """Wait until an RFB server greets on the socket.
 
     Raises:
         StartError: the child ended before, or nothing greeted in time. The child is left to the caller.
     """
     try:
         async with asyncio.timeout(START_DEADLINE_S):
-            while not await _greets(port):
+            while not await _greets(socket):
                 if child.returncode is not None:
                     await child.wait()  # for its last output
                     raise StartError(f"the {child.name} ended at once, {child.describe_end()}:\n{child.output_tail}")
                 await asyncio.sleep(CONNECT_INTERVAL_S)
     except TimeoutError:
         raise StartError(
-            f"the {child.name} did not answer on port {port} within {START_DEADLINE_S:.0f} s:\n{child.output_tail}"
+            f"the {child.name} did not answer within {START_DEADLINE_S:.0f} s:\n{child.output_tail}"
         ) from None
 
 
-async def _greets(port: int) -> bool:
+async def _greets(socket: Path) -> bool:
     try:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        reader, writer = await asyncio.open_unix_connection(socket)
     except OSError:
         return False
     try:
@@ -104,10 +88,6 @@ async def _greets(port: int) -> bool:
         return False
     finally:
         writer.close()
-
-
-def _password_security(password_file: Path) -> dict[str, str]:
-    return {"SecurityTypes": "VncAuth", "PasswordFile": str(password_file)}
 
 
 async def _known_parameters(program: str) -> Collection[str]:

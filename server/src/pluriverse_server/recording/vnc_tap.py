@@ -68,9 +68,8 @@ class VncTap:
         """
         path = folder / SOCKET_NAME
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
-        # As the remote's own, but that it listens on no port.
-        arguments = await vnc.arguments(program, host="127.0.0.1", port=-1, name=SERVER_NAME, password_file=None)
-        command = [program, f"-display={environment['DISPLAY']}", f"-rfbunixpath={path}", *arguments]
+        arguments = await vnc.arguments(program, socket=path, name=SERVER_NAME)
+        command = [program, f"-display={environment['DISPLAY']}", *arguments]
         server = await ChildProcess.start(SERVER_NAME, command, env=child_environment(environment))
         try:
             reader, writer = await _connect(server, path)

@@ -107,7 +107,7 @@ class Remote:
         settings = self.settings
         env_id = require_environment(manifest, catalogue, settings.env_id)
         service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
-        views = Views(self.status, service.render_metrics, lambda: (settings.reachable_host, settings.vnc_port))
+        views = Views(self.status, service.render_metrics, screen.viewer_socket)
         app, self._viewers = make_app(service.hub, settings.password, views)
         clients = ScreenClients(screen, manifest, service)
         runner: web.AppRunner | None = None

@@ -1,4 +1,4 @@
-"""Carries RFB between a browser's WebSocket and the VNC server's TCP port.
+"""Carries RFB between a browser's WebSocket and the VNC server.
 
 With backpressure both ways: neither side is read faster than the other takes it, which bounds what waits here.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from pathlib import Path
 from typing import Final
 
 from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
@@ -19,7 +20,7 @@ log = logging.getLogger(__name__)
 
 SUBPROTOCOL: Final = "binary"
 
-# One read of the VNC server's port: an encoded 1024x768 picture takes a few. Also the most that may be on its way to a
+# One read of the VNC server: an encoded 1024x768 picture takes a few. Also the most that may be on its way to a
 # browser before the VNC server has to wait: more would only make pictures older.
 READ_BYTES: Final = 64 * 1024
 
@@ -42,18 +43,17 @@ def new_websocket() -> web.WebSocketResponse:
     )
 
 
-async def carry(websocket: web.WebSocketResponse, vnc_address: tuple[str, int], *, control: bool) -> None:
+async def carry(websocket: web.WebSocketResponse, vnc_socket: Path, *, control: bool) -> None:
     """Carry bytes between a browser and the VNC server until either side ends, then close the other.
 
     Without ``control`` no input of the browser is passed on.
     """
-    host, port = vnc_address
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            reader, writer = await asyncio.open_connection(host, port, limit=READ_BYTES)
+            reader, writer = await asyncio.open_unix_connection(vnc_socket, limit=READ_BYTES)
     except OSError as error:  # TimeoutError is one
-        log.warning("viewer: the VNC server at %s:%d can't be reached: %s", host, port, error or "it did not answer")
-        await close(websocket, WSCloseCode.TRY_AGAIN_LATER, f"the VNC server on port {port} does not answer")
+        log.warning("viewer: the VNC server can't be reached: %s", error or "it did not answer")
+        await close(websocket, WSCloseCode.TRY_AGAIN_LATER, "the VNC server does not answer")
         return
     try:
         code, reason = await first_end(

@@ -55,12 +55,12 @@ def add_viewer(
     *,
     authorize: Authorize,
     snapshot: Snapshot,
-    vnc_address: Callable[[], tuple[str, int]],
+    vnc_socket: Path,
 ) -> ViewerHub:
     """Serve the viewer at ``/viewer/``.
 
     ``authorize`` checks a password (``""``: none was given); ``snapshot`` returns the state that the page shows, as
-    JSON without NaN; ``vnc_address`` is called for each connection. The hub counts the viewers, is notified of changes
+    JSON without NaN; ``vnc_socket`` speaks RFB. The hub counts the viewers, is notified of changes
     through ``changed``, and closes its connections when ``app`` shuts down.
     """
     hub = ViewerHub()
@@ -69,7 +69,7 @@ def add_viewer(
         [
             web.get("/", _page),
             web.get("/access", _access(authorize)),
-            web.get("/vnc", _guarded(authorize, _vnc(hub, vnc_address))),
+            web.get("/vnc", _guarded(authorize, _vnc(hub, vnc_socket))),
             web.get("/state", _guarded(authorize, _state(hub, snapshot))),
             web.static("/static", STATIC),
         ]
@@ -119,13 +119,13 @@ def _is_same_origin(request: web.Request) -> bool:
     return origin is None or origin.partition("://")[2] == request.host
 
 
-def _vnc(hub: ViewerHub, vnc_address: Callable[[], tuple[str, int]]) -> _Handler:
+def _vnc(hub: ViewerHub, vnc_socket: Path) -> _Handler:
     async def vnc(request: web.Request) -> web.StreamResponse:
         websocket = bridge.new_websocket()
         await websocket.prepare(request)
         try:
             with hub.picture(websocket):
-                await bridge.carry(websocket, vnc_address(), control=request.query.get("control") == "1")
+                await bridge.carry(websocket, vnc_socket, control=request.query.get("control") == "1")
         except TooManyViewers as error:
             await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
         return websocket

@@ -1,0 +1,210 @@
+"""Listens on the VNC port, and lets those who know the password through to the VNC server behind a Unix socket.
+
+The VNC server sees nobody else: a flood of connections or guesses never reaches it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import os
+from pathlib import Path
+from typing import Final
+
+from pluriverse_protocol.rfb.errors import RfbError
+from pluriverse_protocol.rfb.security import CHALLENGE_BYTES, answer_challenge
+from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_init
+
+from pluriverse_server.access.addresses import address_key
+from pluriverse_server.access.connections import ConnectionTable
+from pluriverse_server.access.throttle import PasswordThrottle
+from pluriverse_server.process import StartError, port_fault
+
+from .loop_thread import LoopThread
+from .pump import Half, join
+from .vnc_server import VncServerLost, connect
+
+log = logging.getLogger(__name__)
+
+# Each takes two file descriptors. An agent has one connection, a person who looks on another.
+MAX_CONNECTIONS: Final = 128
+MAX_PER_ADDRESS: Final = 64
+MAX_PENDING: Final = 64
+
+# From its connection a client has so long for the handshake, waits for guesses of the password included.
+HANDSHAKE_S: Final = 20.0
+
+# Connections that the kernel accepts while the event loop is busy.
+BACKLOG: Final = 1024
+
+
+class Gate:
+    """The VNC port of one screen, before the VNC server on ``vnc_socket``, which may come and go.
+
+    It has an event loop of its own in a thread: what the daemon's loop is busy with holds up no picture.
+    """
+
+    def __init__(self, vnc_socket: Path, password: str | None) -> None:
+        """``password`` None lets everybody in."""
+        self.vnc_socket = vnc_socket
+        self.password = password
+        self.table: ConnectionTable[_ClientHalf] = ConnectionTable(
+            max_pending=MAX_PENDING, max_connections=MAX_CONNECTIONS, max_per_address=MAX_PER_ADDRESS
+        )
+        self.throttle = PasswordThrottle()
+        self.clients: set[_ClientHalf] = set()
+        self._servers: list[asyncio.Server] = []
+        self._thread: LoopThread | None = None
+
+    @property
+    def listens(self) -> bool:
+        """Whether it listens already."""
+        return self._thread is not None
+
+    async def listen(self, host: str, port: int, private: Path) -> None:
+        """Listen on a TCP port, and on a Unix socket in a private folder, whose clients count towards no limit.
+
+        Raises:
+            StartError: the port can't be had.
+        """
+        self._thread = LoopThread("VNC gate")
+        try:
+            await self._thread.run(self._listen(host, port, private))
+        except OSError as error:
+            await self.close()
+            raise StartError(port_fault("VNC", host, port, "--vnc-port", error)) from error
+
+    async def close(self) -> None:
+        """Stop listening, and end all connections. May be called repeatedly."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await thread.run(self._close())
+            await thread.stop()
+
+    async def _listen(self, host: str, port: int, private: Path) -> None:
+        loop = asyncio.get_running_loop()
+        self._servers = [
+            await loop.create_server(lambda: _ClientHalf(self), host, port, backlog=BACKLOG),
+            await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private),
+        ]
+
+    async def _close(self) -> None:
+        servers, self._servers = self._servers, []
+        for server in servers:
+            server.close()
+        for client in list(self.clients):
+            client.transport.abort()
+        for server in servers:
+            await server.wait_closed()
+
+
+class _ClientHalf(Half):
+    """A client: its handshake, and then its messages, which go to the VNC server."""
+
+    def __init__(self, gate: Gate, *, private: bool = False) -> None:
+        self._gate = gate
+        self._private = private
+        self._loop = asyncio.get_running_loop()
+        # Who reaches the private socket is let in: the viewer has checked the password.
+        self._challenge = os.urandom(CHALLENGE_BYTES) if gate.password is not None and not private else None
+        self._handshake = ServerHandshake(self._challenge)
+        self._address = ""
+        self._judging = False
+        self._opening: asyncio.Task[None] | None = None
+        self._deadline = self._loop.call_later(HANDSHAKE_S, self._late)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        gate = self._gate
+        gate.clients.add(self)
+        if not self._private:
+            self._address = address_key(self.transport.get_extra_info("peername")[0])
+            dropped = gate.table.add(self, self._address)
+            if dropped is not None:
+                dropped.transport.abort()
+                self._log_dropped()
+        self.transport.write(self._handshake.greeting)
+
+    def data_received(self, data: bytes) -> None:
+        if self.other is not None:
+            self.other.transport.write(data)
+            return
+        try:
+            self.transport.write(self._handshake.feed(data))
+        except RfbError as error:
+            self._refuse(str(error))
+            return
+        if self._handshake.answer is not None and not self._judging:
+            self._take_answer(self._handshake.answer)
+        elif self._handshake.done and self._opening is None:
+            # What it sends meanwhile waits in the kernel.
+            self.transport.pause_reading()
+            self._opening = self._loop.create_task(self._open(), name="VNC client")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._deadline.cancel()
+        self._gate.clients.discard(self)
+        self._gate.table.remove(self)
+        if self._opening is not None:
+            self._opening.cancel()
+        super().connection_lost(exc)
+
+    def _take_answer(self, answer: bytes) -> None:
+        self._judging = True
+        wait_s = self._gate.throttle.delay(self._address, self._loop.time())
+        if wait_s is None:
+            self._refuse("too many guesses of the password at once")
+        elif wait_s:
+            self._loop.call_later(wait_s, self._judge, answer, True)
+        else:
+            self._judge(answer, False)
+
+    def _judge(self, answer: bytes, waited: bool) -> None:
+        gate = self._gate
+        assert gate.password is not None
+        assert self._challenge is not None
+        right = hmac.compare_digest(answer_challenge(gate.password, self._challenge), answer)
+        if gate.throttle.judged(self._address, right=right, waited=waited, now=self._loop.time()):
+            log.warning("VNC: a wrong password from %s (%d in all)", self._address, gate.throttle.wrong)
+        if self.transport.is_closing():
+            return
+        if not right:
+            self.transport.write(self._handshake.refuse("the password is wrong"))
+            self.transport.close()
+            return
+        self.transport.write(self._handshake.accept())
+        self.data_received(b"")
+
+    async def _open(self) -> None:
+        if not self._private and not self._gate.table.admit(self):
+            self._refuse("there are too many connections")
+            return
+        self._deadline.cancel()
+        try:
+            server = await connect(self._gate.vnc_socket)
+        except VncServerLost as error:
+            log.warning("VNC: a client was turned away: %s", error)
+            self.transport.abort()
+            return
+        if self.transport.is_closing():
+            server.transport.abort()
+            return
+        self.transport.write(server_init(server.desktop.result()) + server.leftover)
+        server.transport.write(self._handshake.leftover)
+        join(self, server)
+        for half in (self, server):
+            half.transport.resume_reading()
+
+    def _refuse(self, why: str) -> None:
+        log.debug("VNC: %s was refused: %s", self._address or "the viewer", why)
+        self.transport.abort()
+        self._log_dropped()
+
+    def _late(self) -> None:
+        self._refuse(f"it did not finish the handshake within {HANDSHAKE_S:g} s")
+
+    def _log_dropped(self) -> None:
+        count = self._gate.table.to_log(self._loop.time())
+        if count:
+            log.warning("VNC: %d connections without the password were dropped, last for %s", count, self._address)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from pluriverse_protocol.rfb.errors import AuthenticationFailed
+from pluriverse_server.display import Screen, ScreenOptions, make_screen
+from pluriverse_server.gate import gate
+from pluriverse_server.gate.gate import MAX_PENDING, Gate
+from pluriverse_server.process import StartError
+from support.rfb import RfbClient
+from support.waiting import DEADLINE_S, eventually
+
+PASSWORD = "secret"
+
+
+@pytest.fixture
+async def guarded(options: ScreenOptions) -> AsyncIterator[Screen]:
+    screen = make_screen(replace(options, password=PASSWORD))
+    await screen.start()
+    yield screen
+    await screen.stop()
+
+
+def knock(screen: Screen) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", screen.options.vnc_port), DEADLINE_S)
+
+
+async def enter(screen: Screen, password: str | None = PASSWORD) -> RfbClient:
+    return await asyncio.to_thread(RfbClient, "127.0.0.1", screen.options.vnc_port, password)
+
+
+async def see(client: RfbClient) -> None:
+    """The first picture comes."""
+    await asyncio.to_thread(client.wait_until, lambda: True)
+
+
+async def test_flood_reaches_no_vnc_server_and_agents_still_get_in(guarded: Screen) -> None:
+    before = guarded.pids
+    agent = await enter(guarded)
+    ended = threading.Event()
+
+    def flood() -> None:
+        while not ended.is_set():
+            with contextlib.suppress(OSError), knock(guarded) as one:
+                one.send(b"RFB 003.008\n")
+
+    threads = [threading.Thread(target=flood) for _ in range(48)]
+    for thread in threads:
+        thread.start()
+    try:
+        await eventually(lambda: guarded.gate.table.dropped > 500)
+        (await enter(guarded)).close()
+    finally:
+        ended.set()
+        for thread in threads:
+            await asyncio.to_thread(thread.join)
+    assert guarded.pids == before
+    await see(agent)
+    agent.close()
+
+
+async def test_idle_connections_keep_nobody_out(guarded: Screen) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(3 * MAX_PENDING):
+            stack.enter_context(knock(guarded))
+        client = await enter(guarded)
+        await see(client)
+        client.close()
+        assert len(guarded.gate.clients) <= MAX_PENDING + 1
+
+
+async def test_handshake_has_a_deadline(guarded: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "HANDSHAKE_S", 0.2)
+    with knock(guarded) as one:
+        assert one.recv(100) == b"RFB 003.008\n"
+        assert await asyncio.to_thread(one.recv, 100) == b""
+
+
+async def test_client_that_was_let_in_may_be_silent_for_longer(
+    guarded: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "HANDSHAKE_S", 0.5)
+    client = await enter(guarded)
+    await asyncio.sleep(1)
+    await see(client)
+    client.close()
+
+
+async def test_wrong_passwords_are_slowed_down_and_logged(guarded: Screen, caplog: pytest.LogCaptureFixture) -> None:
+    began = time.monotonic()
+    for _ in range(4):
+        with pytest.raises(AuthenticationFailed):
+            await enter(guarded, "wrong")
+    assert time.monotonic() - began > 0.25 + 0.5 + 1
+    assert guarded.gate.throttle.wrong == 4
+    warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert warnings == [f"VNC: a wrong password from 127.0.0.1 ({count} in all)" for count in (1, 2, 4)]
+
+
+async def test_client_that_comes_while_the_vnc_server_is_started_again_gets_in(guarded: Screen) -> None:
+    os.kill(list(guarded.pids.values())[-1], signal.SIGKILL)
+    await guarded.wait_for_exit()
+    entering = asyncio.create_task(enter(guarded))
+    await eventually(lambda: guarded.gate.table.let_in == 1)
+    await guarded.restart_dead()
+    client = await entering
+    await see(client)
+    client.close()
+
+
+async def test_clients_end_with_the_vnc_server(guarded: Screen) -> None:
+    client = await enter(guarded)
+    for pid in guarded.pids.values():
+        os.kill(pid, signal.SIGKILL)
+    with pytest.raises(Exception, match=r"hung up|broke off"):
+        await asyncio.to_thread(lambda: [client.update() for _ in range(3)])
+    client.close()
+
+
+async def test_what_is_not_rfb_is_hung_up_on(guarded: Screen) -> None:
+    with knock(guarded) as one:
+        one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            assert await asyncio.to_thread(one.recv, 100) == b"RFB 003.008\n"
+            assert await asyncio.to_thread(one.recv, 100) == b""
+
+
+async def test_port_that_is_taken_is_named(options: ScreenOptions) -> None:
+    options.runtime_dir.mkdir(parents=True)
+    port = options.vnc_port
+    with socket.create_server(("127.0.0.1", port)):
+        one = Gate(options.runtime_dir / "vnc.sock", None)
+        with pytest.raises(StartError, match=f"the VNC port 127.0.0.1:{port} is taken by .*; choose another with"):
+            await one.listen("127.0.0.1", port, options.runtime_dir / "viewer.sock")
+        assert not one.listens
