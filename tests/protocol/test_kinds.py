@@ -111,7 +111,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "message_id": (True, 1.0, 2**63, -(2**63), "x" * (MAX_MESSAGE_ID_CHARS + 1), [], {}),
     "episode_id": (
         *(-1, MAX_EPISODE_ID + 1, 10**400, 1.0, True, []),
-        *("-1", "", " 1", "1.0", "1_0", "\u0661", "0x1", str(MAX_EPISODE_ID + 1), "1" * 5000),
+        *("-1", "", " 1", "1.", "1_0", "\u0661", "0x1", str(MAX_EPISODE_ID + 1), "1" * 5000),
     ),
     "an_object": ([], "a", 1),
     "names": ("ab", [1], {"a": 1}, [None]),

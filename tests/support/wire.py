@@ -121,7 +121,7 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
     st.just(messages.PingReply()),
 )
 agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
-    st.builds(messages.Reset, env_id=env_ids, seed=_maybe(seeds), fps=_maybe(fps)),
+    st.builds(messages.Reset, env_id=_maybe(env_ids), seed=_maybe(seeds), fps=_maybe(fps)),
     st.just(messages.Ping()),
     st.builds(messages.Action, action=st.lists(events, max_size=8).map(tuple), env_id=_maybe(env_ids)),
 )

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from .errors import BadBody, LocalProtocolError, MalformedEnvelope, MessageId, RemoteProtocolError, UnknownMethod
 from .kinds import from_json, to_json
 from .limits import MAX_MESSAGE_BYTES
-from .messages import AGENT_METHODS, METHOD_OF, SERVER_METHODS, AgentMessage, Headers, Message, Reset, ServerMessage
+from .messages import AGENT_METHODS, METHOD_OF, SERVER_METHODS, AgentMessage, Headers, Message, ServerMessage
 from .strict_json import MAX_DEPTH, dump, parse_object
 
 M_co = TypeVar("M_co", bound=Message, covariant=True)
@@ -108,8 +108,6 @@ def _open(document: Mapping[str, Any], methods: Mapping[str, type[M_co]]) -> Env
     kind = methods.get(method)
     if kind is None:
         raise UnknownMethod(f"unknown method {method!r:.80}; known: {', '.join(methods)}")
-    if kind is Reset and headers.episode_id is None:
-        raise BadBody(f"{method}: header 'episode_id' is missing")
     try:
         return Envelope(from_json(kind, body), headers)
     except ValueError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ _M = TypeVar("_M")
 _MAX_INTEGER: Final = 2**63 - 1
 
 _MAX_EPISODE_ID_CHARS: Final = len(str(limits.MAX_EPISODE_ID))
+_EPISODE_ID: Final = re.compile(rf"([0-9]{{1,{_MAX_EPISODE_ID_CHARS}}})(?:\.[0-9]{{1,{_MAX_EPISODE_ID_CHARS}}})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,9 @@ def _read_message_id(value: Any) -> int | str:
 
 
 def _read_episode_id(value: Any) -> int:
-    if isinstance(value, str) and len(value) <= _MAX_EPISODE_ID_CHARS and value.isdigit() and value.isascii():
-        value = int(value)
+    # Universe's documentation has "1.2" for one.
+    if isinstance(value, str) and (match := _EPISODE_ID.fullmatch(value)):
+        value = int(match[1])
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limits.MAX_EPISODE_ID:
         return value
     raise ValueError

@@ -122,9 +122,9 @@ class PingReply:
 
 @dataclass(frozen=True)
 class Reset:
-    """Begin an episode; the header ``episode_id`` names the one that the agent wants to leave behind."""
+    """Begin an episode; the header ``episode_id`` names the one to leave behind. ``env_id`` None: the present one."""
 
-    env_id: EnvId
+    env_id: EnvId | None = None
     seed: Seed | None = None
     fps: Fps | None = None
 

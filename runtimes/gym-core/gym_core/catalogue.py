@@ -18,6 +18,9 @@ REPEAT_ACTION_PROBABILITY: Final = {"v0": 0.25, "v3": 0.0}
 # A Sync game waits for its agent and ends at its own limit; a day ends what an agent has left behind.
 SYNC_TIME_LIMIT_S: Final = 24 * 60 * 60.0
 
+# The frameskip of Deterministic variants, but for Space Invaders'.
+DETERMINISTIC: Final = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Atari:
@@ -26,6 +29,13 @@ class Atari:
     rom: str
     frameskip: int | None
     repeat_action_probability: float
+
+    @property
+    def frames(self) -> str:
+        """What a step is, in words."""
+        if self.frameskip == 1:
+            return "every frame"
+        return f"frameskip {self.frameskip or '2 to 4'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +84,24 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class _Variant:
     suffix: str
-    words: str
     frameskip: int | None
     fps: float = DEFAULT_FPS
     sync: bool = False
 
+    def frameskip_of(self, rom: str) -> int | None:
+        """Return the frameskip of a game: 3 for 4 in Space Invaders, whose lasers blink so that 4 never shows them."""
+        return 3 if self.frameskip == DETERMINISTIC and rom == "space_invaders" else self.frameskip
+
 
 _VARIANTS: Final = (
-    _Variant("", "frameskip 2 to 4", None),
-    _Variant("30FPS", "frameskip 2 to 4, 30 steps a second", None, fps=30.0),
-    _Variant("Slow", "frameskip 2 to 4, 15 steps a second", None, fps=15.0),
-    _Variant("Sync", "frameskip 2 to 4, a step for each c", None, sync=True),
-    _Variant("Deterministic", "frameskip 4", 4),
-    _Variant("DeterministicSlow", "frameskip 4, 15 steps a second", 4, fps=15.0),
-    _Variant("DeterministicSync", "frameskip 4, a step for each c", 4, sync=True),
-    _Variant("NoFrameskip", "every frame", 1),
+    _Variant("", None),
+    _Variant("30FPS", None, fps=30.0),
+    _Variant("Slow", None, fps=15.0),
+    _Variant("Sync", None, sync=True),
+    _Variant("Deterministic", DETERMINISTIC),
+    _Variant("DeterministicSlow", DETERMINISTIC, fps=15.0),
+    _Variant("DeterministicSync", DETERMINISTIC, sync=True),
+    _Variant("NoFrameskip", 1),
 )
 
 
@@ -100,10 +113,16 @@ def entries() -> Iterator[Entry]:
 def _atari() -> Iterator[Entry]:
     for rom, variant, version in itertools.product(tables.ATARI_GAMES, _VARIANTS, REPEAT_ACTION_PROBABILITY):
         words = [word.capitalize() for word in rom.split("_")]
+        game = Atari(rom, variant.frameskip_of(rom), REPEAT_ACTION_PROBABILITY[version])
+        pace = ""
+        if variant.sync:
+            pace = ", a step for each c"
+        elif variant.fps != DEFAULT_FPS:
+            pace = f", {variant.fps:g} steps a second"
         yield Entry(
             id=f"{PREFIX}{''.join(words)}{variant.suffix}-{version}",
-            title=f"{' '.join(words)}, {variant.words}" + (", sticky actions" if version == "v0" else ""),
-            game=Atari(rom, variant.frameskip, REPEAT_ACTION_PROBABILITY[version]),
+            title=f"{' '.join(words)}, {game.frames}{pace}" + (", sticky actions" if version == "v0" else ""),
+            game=game,
             fps=variant.fps,
             sync=variant.sync,
             time_limit_s=SYNC_TIME_LIMIT_S if variant.sync else None,

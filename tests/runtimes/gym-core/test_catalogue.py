@@ -72,6 +72,10 @@ def test_steps_a_second_are_those_the_environment_was_made_for(id_: str) -> None
         ("gym-core.PongDeterministicSlow-v3", Atari("pong", 4, 0.0), 15, False),
         ("gym-core.PongDeterministicSync-v0", Atari("pong", 4, 0.25), 60, True),
         ("gym-core.PongNoFrameskip-v0", Atari("pong", 1, 0.25), 60, False),
+        ("gym-core.SpaceInvadersDeterministic-v0", Atari("space_invaders", 3, 0.25), 60, False),
+        ("gym-core.SpaceInvadersDeterministicSlow-v3", Atari("space_invaders", 3, 0.0), 15, False),
+        ("gym-core.SpaceInvadersDeterministicSync-v3", Atari("space_invaders", 3, 0.0), 60, True),
+        ("gym-core.SpaceInvadersNoFrameskip-v3", Atari("space_invaders", 1, 0.0), 60, False),
     ],
 )
 def test_a_variant_is_what_its_name_says(id_: str, game: Atari, fps: float, sync: bool) -> None:

@@ -96,8 +96,8 @@ BAD_MESSAGES: dict[str, str] = {
     "no body": '{"method": "v0.control.ping", "headers": {"message_id": 1, "sent_at": 1}}',
     "unknown method": '{"method": "v0.env.explode", "headers": {"message_id": 1, "sent_at": 1}, "body": {}}',
     "NaN": '{"method": "v0.control.ping", "headers": {"message_id": 1, "sent_at": NaN}, "body": {}}',
-    "a reset without its environment": (
-        '{"method": "v0.env.reset", "headers": {"message_id": 1, "sent_at": 1, "episode_id": "0"}, "body": {}}'
+    "a reset of an environment without a name": (
+        '{"method": "v0.env.reset", "headers": {"message_id": 1, "sent_at": 1}, "body": {"env_id": ""}}'
     ),
     "an event of the wrong type": (
         '{"method": "v0.agent.action", "headers": {"message_id": 1, "sent_at": 1}, '

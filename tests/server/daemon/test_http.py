@@ -21,7 +21,8 @@ async def test_wrong_password_gets_a_close_message_over_a_completed_handshake(
     tmp_path: Path, password: str | None
 ) -> None:
     async with serving(tmp_path) as served, connected(served.port, password) as agent:
-        await agent.hear_end()
+        # The code that agents know from the rewarder's first days.
+        assert await agent.hear_end() == 1000
         assert [message["method"] for message in agent.heard] == ["v0.connection.close"]
         assert "password" in agent.heard[0]["body"]["message"]
 

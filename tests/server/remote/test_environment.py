@@ -110,6 +110,21 @@ async def test_reset_passes_environment_seed_and_fps_to_the_program(tmp_path: Pa
         assert described["body"]["fps"] == 12.0
 
 
+async def test_reset_without_an_environment_and_an_episode_begins_another_of_the_present_one(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.Second-v0")
+        await process.begin()
+        await agent.hear_method("v0.env.describe", env_state="running", env_id="toy.Second-v0")
+        for episode, headers in enumerate(({}, {"episode_id": None}, {"episode_id": "1.2"}), 3):
+            message_id = await agent.send("v0.env.reset", {"env_id": None, "seed": None}, **headers)
+            reply = await agent.hear_reply(message_id)
+            assert reply["headers"]["episode_id"] == str(episode)
+            assert (await process.request_reset()).env == "toy.Second-v0"
+            process.report(Ready(episode))
+            await agent.hear_method("v0.env.describe", env_state="running")
+
+
 async def test_default_fps_is_the_environments_or_else_the_runtimes(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         process = await served.running()

@@ -109,7 +109,7 @@ async def _serve_websocket(hub: Hub, password: str, request: web.Request) -> web
     refusal = refusal or (_FULL if hub.full else None)
     if refusal is not None:
         await socket.send_str(encode(Close(refusal), Headers(message_id=0, sent_at=time.time())))
-        await socket.close(code=WSCloseCode.POLICY_VIOLATION, message=refusal.encode()[:MAX_CLOSE_REASON_BYTES])
+        await socket.close(code=WSCloseCode.OK, message=refusal.encode()[:MAX_CLOSE_REASON_BYTES])
         return socket
     transport = request.transport
     if not isinstance(transport, asyncio.Transport):

@@ -21,7 +21,7 @@ class Requests(Protocol):
         ...
 
     def reset(self, reset: Reset, leaving: int) -> int:
-        """Leave the episode ``leaving`` and begin another; return its id.
+        """Leave the episode ``leaving`` and begin another, of the same environment where none is named; return its id.
 
         Raises:
             RequestError: there is no such environment.

@@ -156,17 +156,18 @@ class EnvironmentService:
         Raises:
             RequestError: there is no such environment.
         """
-        entry = self._catalogue.get(reset.env_id)
+        assert self._machine.episode is not None
+        env_id = reset.env_id or self._machine.episode.environment.env_id
+        entry = self._catalogue.get(env_id)
         if entry is None:
             raise RequestError(
-                f"unknown environment {reset.env_id!r}; runtime {self._manifest.runtime.id} has "
-                f"{len(self._catalogue)}, such as {suggest(self._catalogue, reset.env_id)}"
+                f"unknown environment {env_id!r}; runtime {self._manifest.runtime.id} has "
+                f"{len(self._catalogue)}, such as {suggest(self._catalogue, env_id)}"
             )
         environment = self._manifest.environment(entry)
         self._carry_out(
             self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=time.time())
         )
-        assert self._machine.episode is not None
         return self._machine.episode.episode_id
 
     async def act(self, events: Sequence[Event]) -> None:
