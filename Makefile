@@ -22,7 +22,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev assets test test-all lint format bench image images up down docs lock clean
+.PHONY: help run demo setup setup-dev assets test test-all lint format bench faults image images up down docs lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ format: setup-dev  ## Let ruff mend what it can
 bench: setup-dev  ## Measure every speed that the README claims; writes bench/results.json
 	$(PY) bench/run.py
 	$(PY) bench/readme.py
+
+faults: setup-dev  ## Inject 500 faults into remotes; writes bench/faults.json, in a quarter of an hour
+	$(PY) bench/faults.py
 
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }

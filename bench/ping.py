@@ -55,13 +55,13 @@ async def _ping_both(playing: Playing, port: int, count: int) -> tuple[list[Trip
         for index in range(WARM_UP + count):
             for peer, trips in ((agent, ours), (echo, plain)):
                 await asyncio.sleep(random.uniform(*PAUSE_S))
-                trip = await _ping(peer, f"bench-{index}")
+                trip = await ping_once(peer, f"bench-{index}")
                 if index >= WARM_UP:
                     trips.append(trip)
         return ours, plain
 
 
-async def _ping(peer: Agent, message_id: str) -> Trip:
+async def ping_once(peer: Agent, message_id: str) -> Trip:
     """From before the ping is written until its answer has been read."""
     headers = {"message_id": message_id, "sent_at": time.time()}
     ping = json.dumps({"method": "v0.control.ping", "headers": headers, "body": {}})

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Final
 
-import psutil
 import typer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -28,21 +25,8 @@ import reading
 import reset
 import scraped
 import start
-from pluriverse.errors import PluriverseError
-from pluriverse_server.process import StartError
-from report import (
-    STOLEN,
-    Effort,
-    Figures,
-    Measurement,
-    medians,
-    print_table,
-    processor_ticks,
-    stolen_percent,
-    write_json,
-)
-from support.rfb import RfbError
-from websockets.exceptions import WebSocketException
+from measuring import measure
+from report import Effort, Measurement, medians, print_table, write_json
 
 MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     latency.MEASUREMENT,
@@ -63,18 +47,6 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
 
 NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)
 
-# What a server that won't start, a client that is hung up on, or a missing program raise.
-FAILURES: Final = (
-    AssertionError,
-    OSError,
-    PluriverseError,
-    RfbError,
-    StartError,
-    WebSocketException,
-    psutil.Error,
-    subprocess.SubprocessError,
-)
-
 RESULTS: Final = Path(__file__).with_name("results.json")
 
 
@@ -94,25 +66,7 @@ def main(
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     wanted = [measurement for measurement in MEASUREMENTS if not only or measurement.name in only]
     effort = Effort(quick)
-    figures: dict[str, list[Figures]] = {measurement.name: [] for measurement in wanted}
-    failed = False
-    for number in range(runs):
-        for measurement in wanted:
-            began, ticks_before = time.monotonic(), processor_ticks()
-            try:
-                taken = measurement.run(effort)
-            except FAILURES as error:
-                failed = True
-                typer.echo(f"{measurement.name} could not be measured: {type(error).__name__}: {error}", err=True)
-            else:
-                taken[STOLEN] = stolen_percent(ticks_before, processor_ticks())
-                figures[measurement.name].append(taken)
-                seconds = time.monotonic() - began
-                typer.echo(
-                    f"run {number + 1} of {runs}: {measurement.name} took {seconds:.0f} s; "
-                    f"other machines took {taken[STOLEN]:.1f} % of the processors meanwhile",
-                    err=True,
-                )
+    figures, failed = measure(wanted, effort, runs)
     print_table(wanted, {name: medians(of_all_runs) for name, of_all_runs in figures.items()})
     write_json(output, wanted, figures, effort)
     raise typer.Exit(int(failed))
