@@ -6,6 +6,7 @@ import asyncio
 import random
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -97,8 +98,30 @@ class Seen:
 
 
 def see(recording: Path) -> Seen:
-    """Read a recording of greed as a person does, moment by moment."""
-    alphabet, seen, last, changed_at = read_alphabet(), Seen(), "", 0.0
+    """Read a recording of greed as a person does: what is half drawn for an instant isn't seen."""
+    seen = Seen()
+    lines = list(_lines(recording, seen))
+    ends = [at for at, _ in lines[1:]] + [seen.last]
+    last = ""
+    for (at, line), end in zip(lines, ends, strict=True):
+        if end - at < STILL_S and end != seen.last:
+            continue
+        if "Hit any key" in last and line != last:
+            seen.stuck[-1] = (seen.stuck[-1][0], at)
+        if "Hit any key" in line and line != last:
+            # Replaced by what it changes to, if that still comes.
+            seen.stuck.append((at, at))
+        last = line
+        word = line.removeprefix("Score: ").split(" ")[0]
+        score = int(word) if line.startswith("Score: ") and word.isdigit() else None
+        if not seen.scores or seen.scores[-1][1] != score:
+            seen.scores.append((at, score))
+    return seen
+
+
+def _lines(recording: Path, seen: Seen) -> Iterator[tuple[float, str]]:
+    """Yield what the last line says, each since when; note the rest of the recording meanwhile."""
+    alphabet, last = read_alphabet(), ""
     for moment in Replay(recording).moments():
         seen.last = moment.at
         seen.ready += [at for at, said in moment.said if said.get("report") == "ready"]
@@ -106,19 +129,9 @@ def see(recording: Path) -> Seen:
             continue
         cells = _cells(_ink(moment.frame[LINE_Y : LINE_Y + CELL_HEIGHT, : CELL_WIDTH * LINE_CHARS]))
         line = "".join(alphabet.get(cell.tobytes(), "~") for cell in cells)
-        if line == last:
-            continue
-        if "Hit any key" in last:
-            seen.stuck[-1] = (changed_at, moment.at)
-        last, changed_at = line, moment.at
-        word = line.removeprefix("Score: ").split(" ")[0]
-        score = int(word) if line.startswith("Score: ") and word.isdigit() else None
-        if not seen.scores or seen.scores[-1][1] != score:
-            seen.scores.append((moment.at, score))
-        # Replaced by what it changes to, if that still comes.
-        if "Hit any key" in line:
-            seen.stuck.append((moment.at, moment.at))
-    return seen
+        if line != last:
+            last = line
+            yield moment.at, line
 
 
 def labels_of(recording: Path, seen: Seen) -> dict[str, Any]:
