@@ -15,16 +15,19 @@ from pathlib import Path
 import aiohttp
 import psutil
 import pytest
+from pluriverse_protocol.reports import Frame, Reward
 from support.agent import connected
 from support.leftovers import Leftovers
 from support.ports import free_port
-from support.toy import Toy
+from support.toy import Process, Toy
 from support.waiting import eventually
 
 pytestmark = pytest.mark.display
 
 COMMAND = (sys.executable, "-m", "pluriverse_server")
 AUTHORS = ("init", "validate", "try", "record", "label", "learn", "score", "build")
+# Longer than any time limit that the remote of a test has.
+PAUSE_S = 4.0
 GYM_CORE = Path(__file__).parents[2] / "runtimes" / "gym-core"
 
 
@@ -247,3 +250,45 @@ async def test_program_that_keeps_dying_is_told_with_how_and_exits_non_zero(tmp_
     assert "giving up" in errors
     assert "program exit status 3" in errors
     assert "no game here" in errors
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["with its program", "alone"])
+async def test_paused_remote_resumes_its_episode_where_it_was(tmp_path: Path, whole: bool) -> None:
+    toy = await Toy.make(tmp_path, frozen_after_s=1.0)
+    port = free_port()
+    arguments = ("run", str(tmp_path), "--vnc-port", str(free_port()), "--rewarder-port", str(port))
+    async with running(*arguments, "--password", "sesame", "--idle-timeout", "2") as process:
+        await output_until(process, "Ctrl-C")
+        program = await toy.process()
+        episode = (await program.begin()).episode
+        daemon = psutil.Process(process.pid)
+        paused = [daemon, *(daemon.children(recursive=True) if whole else [])]
+        async with connected(port, "sesame") as agent:
+            await agent.assert_alive()
+            drawing = asyncio.create_task(draw(program, episode))
+            for one in paused:
+                one.suspend()
+            if whole:
+                drawing.cancel()
+            await asyncio.sleep(PAUSE_S)
+            for one in paused:
+                one.resume()
+            if whole:
+                drawing = asyncio.create_task(draw(program, episode))
+            await agent.assert_alive()
+            # Long enough for everybody who was thought to have stopped.
+            await asyncio.sleep(1.0)
+            program.report(Reward(episode, 28.0))
+            await agent.hear_method("v0.env.reward", reward=28.0, done=False)
+            assert not any(message["body"].get("done") for message in agent.heard)
+            drawing.cancel()
+    await toy.close()
+
+
+async def draw(program: Process, episode: int) -> None:
+    """Report a frame twenty times a second, until cancelled."""
+    frames = 0
+    while True:
+        frames += 1
+        program.report(Frame(episode, frames, 0))
+        await asyncio.sleep(0.05)

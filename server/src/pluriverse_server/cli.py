@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import typer
 from pluriverse_protocol.rfb.security import generate_password
 
+from . import event_loop
 from .authoring.commands import add_commands
 from .console.options import (
     ENV_HELP,
@@ -96,7 +97,7 @@ def run(
             zoom=zoom,
         )
         set_up_logging(verbose=verbose)
-        asyncio.run(serve(settings, show_status=status and sys.stderr.isatty()))
+        event_loop.run(serve(settings, show_status=status and sys.stderr.isatty()))
 
 
 @app.command()

@@ -18,6 +18,8 @@ from typing import Final
 
 from pluriverse_protocol import child_process
 
+from pluriverse_server.tasks import start_task
+
 log = logging.getLogger(__name__)
 
 # SDL programs take SIGTERM as a quit event and may sit on it; together with a screen's two servers this stays under
@@ -28,12 +30,19 @@ STOP_GRACE_S: Final = 0.7
 OUTPUT_TAIL_LINES: Final = 40
 OUTPUT_TAIL_CHARS: Final = 400
 
+# What a machine that is short of something answers; it may have it again later.
+_SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT)
+
 # A child's output ends with it, unless something that left its group still holds the pipe.
 OUTPUT_GRACE_S: Final = 0.05
 
 
 class StartError(Exception):
     """A program could not be started; the message says which, why, and the command that mends it."""
+
+
+class OutOfResources(StartError):
+    """A program could not be started now, since the machine has no descriptors, processes, memory or disk left."""
 
 
 class TooMuchOutput(Exception):
@@ -54,6 +63,13 @@ def executable(name: str, *, package: str | None = None, path: str | None = None
     return found
 
 
+def start_error(name: str, error: OSError | ValueError, command: Sequence[str] = ()) -> StartError:
+    """Return the reason why a program could not be started."""
+    short = isinstance(error, OSError) and error.errno in _SHORTAGES
+    what = f" ({' '.join(command)})" if command else ""
+    return (OutOfResources if short else StartError)(f"{name} could not be started{what}: {error}")
+
+
 def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Return this process' environment with ``extra``, without our own settings and those of a desktop session."""
     return child_process.child_environment(os.environ, extra)
@@ -72,9 +88,16 @@ class Pipe:
 
     @classmethod
     async def open(cls) -> Pipe:
-        """Open it on the running event loop."""
+        """Open it on the running event loop.
+
+        Raises:
+            OutOfResources: no descriptors are left.
+        """
         stream = asyncio.StreamReader()
-        read_end, write_end = os.pipe()
+        try:
+            read_end, write_end = os.pipe()
+        except OSError as error:
+            raise OutOfResources(f"no pipe could be made: {error}") from error
         pipe = os.fdopen(read_end, "rb", buffering=0)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(stream), pipe
@@ -101,8 +124,8 @@ class ChildProcess:
         self._output = output
         self._log_level = log_level
         self._output_tail: deque[str] = deque(maxlen=OUTPUT_TAIL_LINES)
-        self._reader = asyncio.create_task(self._read_output(), name=f"{name}: output")
-        self._reaper = asyncio.create_task(self._reap(), name=f"{name}: end")
+        self._reader = start_task(self._read_output(), f"{name}: output")
+        self._reaper = start_task(self._reap(), f"{name}: end")
 
     @classmethod
     async def start(
@@ -123,7 +146,7 @@ class ChildProcess:
         Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
 
         Raises:
-            StartError: it isn't there, or the system would not start it.
+            StartError: it isn't there, or the system would not start it; OutOfResources: it may later.
         """
         # Without this check setpriv would start, and end because it doesn't find the program.
         executable(command[0], path=env.get("PATH") if env is not None else None, cwd=cwd)
@@ -142,7 +165,7 @@ class ChildProcess:
             )
         except (OSError, ValueError) as error:
             output.close()
-            raise StartError(f"{name} could not be started ({' '.join(command)}): {error}") from error
+            raise start_error(name, error, command) from error
         except asyncio.CancelledError:
             output.close()
             raise
@@ -192,8 +215,7 @@ class ChildProcess:
             finally:
                 # Also where this call is cancelled: nobody else may remember the process.
                 self.kill()
-        await asyncio.shield(self._reaper)
-        await asyncio.wait({self._reader})
+        await asyncio.wait({self._reaper, self._reader})
 
     async def _reap(self) -> int:
         returncode = await self._process.wait()

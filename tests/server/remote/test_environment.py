@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import signal
 from pathlib import Path
 from typing import Any
@@ -313,6 +314,25 @@ async def test_too_many_deaths_make_the_remote_give_up_and_say_what_died_how(tmp
         assert "program" in summary
         assert "SIGKILL" in summary
         assert f"({MAX_CRASHES}x)" in summary
+
+
+async def test_program_that_no_descriptors_are_left_for_is_started_once_there_are(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(tmp_path) as served:
+        first = await served.running()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            os.kill(first.pid, signal.SIGKILL)
+            await eventually(lambda: caplog.text.count("Too many open files") >= 2)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        process = await served.toy.process()
+        assert (await process.begin()).episode == 2
+        await eventually(lambda: served.service.status()["env_state"] == "running")
+        # Only the death counts.
+        assert b'pluriverse_deaths_total{part="program"} 1.0' in served.service.render_metrics()
 
 
 async def test_program_is_asked_to_stop_before_it_is_made_to(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import socket
 from collections.abc import AsyncGenerator
@@ -12,17 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pluriverse_protocol.reports import Report
+from pluriverse_server.episode import Output
 from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
 from pluriverse_server.remote.remote import GaveUp, Remote
 from pluriverse_server.settings import DisplayBackend, Settings
+from pluriverse_server.tasks import TaskFailed
 from pluriverse_server.x11.connection import open_display
 from support.agent import Agent, connected
 from support.leftovers import Leftovers
 from support.ports import free_port
 from support.rfb import RfbClient, RfbError
 from support.served import PASSWORD
+from support.tasks import inject
 from support.toy import Process, Toy
 from support.waiting import eventually
 
@@ -168,6 +173,47 @@ async def test_remote_whose_program_keeps_dying_gives_up_and_leaves_nothing(tmp_
         with pytest.raises(GaveUp, match=r"program.*SIGKILL"):
             await asyncio.wait_for(up.running, 10)
     leftovers.assert_none()
+
+
+# Those of pages and of the overlay are in test_screen_clients.
+LONG_LIVED = ("heartbeat", "connections", "screen", "program", "program: output", "program: end", "X server: end")
+
+
+@pytest.mark.parametrize("name", LONG_LIVED)
+async def test_long_lived_task_that_fails_ends_the_remote_with_a_traceback(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    leftovers = Leftovers()
+    async with remote_up(tmp_path) as up:
+        inject(name, ZeroDivisionError("injected"))
+        with pytest.raises(TaskFailed, match=rf"'{name}' failed: ZeroDivisionError: injected"):
+            await asyncio.wait_for(up.running, 10)
+    assert "Traceback" in caplog.text
+    leftovers.assert_none()
+
+
+async def test_every_task_of_a_running_remote_is_watched(tmp_path: Path) -> None:
+    before = asyncio.all_tasks()
+    async with remote_up(tmp_path) as up:
+        # These end by themselves, or are waited for.
+        others = {"stop", up.running.get_name()}
+        names = {task.get_name() for task in asyncio.all_tasks() - before} - others
+        servers = {f"{server}: {end}" for server in ("X server", "VNC server") for end in ("output", "end")}
+        assert {name for name in names if not re.match(r"Task-\d+", name)} == {*LONG_LIVED, *servers}
+
+
+async def test_listener_that_fails_ends_the_remote_instead_of_the_heartbeat(tmp_path: Path) -> None:
+    class Fails:
+        def on_report(self, report: Report) -> None:
+            pass
+
+        def on_output(self, output: Output) -> None:
+            raise ZeroDivisionError("the listener's")
+
+    async with remote_up(tmp_path) as up:
+        up.remote.service.subscribers.append(Fails())
+        with pytest.raises(TaskFailed, match="'heartbeat' failed: ZeroDivisionError: the listener's"):
+            await asyncio.wait_for(up.running, 10)
 
 
 async def test_port_that_is_taken_is_told_with_its_holder_and_the_option(tmp_path: Path) -> None:

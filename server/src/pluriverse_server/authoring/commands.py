@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import typer
 from pluriverse_protocol.rfb.security import generate_password
 
+from pluriverse_server import event_loop
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.console.options import (
     DraftOption,
@@ -116,7 +117,7 @@ def try_(
     """
     with exit_on_error():
         settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
-        asyncio.run(serve(settings, show_status=sys.stderr.isatty(), query="&readings=1&control=1"))
+        event_loop.run(serve(settings, show_status=sys.stderr.isatty(), query="&readings=1&control=1"))
 
 
 def record(
@@ -160,7 +161,7 @@ def record(
     with exit_on_error():
         settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
         try:
-            recorded = asyncio.run(RecordedRemote(settings, options).run())
+            recorded = event_loop.run(RecordedRemote(settings, options).run())
         except RecordingFailed as error:
             fail(str(error), EXIT_BROKEN)
         except OSError as error:

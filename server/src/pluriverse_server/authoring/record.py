@@ -30,6 +30,7 @@ from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen.grab import require_on_screen
+from pluriverse_server.tasks import start_task
 
 # How long each random choice is held: long enough to have an effect, and for people to follow.
 CHOICE_S: Final = 0.25
@@ -110,7 +111,7 @@ class RecordedRemote:
         if options.random_agent:
             agent = RandomAgent(service.act, choices)
             subscribers.append(agent)
-            helpers.append(asyncio.create_task(agent.play(), name="random agent"))
+            helpers.append(start_task(agent.play(), "random agent"))
         service.subscribers += subscribers
         ended = asyncio.create_task(self._enough.wait(), name="end of the recording")
         try:

@@ -16,6 +16,7 @@ import typer
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.settings import Settings, SettingsError
+from pluriverse_server.tasks import TaskFailed
 
 from .status_line import CLEAR, ClearingStream, compose, show
 
@@ -37,6 +38,8 @@ def exit_on_error() -> Generator[None]:
 
     try:
         yield
+    except TaskFailed as error:
+        fail(f"{error}; this is a mistake of pluriverse's", EXIT_BROKEN)
     except (SettingsError, StartError, ManifestError) as error:
         fail(str(error), EXIT_USAGE)
     except GaveUp as error:
@@ -64,6 +67,7 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "") -> No
         ManifestError: the runtime can't be used.
         StartError: a program, a port or the screen can't be had.
         GaveUp: something kept dying.
+        TaskFailed: a mistake of ours.
     """
     from pluriverse_server.remote.remote import Remote
 

@@ -11,6 +11,8 @@ from typing import Final, Protocol
 
 from pluriverse_protocol.messages import ServerMessage
 
+from pluriverse_server.tasks import start_task
+
 from .requests import Requests
 from .send_queue import QueuedMessage, SendQueue
 
@@ -62,7 +64,7 @@ class Hub:
 
     def start(self) -> None:
         """Begin to ping the connections and enforce their time limits."""
-        self._patrol_task = asyncio.create_task(self._patrol(), name="connections")
+        self._patrol_task = start_task(self._patrol(), "connections")
 
     async def stop(self, reason: str) -> None:
         """Send ``reason`` to all connections, and hang up."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_server.process import ChildProcess, child_environment, executable
+from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
 from .client_thread import ClientThread, open_in_thread
@@ -71,7 +72,7 @@ class NestedScreen:
         screen = cls(server, window, xauthority)
         try:
             await window.run(lambda client: client.connect_inside(server.display, xauthority))
-            screen._following = asyncio.create_task(screen._follow(), name="nested screen: keyboard map")
+            screen._following = start_task(screen._follow(), "nested screen: keyboard map")
         except BaseException:
             await screen.stop()
             raise

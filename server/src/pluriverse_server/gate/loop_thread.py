@@ -7,6 +7,8 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from pluriverse_server.event_loop import SteadyLoop
+
 _T = TypeVar("_T")
 
 
@@ -14,7 +16,7 @@ class LoopThread:
     """An event loop that runs from the start until ``stop``."""
 
     def __init__(self, name: str) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop = SteadyLoop()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import psutil
 
-from pluriverse_server.process import ChildProcess, StartError, child_environment, executable
+from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, start_error
 from pluriverse_server.sources.page.devtools import DevTools, DevToolsError
 
 log = logging.getLogger(__name__)
@@ -100,7 +100,10 @@ class Browser:
 
     @classmethod
     async def _start(cls, command: list[str], environment: Mapping[str, str], folder: Path) -> Browser:
-        await asyncio.to_thread(_renew, folder)
+        try:
+            await asyncio.to_thread(_renew, folder)
+        except OSError as error:
+            raise start_error("the browser", error) from error
         homes = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(folder))
         options = [f"--user-data-dir={folder}", "--remote-debugging-port=0", *_small_shm()]
         process = await ChildProcess.start(

@@ -15,12 +15,13 @@ from pluriverse_protocol import reports
 from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_address
-from pluriverse_server.process import StartError
+from pluriverse_server.process import OutOfResources, StartError
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
 from pluriverse_server.sources.page.messages import BadValue, Scores, read
 from pluriverse_server.sources.page.page import Outline, Page, PageError
 from pluriverse_server.sources.page.watcher import Watcher, episode
+from pluriverse_server.tasks import call_later, start_task
 
 from .page_browser import BrowserKeeper
 from .program import Lost
@@ -96,8 +97,8 @@ class PageProgram:
             await self._files.start()
         self._outline = self._make_outline()
         self._tasks = [
-            asyncio.create_task(self._keep(), name="page"),
-            asyncio.create_task(self._watch(), name="page: checks"),
+            start_task(self._keep(), "page"),
+            start_task(self._watch(), "page: checks"),
         ]
 
     async def stop(self) -> None:
@@ -160,7 +161,7 @@ class PageProgram:
                 self._fail(begin, Lost(f"page: {error}", died=False))
             except (StartError, ManifestError) as error:
                 # Not the page's fault, and the next episode would fail, too.
-                self._fail(begin, Lost(str(error)))
+                self._fail(begin, Lost(str(error), died=not isinstance(error, OutOfResources)))
 
     async def _begin(self, begin: Begin, environment: Mapping[str, str]) -> None:
         await asyncio.sleep(max(0, self._not_before - asyncio.get_running_loop().time()))
@@ -292,7 +293,7 @@ class PageProgram:
         self._clear_deadline()
         timeout_s = self._table.ready_timeout_s
         lost = Lost(f"page was not ready within {timeout_s:g} s", died=False)
-        self._deadline = asyncio.get_running_loop().call_later(timeout_s, self._lose, lost)
+        self._deadline = call_later(timeout_s, "page: readiness", self._lose, lost)
 
     def _clear_deadline(self) -> None:
         if self._deadline is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_server.sources.page.guard import Windows
+from pluriverse_server.tasks import call_later, start_task
 
 from .browser import Browser
 from .program import Lost
@@ -61,8 +62,7 @@ class BrowserKeeper:
 
     def _hung_up(self, browser: Browser, why: str) -> None:
         # A page can cause this by sending too much at once; it doesn't count towards giving up.
-        loop = asyncio.get_running_loop()
-        loop.call_later(HANG_UP_GRACE_S, self._lose, browser, Lost(f"browser: {why}", died=False))
+        call_later(HANG_UP_GRACE_S, "browser: hang-up", self._lose, browser, Lost(f"browser: {why}", died=False))
 
     def _ended(self, browser: Browser) -> None:
         process = browser.process
@@ -76,4 +76,4 @@ class BrowserKeeper:
     def _forget(self) -> None:
         browser, self.browser, self.windows = self.browser, None, None
         if browser is not None:
-            self._ending = asyncio.create_task(browser.stop(), name="browser's end")
+            self._ending = start_task(browser.stop(), "browser's end")

@@ -15,8 +15,9 @@ from pluriverse_protocol import reports
 from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_command
-from pluriverse_server.process import ChildProcess, StartError, child_environment
+from pluriverse_server.process import ChildProcess, OutOfResources, StartError, child_environment, start_error
 from pluriverse_server.sources.reports import ReportSocket
+from pluriverse_server.tasks import call_later, start_task
 
 from .catalogue import python_command
 from .scraped import patience_s, scraper_command
@@ -31,6 +32,9 @@ HANG_UP_GRACE_S: Final = 0.25
 
 # The exit status of a scraper that can't go on; the last line of its output is the reason.
 FAILED: Final = 1
+
+# How long to wait before a program is started again that could not be started.
+RETRY_S: Final = 0.5
 
 # A cooperating program ends within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
@@ -94,7 +98,7 @@ class Program:
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
         await self._socket.start()
-        self._keeper = asyncio.create_task(self._keep(), name="program")
+        self._keeper = start_task(self._keep(), "program")
 
     async def stop(self) -> None:
         """End the program and stop listening."""
@@ -184,7 +188,10 @@ class Program:
         except (StartError, ManifestError) as error:
             self._asked = None
             self._clear_deadline()
-            self._on_lost(Lost(f"program could not be started: {error}"))
+            lost = Lost(f"program could not be started: {error}", died=not isinstance(error, OutOfResources))
+            lost.log()
+            self._on_lost(lost)
+            await asyncio.sleep(RETRY_S)
             return
         if self._environment is not environment:
             # Its screen was lost while it was being started.
@@ -220,7 +227,7 @@ class Program:
     def _kill(self, process: ChildProcess) -> None:
         """Kill a process; ``stop`` waits until it is reaped."""
         process.kill()
-        reaped = asyncio.create_task(process.stop(), name="program: reaped")
+        reaped = start_task(process.stop(), "program: reaped")
         self._killed.add(reaped)
         reaped.add_done_callback(self._killed.discard)
 
@@ -270,8 +277,12 @@ class Program:
     def _hung_up(self, reason: str) -> None:
         process = self._process
         if process is not None:
-            loop = asyncio.get_running_loop()
-            loop.call_later(HANG_UP_GRACE_S, lambda: process is self._process and self._abandon(reason))
+
+            def abandon() -> None:
+                if process is self._process:
+                    self._abandon(reason)
+
+            call_later(HANG_UP_GRACE_S, "program: hang-up", abandon)
 
     # ── settings of an episode ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -281,7 +292,10 @@ class Program:
     def _command(self, begin: Begin) -> list[str]:
         if self._manifest.plays_scraped:
             folder = self._runtime_dir / SCRAPER_FOLDER
-            folder.mkdir(mode=0o700, exist_ok=True)
+            try:
+                folder.mkdir(mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise start_error("the scraper", error) from error
             return scraper_command(self._directory, folder)
         program = self._game(begin).program
         assert program is not None
@@ -304,7 +318,7 @@ class Program:
         self._clear_deadline()
         assert self._wanted is not None
         timeout_s = self._ready_within_s(self._wanted)
-        self._deadline = asyncio.get_running_loop().call_later(timeout_s, self._not_ready, timeout_s)
+        self._deadline = call_later(timeout_s, "program: readiness", self._not_ready, timeout_s)
 
     def _clear_deadline(self) -> None:
         if self._deadline is not None:

@@ -21,6 +21,7 @@ from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
 
 from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.process import StartError
+from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import DisplayLost
 
 from .file import RecordingFile, compact
@@ -172,7 +173,7 @@ class Recorder:
             await self._end_sources()
             await asyncio.to_thread(self._writer.stop)
             raise StartError(str(error)) from error
-        self._tapping = asyncio.create_task(self._look(), name="recorder's picture")
+        self._tapping = start_task(self._look(), "recorder's picture")
 
     async def _end_sources(self) -> None:
         if self._tapping is not None:

@@ -25,6 +25,7 @@ from pluriverse_server.programs.catalogue import suggest
 from pluriverse_server.programs.page import PageProgram
 from pluriverse_server.programs.program import Lost, Program
 from pluriverse_server.settings import Settings
+from pluriverse_server.tasks import call_later, start_task
 
 from .crash_limit import CrashLimiter
 from .metrics import Metrics
@@ -91,7 +92,7 @@ class EnvironmentService:
         """Begin the first episode."""
         await self.program.start()
         self.hub.start()
-        self._ticker = asyncio.create_task(self._tick(), name="heartbeat")
+        self._ticker = start_task(self._tick(), "heartbeat")
         environment = self._manifest.environment(self._catalogue[env_id])
         self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=time.time()))
 
@@ -194,7 +195,7 @@ class EnvironmentService:
     def agent_left(self) -> None:
         """Release the keys and buttons that the agent held."""
         if self.injector is not None:
-            self._releasing = asyncio.create_task(self._release(self.injector), name="releasing keys")
+            self._releasing = start_task(self._release(self.injector), "releasing keys")
 
     async def _release(self, injector: AsyncInjector) -> None:
         with contextlib.suppress(DisplayLost):
@@ -294,7 +295,7 @@ class EnvironmentService:
                 self.metrics.reset_seconds.observe(loop.time() - self._resetting_since)
             if (limit := episode.environment.time_limit_s) is not None:
                 limit += SCRAPED_LIMIT_GRACE_S if self._manifest.plays_scraped else 0.0
-                self._time_limit = loop.call_later(limit, self._time_is_up, episode.episode_id)
+                self._time_limit = call_later(limit, "time limit", self._time_is_up, episode.episode_id)
         self._on_change()
 
     def _time_is_up(self, episode_id: int) -> None:

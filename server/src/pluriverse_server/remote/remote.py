@@ -20,6 +20,7 @@ from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
 from pluriverse_server.process import require_free
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.settings import Settings
+from pluriverse_server.tasks import TaskFailed, first_failure, start_task
 from pluriverse_server.viewer.hub import ViewerHub
 
 from .environment import EnvironmentService
@@ -73,7 +74,9 @@ class Remote:
             ManifestError: the runtime can't be used.
             StartError: a program, a port or the screen can't be had.
             GaveUp: something kept dying.
+            TaskFailed: a mistake of ours; the log has more.
         """
+        failure = first_failure()
         settings = self.settings
         manifest = load(settings.runtime)
         if settings.zoom is not None:
@@ -91,7 +94,7 @@ class Remote:
             finally:
                 await asyncio.wait({starting})
             starting.result()
-            await self._play(screen, manifest, catalogue, runtime_dir, on_start)
+            await self._play(screen, manifest, catalogue, runtime_dir, on_start, failure)
         finally:
             await screen.stop()
             shutil.rmtree(runtime_dir, ignore_errors=True)
@@ -103,6 +106,7 @@ class Remote:
         catalogue: Mapping[str, EnvTable],
         runtime_dir: Path,
         on_start: Callable[[Manifest], None],
+        failure: asyncio.Future[TaskFailed],
     ) -> None:
         settings = self.settings
         env_id = require_environment(manifest, catalogue, settings.env_id)
@@ -116,23 +120,29 @@ class Remote:
             await clients.put_on()
             runner = await listen(app, settings.host, settings.rewarder_port)
             on_start(manifest)
-            await self._serve(screen, clients, service)
+            await self._serve(screen, clients, service, failure)
         finally:
             await service.stop(SHUTDOWN_REASON)
             await clients.clear()
             if runner is not None:
                 await runner.cleanup()
 
-    async def _serve(self, screen: Screen, clients: ScreenClients, service: EnvironmentService) -> None:
-        """Serve until stopped, until too much has crashed, or until the screen can't be restarted."""
-        healer = asyncio.create_task(_keep_screen(screen, clients, service), name="screen")
+    async def _serve(
+        self,
+        screen: Screen,
+        clients: ScreenClients,
+        service: EnvironmentService,
+        failure: asyncio.Future[TaskFailed],
+    ) -> None:
+        """Serve until stopped, until too much has crashed, or until a task has failed."""
+        healer = start_task(_keep_screen(screen, clients, service), "screen")
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
-            await asyncio.wait({healer, stopping, service.gave_up}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({stopping, service.gave_up, failure}, return_when=asyncio.FIRST_COMPLETED)
             if service.gave_up.done():
                 raise GaveUp(service.gave_up.result())
-            if healer.done():
-                healer.result()
+            if failure.done():
+                raise failure.result()
         finally:
             for task in (healer, stopping):
                 task.cancel()

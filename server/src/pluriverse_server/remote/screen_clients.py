@@ -10,6 +10,7 @@ from pluriverse_server.display import AsyncInjector, DisplayLost, Screen
 from pluriverse_server.display.screen import ROOT_CAUSE_S
 from pluriverse_server.manifest.runtime import Manifest
 from pluriverse_server.process import StartError
+from pluriverse_server.tasks import start_task
 
 from .environment import EnvironmentService
 from .overlay import OVERLAY, overlay_arguments, start_overlay
@@ -43,7 +44,7 @@ class ScreenClients:
             service.program.put_on(screen.environment)
         if self._overlay_arguments:
             keeping = self._keep_overlay(self._overlay_arguments, screen.environment)
-            self._overlay = asyncio.create_task(keeping, name="overlay")
+            self._overlay = start_task(keeping, "overlay")
 
     async def take_off(self, reason: str) -> None:
         """End the clients of a screen that is gone; do nothing if there are none."""
@@ -92,5 +93,3 @@ class ScreenClients:
         if overlay is not None:
             overlay.cancel()
             await asyncio.wait({overlay})
-            if not overlay.cancelled():
-                overlay.result()

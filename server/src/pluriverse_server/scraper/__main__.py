@@ -17,8 +17,10 @@ from pluriverse_protocol.errors import MalformedReport
 from pluriverse_protocol.reports import Reset, Stop
 from Xlib.error import XauthError
 
+from pluriverse_server import event_loop
 from pluriverse_server.manifest.runtime import ManifestError, load
 from pluriverse_server.programs.catalogue import load_catalogue
+from pluriverse_server.tasks import TaskFailed, first_failure
 
 from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE, DaemonConnection
@@ -47,7 +49,7 @@ def main() -> None:
     adopt_orphans()
     # Short names: programs make sockets below, whose paths have at most 107 bytes.
     folder = Path(tempfile.mkdtemp(prefix="", dir=options.folder))
-    problem = asyncio.run(run(options.directory.absolute(), folder, parent, draft=options.draft))
+    problem = event_loop.run(run(options.directory.absolute(), folder, parent, draft=options.draft))
     if problem is not None:
         print(problem, file=sys.stderr, flush=True)
     # Don't wait for threads that hang in a read.
@@ -63,7 +65,7 @@ async def run(directory: Path, folder: Path, parent: int, *, draft: bool = False
     die_with(parent)
     try:
         return await _serve(directory, folder, stopped, draft=draft)
-    except (Broken, MalformedReport, ManifestError, XauthError, OSError) as error:
+    except (Broken, MalformedReport, ManifestError, TaskFailed, XauthError, OSError) as error:
         return str(error)
     finally:
         await asyncio.to_thread(kill_below, os.getpid(), KILL_S)
@@ -71,6 +73,7 @@ async def run(directory: Path, folder: Path, parent: int, *, draft: bool = False
 
 
 async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft: bool) -> None:
+    failure = first_failure()
     manifest = load(directory)
     catalogue = await load_catalogue(directory, manifest)
     size = manifest.runtime.screen
@@ -80,17 +83,20 @@ async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft
     daemon = await DaemonConnection.open()
     session = Session(directory, manifest, catalogue, desktop, daemon, draft=draft)
     try:
-        await converse(daemon, session, stopped)
+        await converse(daemon, session, stopped, failure)
     finally:
         # The connection stays open until the process ends: the daemon takes a scraper that hangs up for dead.
         await session.close()
 
 
-async def converse(daemon: DaemonConnection, session: Session, stopped: asyncio.Event) -> None:
+async def converse(
+    daemon: DaemonConnection, session: Session, stopped: asyncio.Event, failure: asyncio.Future[TaskFailed]
+) -> None:
     """Play the last requested episode until the daemon stops or hangs up.
 
     Raises:
         Broken: an episode can't begin.
+        TaskFailed: a mistake of ours; the log has more.
         MalformedReport: the daemon sent something else than a request.
     """
     stopping = asyncio.create_task(stopped.wait(), name="stop")
@@ -98,13 +104,15 @@ async def converse(daemon: DaemonConnection, session: Session, stopped: asyncio.
     episode: asyncio.Task[None] | None = None
     try:
         while not stopping.done():
-            waiting: set[asyncio.Task[Any]] = {stopping, asking}
+            waiting: set[asyncio.Future[Any]] = {stopping, asking, failure}
             if episode is not None:
                 waiting.add(episode)
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if episode is not None and episode.done():
                 episode.result()
                 episode = None
+            if failure.done():
+                raise failure.result()
             if asking.done():
                 request = asking.result()
                 if request is None or isinstance(request, Stop):

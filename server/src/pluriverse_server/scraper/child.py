@@ -17,6 +17,7 @@ from pluriverse_protocol.child_process import describe_exit
 
 from pluriverse_server.process import ChildProcess, Pipe, StartError
 from pluriverse_server.sources.program.reader import ProgramOutput
+from pluriverse_server.tasks import start_task
 
 # A pipe's usual size; with the largest that anyone may ask for, a program that floods it costs fewer switches.
 PIPE_BYTES: Final = 1024 * 1024
@@ -40,7 +41,7 @@ class Child:
         self.ended = asyncio.Event()
         self.output = output.output
         self._drain = output
-        self._listening = asyncio.create_task(self._listen(status), name="program's end")
+        self._listening = start_task(self._listen(status), "program's end")
 
     @classmethod
     async def start(

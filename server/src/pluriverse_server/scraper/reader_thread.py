@@ -36,10 +36,10 @@ class ReaderThread:
 
     def ask(self) -> None:
         """Begin a read, unless one is under way; a slow source rests for as long as its last read took."""
-        now = time.monotonic()
-        if self.answer is None and now >= self._rests_until:
-            self._asked_at = now
-            self.answer = asyncio.get_running_loop().create_future()
+        if self.answer is None and time.monotonic() >= self._rests_until:
+            loop = asyncio.get_running_loop()
+            self._asked_at = loop.time()
+            self.answer = loop.create_future()
             self._asked.put(self.answer)
 
     def take(self) -> Sample | None:
@@ -47,7 +47,7 @@ class ReaderThread:
         if self.answer is None:
             return None
         if not self.answer.done():
-            if time.monotonic() - self._asked_at > HANG_S:
+            if asyncio.get_running_loop().time() - self._asked_at > HANG_S:
                 raise SourceError(
                     f"source {self._name!r} hangs: it could not be read within {HANG_S:g} s; is what it reads stuck?"
                 )
@@ -58,7 +58,7 @@ class ReaderThread:
     @property
     def is_late(self) -> bool:
         """Whether the current read is over its budget."""
-        return self.answer is not None and time.monotonic() - self._asked_at > self._budget_s
+        return self.answer is not None and asyncio.get_running_loop().time() - self._asked_at > self._budget_s
 
     def close(self) -> None:
         """Close the reader as soon as its current read returns."""

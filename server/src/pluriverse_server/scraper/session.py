@@ -17,6 +17,7 @@ from pluriverse_server.episode import TIME_LIMIT
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
+from pluriverse_server.tasks import start_task
 
 from .daemon_connection import DaemonConnection
 from .play import Broken, Play, PlaySettings, SharedDesktop
@@ -141,7 +142,7 @@ class Session:
 
     def _stop_later(self, ending: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run ``ending`` to its end, even if the caller is cancelled."""
-        task = asyncio.create_task(ending, name="play's end")
+        task = start_task(ending, "play's end")
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
         return task

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from pluriverse_server.tasks import start_task
+
 from .play import Broken, Play
 
 log = logging.getLogger(__name__)
@@ -37,7 +39,7 @@ class Spares:
     def fill(self) -> None:
         """Make the missing plays, one after the other, in the background."""
         if self._making is None and len(self._ready) < self._count:
-            self._making = asyncio.create_task(self._make_one(), name="warm spare")
+            self._making = start_task(self._make_one(), "warm spare")
 
     async def close(self) -> None:
         """Stop all spares, and make no more."""
@@ -60,7 +62,7 @@ class Spares:
             return
         finally:
             self._making = None
-        self._ready[play] = asyncio.create_task(self._rest(play), name="warm spare")
+        self._ready[play] = start_task(self._rest(play), "warm spare")
         self.fill()
 
     async def _rest(self, play: Play) -> None:

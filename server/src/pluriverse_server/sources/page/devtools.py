@@ -21,6 +21,8 @@ from typing import Any, Final, cast
 
 import aiohttp
 
+from pluriverse_server.tasks import start_task
+
 log = logging.getLogger(__name__)
 
 Parameters = Mapping[str, Any]
@@ -138,7 +140,7 @@ class DevTools:
 
     def post(self, method: str, parameters: Parameters | None = None, session_id: str = "") -> None:
         """Send a command without waiting for its result. Commands are sent in the order of the calls."""
-        task = asyncio.create_task(self._call_quietly(method, parameters, session_id), name=method)
+        task = start_task(self._call_quietly(method, parameters, session_id), method)
         self._posted.add(task)
         task.add_done_callback(self._posted.discard)
 

@@ -1,0 +1,66 @@
+"""The event loop of a daemon and of its scrapers, whose clock stands still while they can't run."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import selectors
+import time
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+_T = TypeVar("_T")
+
+# A loop that comes later than this was stopped, or starved. No time limit is so short that less would matter to it.
+MAX_LATE_S: Final = 0.5
+
+
+class SteadyLoop(asyncio.SelectorEventLoop):
+    """Doesn't count the time that it was stopped (SIGSTOP, a paused container), or got no CPU.
+
+    All timers and time limits go by this clock, so nobody is blamed for what they couldn't do or we couldn't hear: a
+    stopped program has drawn no frames, and what a running one has said meanwhile is read first.
+    """
+
+    def __init__(self) -> None:
+        self._watch = _Watch()
+        super().__init__(_WatchedSelector(self._watch))
+
+    def time(self) -> float:
+        """Return seconds, without those that were lost."""
+        return self._watch.time()
+
+
+def run(main: Coroutine[Any, Any, _T]) -> _T:
+    """Run ``main`` as ``asyncio.run`` does, on such a loop."""
+    with asyncio.Runner(loop_factory=SteadyLoop) as runner:
+        return runner.run(main)
+
+
+class _Watch:
+    """A monotonic clock that leaves out each gap between two looks at it that is longer than MAX_LATE_S."""
+
+    def __init__(self) -> None:
+        self._lost_s = 0.0
+        self._looked_at = time.monotonic()
+
+    def time(self, waited_s: float = 0.0) -> float:
+        """Return the time; a gap of ``waited_s`` since the last look was wanted."""
+        now = time.monotonic()
+        late_s = now - self._looked_at - waited_s
+        if late_s > MAX_LATE_S:
+            self._lost_s += late_s
+        self._looked_at = now
+        return now - self._lost_s
+
+
+class _WatchedSelector(selectors.DefaultSelector):
+    def __init__(self, watch: _Watch) -> None:
+        super().__init__()
+        self._watch = watch
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self._watch.time()
+        ready = super().select(timeout)
+        self._watch.time(math.inf if timeout is None else max(0.0, timeout))
+        return ready

@@ -1,0 +1,62 @@
+"""Tasks and timers that nobody waits for: one that fails is logged, and ends what has started it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar, TypeVarTuple
+
+log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+_Arguments = TypeVarTuple("_Arguments")
+
+
+class TaskFailed(Exception):
+    """A task or timer failed, by a mistake of ours; the message says which, the log has the traceback."""
+
+
+# Tasks and timers inherit it from whatever starts them.
+_failure: Final = ContextVar[asyncio.Future[TaskFailed]]("failure")
+
+
+def first_failure() -> asyncio.Future[TaskFailed]:
+    """Return a future for the first failure of all that is started from here on, by this task and by what it starts."""
+    failure = asyncio.get_running_loop().create_future()
+    _failure.set(failure)
+    return failure
+
+
+def start_task(work: Coroutine[Any, Any, _T], name: str) -> asyncio.Task[_T]:
+    """Start a task that may only end by returning, or by being cancelled."""
+    task = asyncio.create_task(work, name=name)
+    task.add_done_callback(_ended)
+    return task
+
+
+def call_later(
+    delay_s: float, name: str, callback: Callable[[*_Arguments], object], *args: *_Arguments
+) -> asyncio.TimerHandle:
+    """Call ``callback`` in ``delay_s`` seconds."""
+
+    def call() -> None:
+        try:
+            callback(*args)
+        except Exception as error:  # noqa: BLE001 - it ends the remote
+            _fail(name, error)
+
+    return asyncio.get_running_loop().call_later(delay_s, call)
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _fail(task.get_name(), error)
+
+
+def _fail(name: str, error: BaseException) -> None:
+    log.critical("the task %r failed", name, exc_info=error)
+    failure = _failure.get(None)
+    if failure is not None and not failure.done():
+        failure.set_result(TaskFailed(f"the task {name!r} failed: {type(error).__name__}: {error}"))
