@@ -87,7 +87,8 @@ class Window:
         """The keysym that the next key press means, with Shift as it was; presses of Shift itself are passed over."""
         while True:
             event = self.event(X.KeyPress)
-            keysym = self.connection.keycode_to_keysym(event.detail, bool(event.state & X.ShiftMask))
+            plain, shifted = (self.connection.keycode_to_keysym(event.detail, level) for level in (0, 1))
+            keysym = shifted if event.state & X.ShiftMask and shifted else plain
             if keysym not in (XK.XK_Shift_L, XK.XK_Shift_R):
                 return keysym
 

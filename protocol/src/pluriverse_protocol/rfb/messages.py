@@ -115,6 +115,18 @@ def encodings_of(message: bytes) -> list[int]:
     return [number for (number,) in struct.iter_unpack(">i", message[_SET_ENCODINGS.size :])]
 
 
+def key_of(message: bytes) -> tuple[int, bool]:
+    """Return the keysym of a KeyEvent message, and whether it is pressed."""
+    _, down, keysym = _KEY_EVENT.unpack(message)
+    return keysym, bool(down)
+
+
+def pointer_of(message: bytes) -> tuple[int, int, int]:
+    """Return the place in a PointerEvent message, and its mask of buttons."""
+    _, mask, x, y = _POINTER_EVENT.unpack(message)
+    return x, y, mask
+
+
 def _no_body(head: bytes) -> int:
     del head
     return 0

@@ -44,6 +44,7 @@ class Encoding(enum.IntEnum):
     DESKTOP_SIZE = -223
     LAST_RECT = -224
     CURSOR = -239
+    QEMU_EXTENDED_KEY_EVENT = -258
     EXTENDED_DESKTOP_SIZE = -308
     FENCE = -312
     CONTINUOUS_UPDATES = -313

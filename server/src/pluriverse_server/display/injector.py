@@ -56,7 +56,7 @@ class Injector:
             DisplayLost: the X server is gone.
         """
         with ReportingLoss(self._display):
-            self._read_notices()
+            self._keymap.follow()
             for event in events:
                 match event:
                     case KeyEvent(keysym, down=True):
@@ -89,13 +89,6 @@ class Injector:
     def abort(self) -> None:
         """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
         abort(self._connection)
-
-    def _read_notices(self) -> None:
-        remapped = False
-        for _ in range(self._connection.pending_events()):
-            remapped |= self._connection.next_event().type == X.MappingNotify
-        if remapped:
-            self._keymap.reload()
 
     def _press(self, keysym: int) -> None:
         if keysym in self._held:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from Xlib import X
 from Xlib.display import Display
 
 from pluriverse_server.x11.connection import ReportingLoss, hang_up, open_display
@@ -22,6 +23,11 @@ SHIFT_L: Final = 0xFFE1
 # what reaches a character in the map's second column; a function there may need Alt or Num Lock instead.
 _FIRST_FUNCTION: Final = 0xFE00
 _FIRST_UNICODE: Final = 0x01000000
+
+
+def is_character(keysym: int) -> bool:
+    """Return whether it is a character rather than a function."""
+    return keysym < _FIRST_FUNCTION or keysym >= _FIRST_UNICODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +46,38 @@ class Keymap:
         # The keysym that each spare keycode was given, least recently used first; 0 for one not used yet.
         self._spares: OrderedDict[int, int] = OrderedDict()
         self._strokes: dict[int, Stroke] = {}
+        self._shifting: frozenset[int] = frozenset()
         self.reload()
         self.shift = self._strokes[SHIFT_L].keycode if SHIFT_L in self._strokes else None
+
+    @property
+    def keysyms(self) -> Collection[int]:
+        """All keysyms that are typed without a spare keycode."""
+        return [keysym for keysym, stroke in self._strokes.items() if stroke.keycode not in self._spares]
+
+    def known(self, keysym: int) -> Stroke | None:
+        """Return what types the keysym as the map is; None if the map lacks it."""
+        return self._strokes.get(keysym)
+
+    def shifts(self, keycode: int) -> bool:
+        """Return whether Shift makes another character of the key's."""
+        return keycode in self._shifting
+
+    def follow(self) -> None:
+        """Take in what others have changed; the connection's other events are dropped."""
+        remapped = False
+        for _ in range(self._connection.pending_events()):
+            remapped |= self._connection.next_event().type == X.MappingNotify
+        if remapped:
+            self.reload()
+
+    def restore(self) -> None:
+        """Take off the map what ``stroke`` has put there."""
+        for keycode, keysym in self._spares.items():
+            if keysym:
+                self._connection.change_keyboard_mapping(keycode, [(0, 0)])
+                self._strokes.pop(keysym, None)
+                self._spares[keycode] = 0
 
     def reload(self) -> None:
         """Read the map again, after a MappingNotify."""
@@ -53,13 +89,16 @@ class Keymap:
         for shift in (False, True):
             for keycode, keysyms in enumerate(columns, first):
                 keysym = keysyms[shift] if len(keysyms) > shift else 0
-                if keysym and not (shift and _FIRST_FUNCTION <= keysym < _FIRST_UNICODE):
+                if keysym and (not shift or is_character(keysym)):
                     strokes.setdefault(keysym, Stroke(keycode, shift))
         self._strokes = strokes
+        self._shifting = frozenset(
+            keycode for keycode, keysyms in enumerate(columns, first) if len({*keysyms[:2]} - {0}) == 2
+        )
         for keycode, keysyms in enumerate(columns, first):
             if not any(keysyms) and keycode not in PROBE_KEYCODES.values():
                 self._spares[keycode] = 0
-            elif keycode in self._spares and self._spares[keycode] not in keysyms:
+            elif keycode in self._spares and self._spares[keycode] != keysyms[0]:
                 # Another client has taken it: the VNC server adds keysyms too.
                 del self._spares[keycode]
 

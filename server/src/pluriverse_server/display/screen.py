@@ -15,6 +15,7 @@ from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
 from . import vnc
 from .keymap import map_probe_keysyms
+from .vnc_keyboard import VncKeyboard
 from .xserver import XServer
 
 Backend = Literal["xvfb", "xvnc"]
@@ -180,6 +181,7 @@ class Screen(ABC):
             command = await self._x_command()
             self._x = await XServer.start(command, xauthority=self.xauthority, env=child_environment({}))
             await self._map_probes(self._x)
+            await self.gate.type_with(await self._open_keyboard())
             await self._start_vnc()
         except BaseException:
             await self._stop()
@@ -191,6 +193,7 @@ class Screen(ABC):
         await self._stop_servers()
 
     async def _stop_servers(self) -> None:
+        await self.gate.type_with(None)
         if self._vnc is not None:
             await self._vnc.stop()
             self._vnc = None
@@ -206,6 +209,12 @@ class Screen(ABC):
                 await asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
         except (DisplayLost, TimeoutError) as error:
             raise StartError(f"the X server runs but takes no connection: {error}\n{x.child.output_tail}") from error
+
+    async def _open_keyboard(self) -> VncKeyboard:
+        try:
+            return await VncKeyboard.open(self.display, self.xauthority)
+        except DisplayLost as error:
+            raise StartError(f"the X server takes no connection for the keyboard: {error}") from error
 
     async def _x_answers(self) -> bool:
         if self._x is None or self._x.child.returncode is not None:

@@ -21,6 +21,7 @@ from pluriverse_server.access.connections import ConnectionTable
 from pluriverse_server.access.throttle import PasswordThrottle
 from pluriverse_server.process import StartError, port_fault
 
+from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
 from .pump import Half, join
 from .vnc_server import VncServerLost, connect
@@ -54,6 +55,8 @@ class Gate:
         )
         self.throttle = PasswordThrottle()
         self.clients: set[_ClientHalf] = set()
+        # Of the screen that is there now; None while there is none.
+        self.keyboard: Keyboard | None = None
         self._servers: list[asyncio.Server] = []
         self._thread: LoopThread | None = None
 
@@ -75,6 +78,11 @@ class Gate:
             await self.close()
             raise StartError(port_fault("VNC", host, port, "--vnc-port", error)) from error
 
+    async def type_with(self, keyboard: Keyboard | None) -> None:
+        """Use this keyboard for clients that come from now on; the one before is closed."""
+        if self._thread is not None:
+            await self._thread.run(self._type_with(keyboard))
+
     async def close(self) -> None:
         """Stop listening, and end all connections. May be called repeatedly."""
         thread, self._thread = self._thread, None
@@ -89,7 +97,13 @@ class Gate:
             await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private),
         ]
 
+    async def _type_with(self, keyboard: Keyboard | None) -> None:
+        before, self.keyboard = self.keyboard, keyboard
+        if before is not None:
+            await before.close()
+
     async def _close(self) -> None:
+        await self._type_with(None)
         servers, self._servers = self._servers, []
         for server in servers:
             server.close()
@@ -111,8 +125,14 @@ class _ClientHalf(Half):
         self._handshake = ServerHandshake(self._challenge)
         self._address = ""
         self._judging = False
+        self._input: ClientInput | None = None
         self._opening: asyncio.Task[None] | None = None
         self._deadline = self._loop.call_later(HANDSHAKE_S, self._late)
+
+    @property
+    def types(self) -> bool:
+        """Whether its keys reach the screen."""
+        return self._input is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -127,10 +147,10 @@ class _ClientHalf(Half):
         self.transport.write(self._handshake.greeting)
 
     def data_received(self, data: bytes) -> None:
-        if self.other is not None:
-            self.other.transport.write(data)
-            return
         try:
+            if self._input is not None:
+                self._input.feed(data)
+                return
             self.transport.write(self._handshake.feed(data))
         except RfbError as error:
             self._refuse(str(error))
@@ -148,6 +168,11 @@ class _ClientHalf(Half):
         self._gate.table.remove(self)
         if self._opening is not None:
             self._opening.cancel()
+        if self._input is not None:
+            self._input.close()
+            self._input = None
+            if self._gate.keyboard is not None and not any(client.types for client in self._gate.clients):
+                self._gate.keyboard.rest()
         super().connection_lost(exc)
 
     def _take_answer(self, answer: bytes) -> None:
@@ -191,10 +216,11 @@ class _ClientHalf(Half):
             server.transport.abort()
             return
         self.transport.write(server_init(server.desktop.result()) + server.leftover)
-        server.transport.write(self._handshake.leftover)
         join(self, server)
         for half in (self, server):
             half.transport.resume_reading()
+        self._input = ClientInput(self.transport, server.transport, self._gate.keyboard)
+        self.data_received(self._handshake.leftover)
 
     def _refuse(self, why: str) -> None:
         log.debug("VNC: %s was refused: %s", self._address or "the viewer", why)

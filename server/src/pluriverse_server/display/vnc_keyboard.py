@@ -1,0 +1,171 @@
+"""The keyboard map for VNC clients: how it types each keysym, and spare keycodes for those that it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.gate.client_input import Way
+from pluriverse_server.x11.connection import (
+    DisplayLost,
+    ReportingLoss,
+    abort,
+    closing_on_error,
+    hang_up,
+    open_display,
+)
+
+from .client_thread import ClientThread, open_in_thread
+from .keymap import Keymap, Stroke, is_character
+
+log = logging.getLogger(__name__)
+
+# A program that hasn't read a press yet would take it for what its keycode means next.
+SETTLE_S: Final = 0.1
+
+# Toolkits read the map on a connection of their own, and may see a press before they see what it means: Chromium typed
+# one character of ten wrong on a busy machine when this was 0.
+NOTICE_S: Final = 0.05
+
+# As the injector: a server silent for this long is frozen.
+ANSWER_DEADLINE_S: Final = 2.0
+
+
+class SpareKeys:
+    """Puts keysyms on the spare keycodes of an X server's map. Blocking, for one thread at a time."""
+
+    def __init__(self, display: str, xauthority: Path) -> None:
+        """Connect; raise DisplayLost if there is no X server at ``display``, or it refuses the cookie."""
+        self._display = display
+        self._connection = open_display(display, xauthority)
+        with closing_on_error(self._connection), ReportingLoss(display):
+            self.keymap = Keymap(self._connection)
+        self._pressed_at: dict[int, float] = {}  # of each keycode that was given, steady seconds
+
+    def add(self, keysym: int, held: Collection[int]) -> bool:
+        """Put a keysym on the map, but not in the place of one that is held; return whether it is there.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        with ReportingLoss(self._display):
+            self.keymap.follow()
+            new = self.keymap.known(keysym) is None
+            kept = {stroke.keycode for each in held if (stroke := self.keymap.known(each)) is not None}
+            stroke = self._stroke(keysym, kept)
+            if stroke is None:
+                return False
+            if new:
+                self._connection.sync()
+                time.sleep(NOTICE_S)
+            self._pressed_at[stroke.keycode] = time.monotonic()
+            return True
+
+    def restore(self) -> None:
+        """Take off the map what was added, once it has settled; raise DisplayLost if the X server is gone."""
+        with ReportingLoss(self._display):
+            if self._pressed_at:
+                time.sleep(SETTLE_S)
+            self.keymap.follow()
+            self.keymap.restore()
+            self._connection.sync()
+
+    def close(self) -> None:
+        """Hang up. May be called again, and when the X server is gone."""
+        hang_up(self._connection)
+
+    def abort(self) -> None:
+        """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
+        abort(self._connection)
+
+    def _stroke(self, keysym: int, kept: Collection[int]) -> Stroke | None:
+        """Return what types it; wait where every keycode that isn't held has just been pressed."""
+        while True:
+            settled = time.monotonic() - SETTLE_S
+            self._pressed_at = {keycode: at for keycode, at in self._pressed_at.items() if at > settled}
+            stroke = self.keymap.stroke(keysym, {*kept, *self._pressed_at})
+            if stroke is not None or not self._pressed_at:
+                return stroke
+            time.sleep(min(self._pressed_at.values()) - settled)
+
+
+class VncKeyboard:
+    """The keyboard of a screen, for the gate's event loop; implements its ``Keyboard``."""
+
+    def __init__(self, display: str, xauthority: Path, thread: ClientThread[SpareKeys]) -> None:
+        self._display = display
+        self._xauthority = xauthority
+        self._thread: ClientThread[SpareKeys] | None = thread
+        keymap = thread.client.keymap
+        self._ways = {keysym: _way(keymap, keysym) for keysym in keymap.keysyms}
+        self._held = Counter[int]()
+        self._pressing = asyncio.Lock()
+        self._resting: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, display: str, xauthority: Path) -> VncKeyboard:
+        """Connect; raise DisplayLost if there is no X server, or it refuses or doesn't answer."""
+        return cls(display, xauthority, await _open(display, xauthority))
+
+    def way(self, keysym: int) -> Way:
+        """Return how the map as it was at first types a keysym."""
+        return self._ways.get(keysym, Way.MISSING)
+
+    async def press(self, keysym: int) -> bool:
+        """Put a missing keysym on the map until its ``release``; return False if that can't be done."""
+        self._held[keysym] += 1
+        try:
+            # One at a time, so that none spends its deadline on waiting for others.
+            async with self._pressing:
+                # A server that didn't answer once is asked anew: it may only have been paused.
+                thread = self._thread = self._thread or await _open(self._display, self._xauthority)
+                held = frozenset(self._held)
+                added = await thread.run(lambda keys: keys.add(keysym, held))
+        except DisplayLost as error:
+            log.debug("keysym %#x was not put on the keyboard map: %s", keysym, error)
+            self._thread = None
+            added = False
+        except BaseException:
+            self.release(keysym)
+            raise
+        if not added:
+            self.release(keysym)
+        return added
+
+    def release(self, keysym: int) -> None:
+        """Let the place of a keysym be taken by another."""
+        self._held -= Counter((keysym,))
+
+    def rest(self) -> None:
+        """Take off the map what was added, as nobody types any more."""
+        if self._thread is not None:
+            self._resting = asyncio.create_task(self._restore(self._thread), name="keyboard's rest")
+
+    async def close(self) -> None:
+        """Hang up. May be called repeatedly, and when the X server is gone."""
+        if self._thread is not None:
+            await self._thread.close()
+
+    async def _restore(self, thread: ClientThread[SpareKeys]) -> None:
+        with contextlib.suppress(DisplayLost):
+            await thread.run(lambda keys: keys.restore())
+
+
+async def _open(display: str, xauthority: Path) -> ClientThread[SpareKeys]:
+    return await open_in_thread(
+        "VNC keyboard", lambda: SpareKeys(display, xauthority), display, deadline_s=ANSWER_DEADLINE_S
+    )
+
+
+def _way(keymap: Keymap, keysym: int) -> Way:
+    stroke = keymap.known(keysym)
+    assert stroke is not None
+    if stroke.shift:
+        return Way.WITH_SHIFT
+    return Way.WITHOUT_SHIFT if is_character(keysym) and keymap.shifts(stroke.keycode) else Way.ANYHOW

@@ -1,0 +1,185 @@
+"""One client's messages on their way to the VNC server, with its keys as that server can press them.
+
+X0tigervnc drops a character that needs Shift unless the client holds it, and one that the keyboard map lacks; Xtigervnc
+adds those until the map is full. Here Shift is pressed around such a key, and what is missing is put on the map before
+the key goes on. All stays on the one connection, in its order: a click that follows a key comes after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+from typing import Final, Protocol
+
+from pluriverse_protocol.limits import MAX_KEYSYM
+from pluriverse_protocol.rfb.errors import RfbError
+from pluriverse_protocol.rfb.messages import (
+    encodings_of,
+    key_event,
+    key_of,
+    pointer_event,
+    pointer_of,
+    read_message,
+    set_encodings,
+)
+from pluriverse_protocol.rfb.numbers import ClientMessage, Encoding
+from pluriverse_protocol.rfb.steps import PAUSE, StepReader, Steps
+
+log = logging.getLogger(__name__)
+
+SHIFT_L: Final = 0xFFE1
+SHIFT_R: Final = 0xFFE2
+SHIFTS: Final = frozenset((SHIFT_L, SHIFT_R))
+
+# X has 248 keys.
+MAX_HELD: Final = 256
+
+# The clipboard goes neither way, the kernel's keys of QEMU's message would pass by all that is done here.
+PASSING: Final = frozenset(ClientMessage) - {ClientMessage.CLIENT_CUT_TEXT, ClientMessage.QEMU}
+
+# The first makes pointer events longer than ``read_message`` has them, the second makes clients send QEMU's message.
+WITHHELD: Final = (Encoding.EXTENDED_MOUSE_BUTTONS, Encoding.QEMU_EXTENDED_KEY_EVENT)
+
+# Unicode's keysyms of the characters of Latin-1, which have shorter ones.
+_UNICODE: Final = 0x01000000
+_LATIN_1: Final = frozenset((*range(0x20, 0x7F), *range(0xA0, 0x100)))
+
+
+class Way(enum.Enum):
+    """How the keyboard map types a keysym."""
+
+    ANYHOW = enum.auto()
+    WITH_SHIFT = enum.auto()
+    WITHOUT_SHIFT = enum.auto()
+    MISSING = enum.auto()
+
+
+class Keyboard(Protocol):
+    """The keyboard map of the VNC server's screen."""
+
+    def way(self, keysym: int) -> Way:
+        """Return how it is typed, at once; keysyms that were added are still ``MISSING``."""
+        ...
+
+    async def press(self, keysym: int) -> bool:
+        """Put a missing keysym on the map, and keep it there until its ``release``; return whether that was done."""
+        ...
+
+    def release(self, keysym: int) -> None:
+        """Let the place of one that was pressed be taken by another."""
+        ...
+
+    def rest(self) -> None:
+        """Put the map back as it was, as nobody types any more."""
+        ...
+
+    async def close(self) -> None:
+        """Hang up."""
+        ...
+
+
+class ClientInput:
+    """Turns what one client sends into what the VNC server is sent."""
+
+    def __init__(self, client: asyncio.Transport, server: asyncio.Transport, keyboard: Keyboard | None) -> None:
+        self._client = client
+        self._server = server
+        self._keyboard = keyboard
+        self._held: set[int] = set()  # the keysyms that the client holds
+        self._added: set[int] = set()  # those of them that the map lacked
+        self._pointer = b""  # the last pointer event
+        self._adding: asyncio.Task[None] | None = None
+        self._passed = bytearray()
+        self._reader = StepReader(self._run())
+
+    def feed(self, data: bytes) -> None:
+        """Send on what came, up to a key that has to be put on the map first.
+
+        Raises:
+            RfbError: it isn't RFB, or too much of it.
+        """
+        self._reader.feed(data)
+        self._flush()
+        if self._adding is not None:
+            # What comes meanwhile waits in the kernel.
+            self._client.pause_reading()
+
+    def close(self) -> None:
+        """Release what the client holds, which X0tigervnc doesn't by itself."""
+        if self._adding is not None:
+            self._adding.cancel()
+        self._passed.clear()
+        for keysym in list(self._held):
+            self._release(keysym)
+            self._passed += key_event(keysym, False)
+        if self._pointer:
+            x, y, _ = pointer_of(self._pointer)
+            self._passed += pointer_event(x, y, 0)
+        self._flush()
+
+    def _run(self) -> Steps[None]:
+        while True:
+            kind, message = yield from read_message(PASSING)
+            if kind == ClientMessage.KEY_EVENT:
+                keysym, down = key_of(message)
+                yield from self._key(_shortest(keysym), down)
+            elif kind == ClientMessage.SET_ENCODINGS:
+                self._passed += set_encodings([each for each in encodings_of(message) if each not in WITHHELD])
+            else:
+                if kind == ClientMessage.POINTER_EVENT:
+                    self._pointer = message
+                self._passed += message
+
+    def _key(self, keysym: int, down: bool) -> Steps[None]:
+        if not 0 < keysym <= MAX_KEYSYM:
+            return
+        if not down:
+            self._release(keysym)
+            self._passed += key_event(keysym, False)
+            return
+        way = self._keyboard.way(keysym) if self._keyboard is not None else Way.ANYHOW
+        if way is Way.MISSING and keysym not in self._added:
+            self._adding = asyncio.get_running_loop().create_task(self._add(keysym), name="VNC client's key")
+            yield PAUSE
+        shifts = self._held & SHIFTS
+        before: dict[int, bool] = {}
+        if way is Way.WITH_SHIFT and not shifts:
+            before = {SHIFT_L: True}
+        elif way is Way.WITHOUT_SHIFT:
+            before = dict.fromkeys(shifts, False)
+        after = {shift: not change for shift, change in before.items()}
+        for each, change in (*before.items(), (keysym, True), *after.items()):
+            self._passed += key_event(each, change)
+        if len(self._held) < MAX_HELD:
+            self._held.add(keysym)
+
+    def _release(self, keysym: int) -> None:
+        self._held.discard(keysym)
+        if keysym in self._added and self._keyboard is not None:
+            self._added.discard(keysym)
+            self._keyboard.release(keysym)
+
+    async def _add(self, keysym: int) -> None:
+        assert self._keyboard is not None
+        if await self._keyboard.press(keysym):
+            self._added.add(keysym)
+        self._adding = None
+        try:
+            self._reader.resume()
+        except RfbError as error:
+            log.debug("VNC: a client was hung up on: %s", error)
+            self._client.abort()
+        self._flush()
+        _, high = self._server.get_write_buffer_limits()
+        if self._adding is None and self._server.get_write_buffer_size() <= high:
+            self._client.resume_reading()
+
+    def _flush(self) -> None:
+        if self._passed:
+            self._server.write(bytes(self._passed))
+            self._passed.clear()
+
+
+def _shortest(keysym: int) -> int:
+    return keysym - _UNICODE if keysym - _UNICODE in _LATIN_1 else keysym

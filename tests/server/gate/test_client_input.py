@@ -1,0 +1,137 @@
+"""Keys on their way to a real VNC server and a window, on both displays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pluriverse_protocol.rfb.messages import key_event, pointer_event
+from pluriverse_server.display import Screen
+from support.rfb import RfbClient
+from support.waiting import eventually
+from support.xwindow import Window
+from Xlib import XK, X
+
+TEXT = 'aA1!@#$%^&*()_+{}|:"<>?~z'
+LATIN_1 = [*range(0x20, 0x7F), *range(0xA0, 0x100)]
+GREEK = [0x01000000 + ord(character) for character in "αβγδεζηθικλμνξοπρστυφχψω"]
+
+
+@pytest.fixture
+def window(screen: Screen) -> Iterator[Window]:
+    with Window(screen.display, screen.xauthority) as window:
+        yield window
+
+
+@pytest.fixture
+async def client(screen: Screen) -> AsyncIterator[RfbClient]:
+    client = await asyncio.to_thread(RfbClient, "127.0.0.1", screen.options.vnc_port)
+    with client:
+        yield client
+
+
+async def typed(window: Window, count: int) -> list[int]:
+    return await asyncio.to_thread(lambda: [window.typed() for _ in range(count)])
+
+
+async def test_every_character_arrives_though_the_client_never_presses_shift(client: RfbClient, window: Window) -> None:
+    keysyms = [*map(ord, TEXT), *LATIN_1, *GREEK, 0x0101F600]
+    for keysym in keysyms:
+        client.press(keysym)
+    assert await typed(window, len(keysyms)) == keysyms
+    await asyncio.to_thread(window.wait_for_held, 0)
+
+
+async def test_every_character_arrives_while_the_client_holds_shift(client: RfbClient, window: Window) -> None:
+    keysyms = [*map(ord, TEXT), *LATIN_1, *GREEK]
+    client.key(XK.XK_Shift_R, True)
+    for keysym in keysyms:
+        client.press(keysym)
+    assert await typed(window, len(keysyms)) == keysyms
+    assert len(await asyncio.to_thread(window.wait_for_held, 1)) == 1
+
+
+async def test_unicode_keysyms_of_latin_1_are_taken_as_its_own(client: RfbClient, window: Window) -> None:
+    client.press(0x01000000 + ord("A"))
+    client.press(0x01000000 + ord("é"))
+    assert await typed(window, 2) == [ord("A"), ord("é")]
+
+
+async def test_click_between_two_keys_comes_between_them(client: RfbClient, window: Window) -> None:
+    keys = [GREEK[0], ord("a"), ord("!"), GREEK[1]]
+    for keysym in keys:
+        client.press(keysym)
+        client.pointer(10, 10, 1)
+        client.pointer(10, 10, 0)
+    seen: list[int] = []
+
+    def read() -> None:
+        while len(seen) < 2 * len(keys):
+            event = window.event(X.KeyPress, X.ButtonPress)
+            shift = event.type == X.KeyPress and event.detail == 50
+            if not shift:
+                seen.append(event.type)
+
+    await asyncio.to_thread(read)
+    assert seen == [X.KeyPress, X.ButtonPress] * len(keys)
+
+
+async def test_keys_of_a_client_that_hangs_up_are_released(screen: Screen, client: RfbClient, window: Window) -> None:
+    for keysym in (GREEK[0], ord("!"), XK.XK_Left, XK.XK_Shift_L):
+        client.key(keysym, True)
+    await asyncio.to_thread(window.wait_for_held, 4)
+    client.close()
+    await asyncio.to_thread(window.wait_for_held, 0)
+
+
+async def test_key_that_is_held_keeps_its_meaning_however_many_follow(client: RfbClient, window: Window) -> None:
+    client.key(GREEK[0], True)
+    assert await typed(window, 1) == [GREEK[0]]
+    (keycode,) = await asyncio.to_thread(window.wait_for_held, 1)
+    for keysym in GREEK[1:]:
+        client.press(keysym)
+    assert await typed(window, len(GREEK) - 1) == GREEK[1:]
+    assert window.connection.keycode_to_keysym(keycode, 0) == GREEK[0]
+
+
+async def test_map_is_as_it_was_once_the_last_client_has_left(
+    screen: Screen, client: RfbClient, window: Window
+) -> None:
+    def keymap() -> list[list[int]]:
+        return [list(keysyms) for keysyms in window.connection.get_keyboard_mapping(8, 248)]
+
+    before = keymap()
+    for keysym in GREEK:
+        client.press(keysym)
+    assert await typed(window, len(GREEK)) == GREEK
+    assert keymap() != before
+    client.close()
+    await eventually(lambda: keymap() == before)
+
+
+async def test_frozen_x_server_holds_up_neither_the_gate_nor_what_comes_after_it(
+    screen: Screen, client: RfbClient, window: Window
+) -> None:
+    pid = screen.pids["X server"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        client.press(GREEK[0])
+        client.press(ord("b"))
+        reader, writer = await asyncio.open_connection("127.0.0.1", screen.options.vnc_port)
+        async with asyncio.timeout(1):
+            assert await reader.readexactly(4) == b"RFB "
+        writer.close()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert await typed(window, 2) == [GREEK[0], ord("b")]
+
+
+async def test_what_is_no_message_ends_the_connection(screen: Screen, client: RfbClient) -> None:
+    client._socket.sendall(key_event(GREEK[0], True) + b"\xc8" + pointer_event(1, 1, 0))  # pyright: ignore[reportPrivateUsage] - no client would
+    with contextlib.suppress(OSError):
+        await eventually(lambda: not screen.gate.clients)
+    assert not screen.gate.clients
