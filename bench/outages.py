@@ -288,39 +288,40 @@ def stopped(plan: Plan) -> Found:
 
 
 def paused(plan: Plan) -> Found:
-    """Stop all of a remote for one to eight seconds; a tenth of all faults."""
-    with _books() as books:
-        remotes = Noted(plan.remotes)
-        with contextlib.closing(pluriverse.make(ENV_ID, remotes=remotes)) as env:
-            ledger = Ledger()
-            faults = play(env, "paused", pause(remotes, 1.0, 8.0), _share(plan, 10), plan.seconds, ledger, 0.0)
-        return _found(plan, faults, ledger, books)
+    """Stop all of a remote for one to eight seconds; a tenth of all faults.
+
+    The agent is attached, as to remotes that somebody else runs: it can only wait, and replaces none.
+    """
+    with _books() as books, contextlib.closing(Noted(plan.remotes)) as remotes:
+        there = remotes.start(no_progress)
+        return _attached(plan, "paused", there, pause(remotes, 1.0, 8.0), books)
 
 
 def blackouts(plan: Plan) -> Found:
     """Silence both lines to a remote for a while; a tenth of all faults."""
-    with _books() as books:
-        remotes = Noted(plan.remotes)
-        with contextlib.closing(remotes):
-            there = remotes.start(no_progress)
-            ports = [port for address in there for port in (address.vnc_port, address.rewarder_port)]
-            ledger = Ledger()
-            with relaying(ports) as relay:
-                relayed = [
-                    Address(HOST, relay.ports[each.vnc_port], relay.ports[each.rewarder_port], each.password)
-                    for each in there
-                ]
+    with _books() as books, contextlib.closing(Noted(plan.remotes)) as remotes:
+        there = remotes.start(no_progress)
+        with relaying([port for each in there for port in (each.vnc_port, each.rewarder_port)]) as relay:
 
-                def inject(index: int) -> Fault:
-                    both = there[index].vnc_port, there[index].rewarder_port
-                    at = time.time()
-                    relay.silence(both, silent=True)
-                    lasts_s = random.uniform(1.0, plan.longest_blackout_s)
-                    return Fault("blackout", False, at, lambda: relay.silence(both, silent=False), lasts_s)
+            def inject(index: int) -> Fault:
+                both = there[index].vnc_port, there[index].rewarder_port
+                at = time.time()
+                relay.silence(both, silent=True)
+                lasts_s = random.uniform(1.0, plan.longest_blackout_s)
+                return Fault("blackout", False, at, lambda: relay.silence(both, silent=False), lasts_s)
 
-                with contextlib.closing(pluriverse.make(ENV_ID, remotes=Attached(relayed))) as env:
-                    faults = play(env, "blackouts", inject, _share(plan, 10), plan.seconds, ledger, 0.0)
-        return _found(plan, faults, ledger, books)
+            relayed = [
+                Address(HOST, relay.ports[each.vnc_port], relay.ports[each.rewarder_port], each.password)
+                for each in there
+            ]
+            return _attached(plan, "blackouts", relayed, inject, books)
+
+
+def _attached(plan: Plan, name: str, addresses: Sequence[Address], inject: Inject, books: Path) -> Found:
+    ledger = Ledger()
+    with contextlib.closing(pluriverse.make(ENV_ID, remotes=Attached(addresses))) as env:
+        faults = play(env, name, inject, _share(plan, 10), plan.seconds, ledger, 0.0)
+    return _found(plan, faults, ledger, books)
 
 
 def _signalled(plan: Plan, signum: signal.Signals) -> Found:
