@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from pluriverse_protocol import limits
 from pluriverse_protocol.docs import fill, sections
 from pluriverse_protocol.episodes import TRANSITIONS
-from pluriverse_protocol.messages import AGENT_METHODS, SERVER_METHODS
+from pluriverse_protocol.messages import AGENT_METHODS, SERVER_METHODS, Headers
 from pluriverse_protocol.reports import REPORTS, REQUESTS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "protocol.md"
@@ -44,10 +45,10 @@ def test_a_missing_marker_is_told(name: str, marker: str) -> None:
         ("agent-messages", AGENT_METHODS),
         ("reports", REPORTS),
         ("requests", REQUESTS),
-        ("headers", ["message_id", "sent_at", "episode_id", "parent_message_id", "parent_runtime", "received_at"]),
+        ("headers", [field.name for field in dataclasses.fields(Headers)]),
         ("spaces", ["discrete", "tap", "keys", "pointer", "text", "observation", "step"]),
         ("choice", ["name", "keys"]),
-        ("limits", [name for name in vars(limits) if name.startswith("MAX_")]),
+        ("limits", [name for name in vars(limits) if name.isupper()]),
     ],
 )
 def test_tables_have_a_row_for_each_name_in_order(section: str, names: list[str]) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from pluriverse_protocol import decode_from_server
+from pluriverse_protocol import decode_from_server, seats
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -26,6 +26,16 @@ class Agent:
         self.socket = socket
         self.heard: list[Message] = []
         self._next_message_id = 0
+
+    @property
+    def seat(self) -> str | None:
+        """What the server said of this agent's seat."""
+        assert self.socket.response is not None
+        return self.socket.response.headers.get(seats.SEAT)
+
+    def cut(self) -> None:
+        """Break the line, without a word."""
+        self.socket.transport.abort()
 
     async def send(self, method: str, body: Message, *, episode_id: str | None = None, **headers: Any) -> Any:
         """Send a message; returns its ``message_id``."""
@@ -98,10 +108,21 @@ def credentials(password: str) -> str:
 
 @contextlib.asynccontextmanager
 async def connected(
-    port: int, password: str | None, *, observer: bool = False, path: str = "/", **options: Any
+    port: int,
+    password: str | None,
+    *,
+    observer: bool = False,
+    path: str = "/",
+    token: str | None = None,
+    last_number: int | None = None,
+    **options: Any,
 ) -> AsyncGenerator[Agent]:
-    """An agent on 127.0.0.1:``port``, hung up at the end."""
+    """An agent on 127.0.0.1:``port``, hung up at the end; with ``token`` its seat is kept when its line breaks."""
     headers: dict[str, str] = {}
+    if token is not None:
+        headers[seats.TOKEN] = token
+    if last_number is not None:
+        headers[seats.LAST_NUMBER] = str(last_number)
     if password is not None:
         headers["Authorization"] = credentials(password)
     if observer:

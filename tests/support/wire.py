@@ -87,6 +87,8 @@ headers = st.builds(
     parent_message_id=_maybe(message_ids),
     parent_runtime=_maybe(numbers),
     received_at=_maybe(numbers),
+    number=_maybe(counts),
+    last_number=_maybe(counts),
 )
 server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
     st.builds(

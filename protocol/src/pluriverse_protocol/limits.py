@@ -49,3 +49,14 @@ MAX_OBSERVATION_NUMBERS: Final = 65_536
 
 # A report of a program: a structured observation may carry some thousand numbers.
 MAX_REPORT_BYTES: Final = 1024 * 1024
+
+# Whoever picks a token picks 128 random bits, in any alphabet.
+MAX_TOKEN_CHARS: Final = 128
+
+# An agent whose line breaks keeps its seat for so long: networks that come back at all do so within seconds.
+SEAT_KEPT_S: Final = 30.0
+
+# Messages sent to an agent that has not said that it has them: it says so once a second. More of either, and the
+# oldest observations and texts are forgotten; if rewards alone are too many, the agent can't come back.
+MAX_KEPT_MESSAGES: Final = 4096
+MAX_KEPT_BYTES: Final = 4 * 1024 * 1024

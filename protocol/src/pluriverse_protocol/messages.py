@@ -31,7 +31,8 @@ class Headers:
 
     ``message_id`` is unique in its direction on its connection, ``sent_at`` the sender's UNIX seconds. Replies name
     their request in ``parent_message_id`` and how long it took in ``parent_runtime`` (seconds); a reply to a ping
-    also says when it was ``received_at``.
+    also says when it was ``received_at``. ``number`` counts what is sent again to an agent that comes back to its seat,
+    and the agent says in ``last_number`` which it has had last.
     """
 
     message_id: MessageIdentifier
@@ -40,6 +41,8 @@ class Headers:
     parent_message_id: MessageIdentifier | None = None
     parent_runtime: Number | None = None
     received_at: Number | None = None
+    number: Count | None = None
+    last_number: Count | None = None
 
 
 # ── server → agent ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,8 @@ from typing import Any
 
 import pluriverse
 import pytest
+from pluriverse.env import backoff as backoff_module
+from pluriverse.env import connections as connections_module
 from pluriverse.env.connections import RemoteConnection
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import (
@@ -21,8 +23,12 @@ from pluriverse.errors import (
     RemoteUnavailable,
     ResetNeeded,
 )
+from pluriverse.rewarder import connection as connection_module
 from pluriverse.spaces import PEEK_REWARD
+from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
+from pluriverse_server.daemon import hub as hub_module
+from support.relay import Relay, relaying
 from support.served import PASSWORD, Served, free_port, serving
 from support.toy import Process
 from support.waiting import DEADLINE_S, eventually
@@ -35,8 +41,9 @@ Step = tuple[list[Any], list[float], list[bool], list[dict[str, Any]]]
 class Bench:
     """An environment, and the programs of its remotes."""
 
-    def __init__(self, env: VectorEnv, served: list[Served], programs: list[Process]) -> None:
+    def __init__(self, env: VectorEnv, served: list[Served], programs: list[Process], relays: list[Relay]) -> None:
         self.env = env
+        self.relays = relays
         self.served = served
         self.programs = programs
         self.episodes = [0] * env.n
@@ -91,19 +98,23 @@ def of_done(reward: float = 0.0, **how: Any) -> Callable[[int], Done]:
 
 
 @contextlib.asynccontextmanager
-async def bench(folder: Path, n: int = 1, env_id: str | None = FIRST, **options: Any) -> AsyncGenerator[Bench]:
+async def bench(
+    folder: Path, n: int = 1, env_id: str | None = FIRST, *, relayed: bool = False, **options: Any
+) -> AsyncGenerator[Bench]:
     async with contextlib.AsyncExitStack() as stack:
         served: list[Served] = []
         for index in range(n):
             (folder / str(index)).mkdir()
             served.append(await stack.enter_async_context(serving(folder / str(index))))
         programs = [await each.running() for each in served]
-        places = ",".join(f"127.0.0.1:{free_port()}+{each.port}" for each in served)
+        relays = [await stack.enter_async_context(relaying(each.port)) for each in served] if relayed else []
+        ports = [each.port for each in relays or served]
+        places = ",".join(f"127.0.0.1:{free_port()}+{port}" for port in ports)
         env = VectorEnv(env_id)
         try:
             remotes = f"vnc://{places}?password={PASSWORD}"
             await asyncio.to_thread(lambda: env.configure(remotes=remotes, vision=False, **options))
-            yield Bench(env, served, programs)
+            yield Bench(env, served, programs, relays)
         finally:
             await asyncio.to_thread(env.close)
 
@@ -348,6 +359,146 @@ async def test_remote_that_cannot_be_reached_is_told_at_once_and_leaves_nothing(
     with pytest.raises(RemoteUnavailable, match="can't be reached"):
         env.configure(remotes=f"vnc://127.0.0.1:{free_port()}+{free_port()}", vision=False)
     assert threading.enumerate() == before
+
+
+# ── outages ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def step_once(b: Bench, earned: list[float]) -> dict[str, Any]:
+    (observation,), (reward,), (done,), (info,) = b.step()
+    assert not done
+    assert "error" not in info
+    assert observation is not None
+    earned.append(reward)
+    await asyncio.sleep(0.002)
+    return info
+
+
+def hurry(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
+    """Let the client and the server wait for a fraction of their times."""
+    for name in ("SILENCE_S", "PING_S"):
+        monkeypatch.setattr(connection_module, name, getattr(connection_module, name) / factor)
+    monkeypatch.setattr(connections_module, "MEND_S", connections_module.MEND_S / factor)
+    for module in (connections_module, hub_module):
+        monkeypatch.setattr(module, "SEAT_KEPT_S", SEAT_KEPT_S / factor)
+    for name in ("FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
+        monkeypatch.setattr(backoff_module, name, getattr(backoff_module, name) / factor)
+
+
+async def earn(b: Bench, earned: list[float], seconds: float) -> float:
+    """Let the program earn rewards of different sizes while the agent steps; return their sum."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    given = 0.0
+    while loop.time() < until:
+        reward = loop.time() % 1 // 0.25 + 0.25  # whose sums are exact
+        b.report(of_reward(reward))
+        given += reward
+        await step_once(b, earned)
+    return given
+
+
+FASTER = 20
+
+
+@pytest.mark.parametrize("how", ["fall_silent", "drop"])
+@pytest.mark.parametrize("seconds", [1, 5, 10, 20])
+async def test_outage_loses_no_reward_and_ends_no_episode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: int, how: str
+) -> None:
+    hurry(monkeypatch, FASTER)
+    async with bench(tmp_path, relayed=True) as b:
+        await b.reset()
+        earned: list[float] = []
+        given = await earn(b, earned, 0.1)
+        getattr(b.relays[0], how)()
+        given += await earn(b, earned, seconds / FASTER)
+        b.relays[0].carry()
+        given += await earn(b, earned, 0.1)
+        async with asyncio.timeout(DEADLINE_S):
+            while sum(earned) < given:
+                await step_once(b, earned)
+        assert sum(earned) == given
+        info = await step_once(b, earned)
+        assert info["env_status.episode_id"] == str(b.episodes[0])
+        assert b.relays[0].calls < 20  # pauses between attempts grow
+
+
+async def test_episode_that_ends_in_an_outage_ends_once_with_all_that_it_earned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurry(monkeypatch, FASTER)
+    async with bench(tmp_path, relayed=True) as b:
+        await b.reset()
+        first = b.episodes[0]
+        b.relays[0].drop()
+        link = b.link(0)
+        await eventually(lambda: link.rewarder.lost)
+        b.report(of_reward(1.0), of_done(2.0, reason="won"))
+        b.episodes[0] = (await b.programs[0].begin()).episode
+        b.report(of_reward(4.0))
+        b.relays[0].carry()
+        rewards = 0.0
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                _, (reward,), (done,), (info,) = b.step()
+                rewards += reward
+                if done:
+                    break
+                await asyncio.sleep(0.002)
+        assert (rewards, info["reason"], info["terminated"]) == (3.0, "won", True)
+        assert info["env_status.complete.episode_id"] == str(first)
+        assert "error" not in info
+        await b.step_until(lambda step: step[1] == [4.0])
+
+
+async def test_reset_that_is_asked_for_in_an_outage_is_granted_once_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurry(monkeypatch, FASTER)
+    async with bench(tmp_path, relayed=True) as b:
+        await b.reset()
+        before = b.episodes[0]
+        b.relays[0].drop()
+        link = b.link(0)
+        await eventually(lambda: link.rewarder.lost)
+        b.env.seed(5)
+        b.env.reset()
+        b.step()
+        b.relays[0].carry()
+        reset = await b.programs[0].begin()
+        b.episodes[0] = reset.episode
+        assert (reset.seed, reset.episode) == (5, before + 1)
+        await b.step_until(lambda step: step[0][0] is not None)
+
+
+async def test_outage_longer_than_seats_are_kept_is_a_break(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch, 100)
+    async with bench(tmp_path, relayed=True) as b:
+        await b.reset()
+        link = b.link(0)
+        b.relays[0].drop()
+        await eventually(lambda: link.broken)
+        assert b.step()[3][0]["env_status.reconnecting"] is True
+        _, _, _, (info,) = await b.step_until(lambda step: step[2][0])
+        assert "hung up" in info["error"]
+        assert info["truncated"] is True
+        b.relays[0].carry()
+        await b.begin()
+
+
+async def test_daemon_that_began_anew_ends_the_episode_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch, FASTER)
+    (tmp_path / "other").mkdir()
+    async with bench(tmp_path, relayed=True) as b, serving(tmp_path / "other") as other:
+        await b.reset()
+        b.programs[0] = await other.running()
+        b.relays[0].drop()
+        b.relays[0].target = other.port
+        b.relays[0].carry()
+        _, _, _, (info,) = await b.step_until(lambda step: step[2][0])
+        assert "doesn't know this agent any more" in info["error"]
+        await b.begin()
 
 
 # ── beginning and end ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,15 +20,20 @@ import pluriverse
 import psutil
 import pytest
 from pluriverse.diagnostics import PREFIX
+from pluriverse.env import connections
 from pluriverse.env.vector import VectorEnv
 from pluriverse.rewarder import connection
 from pluriverse.rfb import Region
 from pluriverse.vnc import VncOptions
 from support.leftovers import Leftovers
+from support.relay import relaying_beside
 from support.remotes import on_machine
 from support.slow_line import slow_line
 
 PONG = "gym-core.PongDeterministic-v3"
+
+# Nobody scores or dies in it for minutes.
+LONG = "gym-core.FreewayNoFrameskip-v3"
 DEADLINE_S = 60.0
 
 # Far beyond what a step takes, far below what waiting for a remote would.
@@ -219,6 +224,66 @@ def test_small_grey_pictures_are_played_with_lags(nothing_left: None) -> None:
         )
         assert observation_n[0]["vision"].shape == (192, 256, 1)
         assert env.render("rgb_array")[0].shape == (192, 256, 1)
+
+
+def has_gone_on(info: Any, before: Any) -> bool:
+    """Whether the picture is of the same episode and a while later."""
+    assert "error" not in info
+    assert info["env_status.episode_id"] == before["env_status.episode_id"]
+    painted = info.get("diagnostics.image_remote_time")
+    return painted is not None and painted > before["diagnostics.image_remote_time"] + 1.0
+
+
+def no_end(done_n: Any, info_n: Any) -> None:
+    assert done_n == [False]
+    assert "error" not in info_n[0]
+
+
+@pytest.mark.parametrize("how", ["fall_silent", "drop"])
+def test_outage_ends_no_episode_and_what_is_held_is_pressed_again(
+    how: str, nothing_left: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "SILENCE_S", 0.5)
+    monkeypatch.setattr(connection, "PING_S", 0.1)
+    monkeypatch.setattr(connections, "MEND_S", 1.0)
+    with on_machine() as remote, relaying_beside(remote.vnc_port, remote.port) as relays:
+        env = VectorEnv(LONG)
+        ports = "+".join(str(relay.port) for relay in relays)
+        env.configure(remotes=f"vnc://127.0.0.1:{ports}?password={remote.password}", vnc=VncOptions(silence_s=1.0))
+        with env:
+            env.reset()
+            player = Player(env)
+            *_, before = player.until(lambda o, r, d, i: "diagnostics.image_remote_time" in i[0] and o[0] is not None)
+            for relay in relays:
+                getattr(relay, how)()
+            deadline = time.monotonic() + 2.0
+            reconnecting = False
+            while time.monotonic() < deadline:
+                player.step()
+                observation_n, _, done_n, info = player.last
+                no_end(done_n, info["n"])
+                assert observation_n[0]["vision"].shape == (768, 1024, 3)
+                reconnecting = reconnecting or "env_status.reconnecting" in info["n"][0]
+            assert reconnecting
+            player.step([("KeyEvent", "ArrowUp", True)])
+            for relay in relays:
+                relay.carry()
+            player.until(lambda o, r, d, i: no_end(d, i) or has_gone_on(i[0], before["n"][0]))
+            # The chicken walks up on its own, as the key is held.
+            player.until(lambda o, r, d, i: r[0] > 0)
+            assert player.slowest_s < NOT_WAITING_S
+
+
+def test_vnc_server_that_dies_ends_no_episode(nothing_left: None) -> None:
+    with on_machine() as remote:
+        place = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        with pluriverse.make(LONG, place) as env:
+            env.reset()
+            player = Player(env)
+            *_, before = player.until(lambda o, r, d, i: "diagnostics.image_remote_time" in i[0] and o[0] is not None)
+            remote.kill("X0tigervnc")
+            player.until(lambda o, r, d, i: no_end(d, i) or has_gone_on(i[0], before["n"][0]))
+            assert player.slowest_s < NOT_WAITING_S
 
 
 FORGETS_TO_CLOSE = f"""

@@ -15,6 +15,7 @@ from pluriverse_protocol import reports
 from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.messages import Reset
 from support.agent import connected
+from support.relay import relaying
 from support.served import PASSWORD, Served, free_port, serving
 from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
@@ -138,10 +139,73 @@ async def test_remote_that_stops_says_why(tmp_path: Path) -> None:
         assert "the test has had enough" in str(connection.error)
 
 
+# ── lines that break ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_resumed_line_brings_what_was_missed(served: Served) -> None:
+    program = await served.running()
+    async with relaying(served.port) as relay, opened(relay.port, token="mine") as connection:
+        connection.reset(Reset(FIRST))
+        reset = await program.begin()
+        program.report(reports.Reward(reset.episode, 1.0))
+        await eventually(lambda: connection.peek()[0].current)
+        relay.drop()
+        await eventually(lambda: connection.lost)
+        program.report(reports.Reward(reset.episode, 2.0), reports.Text(reset.episode, "hello"))
+        with pytest.raises(RemoteUnavailable):
+            await connection.resume(5.0)
+        relay.carry()
+        await connection.resume(5.0)
+        assert (connection.lost, connection.error) == (None, None)
+        texts: list[str] = []
+        earned = 0.0
+        async with asyncio.timeout(10):
+            while not texts:
+                popped = connection.pop()
+                earned += popped.reward
+                texts += popped.texts
+                await asyncio.sleep(0.002)
+        assert (earned, texts) == (3.0, ["hello"])
+
+
+async def test_old_servers_line_that_breaks_is_an_error_at_once() -> None:
+    async def describe_and_go(socket: ServerConnection) -> None:
+        await socket.send(json.dumps(DESCRIBE))
+        socket.transport.abort()
+
+    async with misbehaving(describe_and_go) as port, opened(port, token="mine") as connection:
+        await eventually(lambda: connection.error)
+        assert connection.lost is None
+
+
+async def test_acknowledgements_ride_on_pings_to_servers_that_keep_seats_only() -> None:
+    heard: list[dict[str, Any]] = []
+
+    async def listen(socket: ServerConnection) -> None:
+        numbered = {**DESCRIBE, "headers": {**DESCRIBE["headers"], "number": 7}}
+        await socket.send(json.dumps(numbered))
+        heard.append(json.loads(await socket.recv())["headers"])
+        await socket.wait_closed()
+
+    async with misbehaving(listen) as port, opened(port, token="mine"):
+        await eventually(lambda: heard)
+    assert "last_number" not in heard[0]
+
+
+async def test_server_hears_which_message_was_last(served: Served) -> None:
+    await served.running()
+    async with opened(served.port, token="mine"):
+        agent = served.service.hub.agent
+        assert agent is not None
+        seat = agent.seat
+        assert seat is not None
+        await eventually(lambda: not seat._sent)  # pyright: ignore[reportPrivateUsage]
+
+
 # ── remotes that break the rules ─────────────────────────────────────────────────────────────────────────────────────
 
 
-DESCRIBE = {
+DESCRIBE: dict[str, Any] = {
     "method": "v0.env.describe",
     "headers": {"message_id": 0, "sent_at": 1.0, "episode_id": "1"},
     "body": {"env_id": FIRST, "env_state": "running", "fps": 60},

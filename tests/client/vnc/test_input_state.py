@@ -31,3 +31,11 @@ def test_after_a_release_nothing_is_held(events: list[InputEvent]) -> None:
     released = held.release()
     assert all((messages.key_event(key, False) in released) == pressed for key, pressed in down.items())
     assert held.release() == b""
+
+
+def test_what_is_held_is_pressed_again_as_it_is() -> None:
+    held = InputState()
+    held.note([KeyEvent(1, True), KeyEvent(2, True), KeyEvent(1, False), PointerEvent(5, 6, 1)])
+    assert held.presses() == [KeyEvent(2, True), PointerEvent(5, 6, 1)]
+    held.take()
+    assert held.presses() == []

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 from pathlib import Path
 
+import pytest
 from pluriverse_protocol.reports import Reward
+from pluriverse_server.daemon import hub as module
 from pluriverse_server.daemon.hub import MAX_CONNECTIONS
-from support.served import serving
+from support.served import Served, serving
 from support.waiting import eventually
 
 
@@ -113,3 +115,119 @@ async def test_all_connections_are_told_when_the_remote_stops(tmp_path: Path) ->
             assert await connection.hear_end() == 1000
             assert connection.heard[-1]["body"] == {"message": "going home"}
         await stopping
+
+
+# ── seats of agents that come back ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def broken(served: Served) -> None:
+    """Wait until the server has noticed that its agent's line broke."""
+    await eventually(lambda: served.service.hub.agent is None)
+
+
+async def test_agent_that_comes_back_hears_what_it_missed_and_nothing_twice(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        process = await served.running()
+        async with served.agent(token="mine") as agent:
+            assert agent.seat == "new"
+            assert served.service.status()["agents"] == 1
+            process.report(Reward(1, 1.0))
+            last = await agent.hear_method("v0.env.reward", reward=1.0)
+            agent.cut()
+            await broken(served)
+        process.report(Reward(1, 2.0))
+        async with served.agent(token="mine", last_number=last["headers"]["number"]) as agent:
+            assert agent.seat == "resumed"
+            process.report(Reward(1, 4.0))
+            await agent.hear_method("v0.env.reward", reward=4.0)
+            assert [message["body"]["reward"] for message in agent.heard if message["body"]["reward"]] == [2.0, 4.0]
+            numbers = [message["headers"]["number"] for message in agent.heard]
+            assert numbers == list(range(last["headers"]["number"] + 1, numbers[-1] + 1))
+
+
+async def test_agent_takes_its_seat_over_from_a_line_that_only_seems_to_hold(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent(token="mine") as before:
+        process = await served.running()
+        await before.hear_method("v0.env.describe", env_state="running")
+        process.report(Reward(1, 1.0))
+        last = await before.hear_method("v0.env.reward", reward=1.0)
+        async with served.agent(token="mine", last_number=last["headers"]["number"] - 1) as after:
+            assert after.seat == "resumed"
+            await after.hear_method("v0.env.reward", reward=1.0)
+            await before.hear_end()
+            assert "v0.connection.close" not in before.methods()
+            await after.assert_alive()
+            assert served.service.status()["agents"] == 1
+
+
+async def test_reset_that_is_asked_again_is_granted_again_and_not_done_again(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        await served.running()
+        async with served.agent(token="mine") as agent:
+            await agent.reset("toy.First-v0", seed=3)
+            await agent.hear_method("v0.reply.env.reset")
+            agent.cut()
+        async with served.agent(token="mine", last_number=1) as agent:
+            message_id = await agent.reset("toy.First-v0", seed=3)
+            assert (await agent.hear_reply(message_id))["headers"]["episode_id"] == "2"
+        assert served.service.status()["episode_id"] == "2"
+
+
+async def test_agent_that_says_that_it_leaves_keeps_no_seat(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        async with served.agent(token="mine") as agent:
+            await agent.hear()
+        await broken(served)
+        async with served.agent(token="mine", last_number=1) as agent:
+            assert agent.seat == "new"
+
+
+async def test_seat_is_kept_for_a_while_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SEAT_KEPT_S", 0.1)
+    monkeypatch.setattr(module, "PATROL_S", 0.02)
+    async with serving(tmp_path) as served:
+        async with served.agent(token="mine") as agent:
+            await agent.hear()
+            agent.cut()
+            await broken(served)
+        await asyncio.sleep(0.3)
+        async with served.agent(token="mine", last_number=1) as agent:
+            assert agent.seat == "new"
+            assert (await agent.hear())["method"] == "v0.env.describe"
+
+
+async def test_seat_of_an_agent_whose_line_holds_is_nobody_elses(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent(token="mine") as agent:
+        await agent.hear()
+        async with served.agent(token="another's", last_number=0) as other:
+            assert other.seat == "new"
+            assert await other.hear_end() == 1000
+            assert "another agent" in other.heard[-1]["body"]["message"]
+        await agent.assert_alive()
+
+
+async def test_agent_whose_line_broke_loses_its_seat_to_one_that_comes(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        async with served.agent(token="mine") as agent:
+            await agent.hear()
+            agent.cut()
+            await broken(served)
+        async with served.agent() as other:
+            await other.assert_alive()
+            async with served.agent(token="mine", last_number=1) as agent:
+                assert agent.seat == "new"
+                assert await agent.hear_end() == 1000
+            await other.assert_alive()
+
+
+async def test_agent_without_a_token_gets_no_numbers(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        assert agent.seat is None
+        assert "number" not in (await agent.hear())["headers"]
+
+
+async def test_observer_has_no_seat(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent(observer=True, token="mine") as observer:
+        assert observer.seat is None
+        await observer.hear()
+        assert served.service.status()["agents"] == 0

@@ -1,21 +1,29 @@
-"""Connects an environment to its remotes, and connects again in the background when a connection breaks."""
+"""Connects an environment to its remotes, and connects again in the background when a connection breaks.
+
+A line that breaks is mended first: the episode goes on, as long as the remote keeps the agent's seat. A connection that
+can't be mended has an ``error``; whoever steps drops it then, and another one is made.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import random
+import secrets
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pluriverse_protocol import metadata
+from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import Describe, Reset
 
 from pluriverse.bell import Signal
 from pluriverse.diagnostics import place_of
-from pluriverse.errors import RemoteError, RemoteUnavailable
-from pluriverse.remotes import Address, RemoteManager
+from pluriverse.errors import RemoteError, RemoteFailed, RemoteUnavailable
+from pluriverse.remotes import Address, Attached, RemoteManager
+from pluriverse.remotes.health import HEAL_S
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
 from pluriverse.rfb import Region
@@ -23,17 +31,19 @@ from pluriverse.rfb.errors import RfbError
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncConnection, VncOptions, connect
 
+from .backoff import Backoff
+
 log: Final = logging.getLogger(__name__)
 
 # Both handshakes are some round trips each; a remote that takes longer is frozen or out of reach.
 CONNECT_S: Final = 10.0
 SCREEN_S: Final = 5.0
 
-# Pauses between attempts to reach a broken remote: none at first, since most come back within a second.
-BACKOFF_S: Final = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+# One attempt to mend a line: a slow network answers within it, and a lost one isn't waited for any longer.
+MEND_S: Final = 3.0
 
-# Remotes that broke together shouldn't all be tried at the same moment.
-JITTER: Final = 0.2
+# An agent names itself to its remotes by so many random bytes.
+TOKEN_BYTES: Final = 16
 
 OpenScreen = Callable[[Address, Describe], VncConnection]
 
@@ -83,21 +93,40 @@ class ResetRequests:
 
 @dataclass(slots=True)
 class RemoteConnection:
-    """Both connections to one remote; ``screen`` is None where the environment is played without."""
+    """Both connections to one remote; ``screen`` is None where the environment is played without.
+
+    ``mended`` counts how often a line was mended; ``given_up`` is why it can't be. Unless ``mends``, no line is.
+    """
 
     address: Address
     rewarder: RewarderConnection
     screen: VncConnection | None
+    mends: bool = True
+    mended: int = 0
+    given_up: Exception | None = None
+    mending: asyncio.Task[None] | None = field(default=None, repr=False)
 
     @property
     def error(self) -> Exception | None:
-        """Why the connection broke; None while it holds."""
-        if self.rewarder.error is not None:
-            return self.rewarder.error
-        return self.screen.error if self.screen is not None else None
+        """Why the connection is of no use any more; None while it holds, or is being mended."""
+        error = self.rewarder.error or self.given_up
+        if error is None and not self.mends and self.screen is not None:
+            return self.screen.error
+        return error
+
+    @property
+    def broken(self) -> str | None:
+        """Why a line of it is broken; None while it holds."""
+        if self.rewarder.lost is not None:
+            return self.rewarder.lost
+        error = self.screen.error if self.screen is not None else None
+        return str(error) if error is not None else None
 
     async def close(self, loop: BackgroundLoop) -> None:
         """Close both."""
+        if self.mending is not None:
+            self.mending.cancel()
+            await asyncio.wait([self.mending])
         await self.rewarder.close()
         if self.screen is not None:
             try:
@@ -111,15 +140,29 @@ class RemoteConnections:
     """The connections of an environment: ``by_index[i]`` is None while that remote is away."""
 
     def __init__(
-        self, manager: RemoteManager, open_screen: OpenScreen | None, resets: ResetRequests, *, observer: bool = False
+        self,
+        manager: RemoteManager,
+        open_screen: OpenScreen | None,
+        resets: ResetRequests,
+        *,
+        observer: bool = False,
+        mend: bool = True,
     ) -> None:
-        """``open_screen`` blocks; None for environments that are played without a screen."""
+        """``open_screen`` blocks; None for environments that are played without a screen.
+
+        ``mend``: mend lines that break; otherwise that is an error at once.
+        """
         self.signal: Signal = Signal()
         self.by_index: list[RemoteConnection | None] = [None] * manager.n
         self._manager = manager
         self._open_screen = open_screen
         self._resets = resets
         self._observer = observer
+        self._mends = mend
+        # Remotes that somebody else runs may be far away, behind a network that fails. The others are on this machine.
+        self._patience_s = SEAT_KEPT_S if isinstance(manager, Attached) else HEAL_S
+        self._tokens = [secrets.token_hex(TOKEN_BYTES) for _ in range(manager.n)]
+        self._backoffs = [Backoff() for _ in range(manager.n)]
         self._closed = False
         self._loop = BackgroundLoop("pluriverse", workers=manager.n + 1)
 
@@ -138,6 +181,10 @@ class RemoteConnections:
             RemoteUnavailable: one can't be reached, or refuses.
         """
         self._loop.submit(self._open_screens(open_screen)).result()
+
+    def mend(self, index: int) -> None:
+        """Mend a broken line of ``index`` in the background, unless that is being done already."""
+        self._loop.submit(self._see_to(index))
 
     def drop(self, index: int, *, recover: bool) -> None:
         """Close the broken connection of ``index``, and with ``recover`` make another one in the background."""
@@ -179,8 +226,19 @@ class RemoteConnections:
         self.signal.notify()
 
     async def _connect(self, index: int, address: Address) -> None:
-        credentials = Credentials(address.host, address.rewarder_port, address.password, observer=self._observer)
-        rewarder = await RewarderConnection.open(credentials, on_change=self.signal.notify, timeout_s=CONNECT_S)
+        credentials = Credentials(
+            address.host,
+            address.rewarder_port,
+            address.password,
+            observer=self._observer,
+            token=self._tokens[index] if self._mends else None,
+        )
+
+        def changed() -> None:
+            self.signal.notify()
+            self._start_mending(index)
+
+        rewarder = await RewarderConnection.open(credentials, on_change=changed, timeout_s=CONNECT_S)
         try:
             assert rewarder.described is not None
             described = rewarder.described
@@ -188,14 +246,71 @@ class RemoteConnections:
         except BaseException:
             await rewarder.close()
             raise
-        connection = RemoteConnection(address, rewarder, screen)
+        connection = RemoteConnection(address, rewarder, screen, self._mends)
         if self._closed:
             await connection.close(self._loop)
             raise RemoteUnavailable("the environment is being closed")
         if self._resets.wanted:
             self._resets.send(index, rewarder)
         self.by_index[index] = connection
+        self._backoffs[index].whole(time.monotonic())
         self.signal.notify()
+
+    async def _see_to(self, index: int) -> None:
+        self._start_mending(index)
+
+    def _start_mending(self, index: int) -> None:
+        connection = self.by_index[index]
+        if connection is None or connection.mending is not None or connection.error is not None:
+            return
+        if connection.broken is None:
+            return
+        connection.mending = asyncio.create_task(self._mend(index, connection), name=f"mending remote {index}")
+
+    async def _mend(self, index: int, connection: RemoteConnection) -> None:
+        """Try until both lines hold again, or it is certain or long enough ago that they can't."""
+        backoff = self._backoffs[index]
+        backoff.broke(time.monotonic())
+        why = connection.broken
+        log.warning("the line to remote %d broke: %s", index, why)
+        while connection.error is None and not self._closed:
+            await asyncio.sleep(backoff.pause(random.random()))  # noqa: S311 - no secret
+            try:
+                await self._mend_once(connection)
+            except RemoteError as error:
+                if self._is_gone(connection, error) or backoff.broken_for(time.monotonic()) > self._patience_s:
+                    connection.given_up = RemoteFailed(f"{why}; since then: {error}")
+            else:
+                if connection.broken is None:
+                    log.info("the line to remote %d is mended", index)
+                    break
+        backoff.whole(time.monotonic())
+        connection.mending = None
+        self.signal.notify()
+
+    def _is_gone(self, connection: RemoteConnection, error: RemoteError) -> bool:
+        """Return whether nobody listens any more at a remote that was started here."""
+        refused = isinstance(error.__cause__, ConnectionRefusedError)
+        return refused and connection.rewarder.lost is not None and not isinstance(self._manager, Attached)
+
+    async def _mend_once(self, connection: RemoteConnection) -> None:
+        rewarder, screen = connection.rewarder, connection.screen
+        lost = rewarder.lost is not None
+        if lost:
+            await rewarder.resume(MEND_S)
+        # Where one line went silent the other did, though it may not have been noticed yet.
+        if screen is not None and (lost or screen.error is not None):
+            assert rewarder.described is not None
+            described = rewarder.described
+            opening = asyncio.create_task(self._loop.in_thread(lambda: self._screen(connection.address, described)))
+            try:
+                connection.screen = await asyncio.shield(opening)
+            except asyncio.CancelledError:
+                opening.add_done_callback(_close_screen)
+                raise
+        connection.mended += 1
+        if screen is not None and connection.screen is not screen:
+            await self._loop.in_thread(screen.close)
 
     def _screen(self, address: Address, described: Describe) -> VncConnection:
         # A worker's thread can't be cancelled: a connection that comes after the end is closed at once.
@@ -209,16 +324,15 @@ class RemoteConnections:
     async def _recover(self, index: int, connection: RemoteConnection | None, *, recover: bool) -> None:
         if connection is not None:
             await connection.close(self._loop)
-        attempt = 0
+        backoff = self._backoffs[index]
+        backoff.broke(time.monotonic())
         while recover and not self._closed:
-            pause = BACKOFF_S[min(attempt, len(BACKOFF_S) - 1)]
-            await asyncio.sleep(pause * random.uniform(1 - JITTER, 1 + JITTER))  # noqa: S311 - no secret
-            attempt += 1
+            await asyncio.sleep(backoff.pause(random.random()))  # noqa: S311 - no secret
             try:
                 address = await self._loop.in_thread(lambda: self._manager.replace(index))
                 await self._connect(index, address)
             except RemoteError as error:
-                log.warning("remote %d is still away (attempt %d): %s", index, attempt, error)
+                log.warning("remote %d is still away: %s", index, error)
             else:
                 log.info("remote %d is back at %s", index, address)
                 return
@@ -227,3 +341,9 @@ class RemoteConnections:
         connections = [connection for connection in self.by_index if connection is not None]
         self.by_index = [None] * len(self.by_index)
         await asyncio.gather(*(connection.close(self._loop) for connection in connections), return_exceptions=True)
+
+
+def _close_screen(opening: asyncio.Task[VncConnection]) -> None:
+    """Close a screen that was opened for nothing."""
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

@@ -34,6 +34,8 @@ class Outcome:
     error: str | None = None
     """Why the connection was lost, in the step that noticed."""
     disconnected: bool = False
+    reconnecting: bool = False
+    """Whether a line is broken and being mended: the episode goes on unseen, and keys wait until it is whole."""
     masked_action: bool = False
     masked_observation: bool = False
 
@@ -121,6 +123,7 @@ class Outcome:
 _FIELDS: Final = {
     "error": "error",
     "env_status.disconnected": "disconnected",
+    "env_status.reconnecting": "reconnecting",
     "mask.masked.action": "masked_action",
     "mask.masked.observation": "masked_observation",
     "diagnostics.image_local_time": "picture_at",

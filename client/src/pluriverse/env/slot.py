@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,8 @@ from pluriverse.diagnostics import Diagnostics, reward_lags
 from pluriverse.rewarder.clock import Skew
 from pluriverse.rewarder.reward_buffer import Popped
 from pluriverse.spaces import Observation, ScreenObservation
-from pluriverse.vnc import Frame
+from pluriverse.vnc import Frame, VncConnection
+from pluriverse.vnc.input_state import InputEvent, InputState
 
 from .actions import Action
 from .connections import RemoteConnection
@@ -46,6 +48,8 @@ class Slot:
             self._begin()
         if connection is None:
             return Outcome(disconnected=True, masked_action=True, masked_observation=True)
+        if connection.mended != self._mended:
+            self._go_on(connection)
         if action.peek:
             popped, there = connection.rewarder.peek()
             outcome = Outcome(episode_id=popped.episode_id, state=popped.state, peek=(there.episode_id, there.state))
@@ -63,6 +67,7 @@ class Slot:
                 state=popped.state,
             )
             self._note_episode(popped, outcome)
+        outcome.reconnecting = connection.broken is not None
         if popped.current:
             self._act(connection, action, now)
         else:
@@ -78,6 +83,10 @@ class Slot:
         outcome.observation = self._observe(connection, popped, frame, now)
         outcome.masked_observation = outcome.observation is None
         return outcome
+
+    def note_held(self, events: Iterable[InputEvent]) -> None:
+        """Note what events that are sent to the screen press and release."""
+        self._held.note(events)
 
     def failed(self, connection: RemoteConnection, error: Exception) -> Outcome:
         """Return the last outcome of a broken connection: what was earned, and a truncated end."""
@@ -102,10 +111,24 @@ class Slot:
         self.vision = None
         self._diagnostics = Diagnostics(probes=bool(self._probe))
         self._described: Describe | None = None
+        self._screen: VncConnection | None = None
         self._updates = self._pixels = 0
         self._block: Metadata | None = None
         self._seen_episode: int | None = None
         self._texts: list[str] = []
+        self._frame: Frame | None = None
+        self._held = InputState()
+        self._mended = 0
+
+    def _go_on(self, connection: RemoteConnection) -> None:
+        """Go on over a line that was mended, over which what the agent holds has to be pressed again."""
+        self._mended = connection.mended
+        self._diagnostics.forget_probe()
+        if held := self._held.presses():
+            if connection.screen is not None:
+                connection.screen.send_events(held)
+            else:
+                connection.rewarder.act(held)
 
     def _note_episode(self, popped: Popped, outcome: Outcome) -> None:
         if not popped.done:
@@ -118,6 +141,7 @@ class Slot:
         outcome.completed_observation = popped.completed_observation
 
     def _act(self, connection: RemoteConnection, action: Action, now: float) -> None:
+        self._held.note(event for event in action.events if not isinstance(event, JoystickEvent))
         if connection.screen is None:
             if action.events:
                 connection.rewarder.act(action.events)
@@ -132,9 +156,14 @@ class Slot:
             connection.screen.send_events(events)
 
     def _look(self, connection: RemoteConnection, outcome: Outcome, skew: Skew | None, now: float) -> Frame | None:
-        frame = connection.screen.frame() if connection.screen is not None else None
+        screen = connection.screen
+        if screen is not self._screen:
+            self._screen, self._updates, self._pixels = screen, 0, 0
+        frame = screen.frame() if screen is not None else None
         if frame is None:
-            return None
+            # Until a mended line brings a picture, the last one of the line before is the newest there is.
+            return self._frame
+        self._frame = frame
         outcome.updates, outcome.pixels = frame.updates - self._updates, frame.pixels - self._pixels
         outcome.picture_at = frame.at
         self._updates, self._pixels, self.vision = frame.updates, frame.pixels, frame.array

@@ -53,7 +53,7 @@ class VectorEnv(Env):
     ``reset()`` returns ``[None] * n`` at once. ``step(action_n)`` doesn't wait: it sends the actions and returns what
     has come. An observation is None while its environment resets, and actions are dropped meanwhile. After a done the
     next episode begins by itself. A remote that breaks is done and truncated, with ``error`` in its info, and its
-    observations are None until it is back; the others go on.
+    observations are None until it is back; the others go on. A line that breaks for less than 30 s is no such break.
     """
 
     def __init__(self, env_id: str | None = None, *, fps: float | None = None) -> None:
@@ -130,7 +130,7 @@ class VectorEnv(Env):
             manager = remotes
         options = vnc if vnc is not None else VncOptions()
         opener = partial(open_screen, options=options) if vision else None
-        connections = RemoteConnections(manager, opener, self._resets, observer=observer)
+        connections = RemoteConnections(manager, opener, self._resets, observer=observer, mend=replace_on_crash)
         self._finalizer = weakref.finalize(self, _release, os.getpid(), connections, manager)
         self._replace_on_crash = replace_on_crash
         self._resets.seeds = [None] * manager.n
@@ -239,6 +239,7 @@ class VectorEnv(Env):
         """Send keys and pointer to a screen, also while its environment resets; dropped while it is away."""
         connection = self._require().by_index[index]
         if events and connection is not None and connection.screen is not None:
+            self._slots[index].note_held(events)
             connection.screen.send_events(events)
 
     def changed(self, indices: Sequence[int], timeout_s: float = 0.0) -> Sequence[int]:
@@ -318,6 +319,8 @@ class VectorEnv(Env):
         connection, slot = connections.by_index[index], self._slots[index]
         error = connection.error if connection is not None else None
         if connection is None or error is None:
+            if connection is not None and connection.mending is None and connection.broken is not None:
+                connections.mend(index)
             return slot.step(connection, action, now)
         if action.peek:
             # A peek never returns the end of an episode; the next step does.
@@ -340,11 +343,11 @@ class VectorEnv(Env):
 def _has_changed(connection: RemoteConnection | None) -> bool:
     if connection is None:
         return False
-    # For each environment at each frame of any: two looks instead of connection.error's three.
+    # For each environment at each frame of any, so no more looks than it takes.
     screen = connection.screen
-    if screen is not None and (screen.fresh or screen.error is not None):
+    if screen is not None and (screen.fresh or (screen.error is not None and connection.mending is None)):
         return True
-    return connection.rewarder.error is not None
+    return connection.error is not None
 
 
 def _release(pid: int, connections: RemoteConnections, manager: RemoteManager) -> None:

@@ -1,7 +1,8 @@
-"""One WebSocket connection to a remote's rewarder port, from its first message to its end.
+"""The connection to a remote's rewarder port, over one WebSocket after the other.
 
-It runs on the background loop; ``pop``, ``reset`` and ``act`` are called from the thread that steps. It doesn't
-reconnect: its owner opens a new one together with the screen's connection.
+It runs on the background loop; ``pop``, ``reset`` and ``act`` are called from the thread that steps. When its line
+breaks (``lost``) its owner may ``resume`` it: a server that keeps seats sends what was missed. What it can't go on from
+is an ``error``; then its owner opens another one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pluriverse_protocol import Headers, ProtocolError, UnknownMethod, decode_from_server, encode
+from pluriverse_protocol import Headers, ProtocolError, UnknownMethod, decode_from_server, encode, seats
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
@@ -61,41 +62,54 @@ CLOSE_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The address and the password of a rewarder."""
+    """The address and the password of a rewarder; with a ``token`` its seat is kept when the line breaks."""
 
     host: str
     port: int
     password: str | None = field(default=None, repr=False)
     observer: bool = False
+    token: str | None = field(default=None, repr=False)
 
     @property
     def url(self) -> str:
         """The WebSocket's URL."""
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/"
 
-    def headers(self) -> dict[str, str]:
-        """Return the upgrade request's headers: the password as username, as all agents of v0 send it."""
+    def headers(self, last_number: int | None = None) -> dict[str, str]:
+        """Return the upgrade request's headers: the password as username, as all agents of v0 send it.
+
+        ``last_number``: of the last message that an agent has that comes back.
+        """
         headers: dict[str, str] = {}
         if self.password is not None:
             headers["Authorization"] = "Basic " + base64.b64encode(f"{self.password}:".encode()).decode()
         if self.observer:
             headers["openai-observer"] = "true"
+        elif self.token is not None:
+            headers[seats.TOKEN] = self.token
+            if last_number is not None:
+                headers[seats.LAST_NUMBER] = str(last_number)
         return headers
 
 
 class RewarderConnection:
-    """An open connection, made by ``open``; ``error`` is set once it has failed."""
+    """A connection made by ``open``. ``lost`` is why its line is broken, ``error`` why it is of no use any more."""
 
-    def __init__(self, socket: ClientConnection, name: str, on_change: Callable[[], None]) -> None:
-        self.name = name
+    def __init__(self, credentials: Credentials, on_change: Callable[[], None]) -> None:
+        self.name = f"{credentials.host}:{credentials.port}"
+        self.lost: str | None = None
         self.error: RemoteFailed | None = None
         self.described: Describe | None = None
         # The number of answered pings, and the last round trips in seconds; for people.
         self.pings: int = 0
         self.round_trips_s: deque[float] = deque(maxlen=WINDOW)
-        self._socket = socket
+        self._credentials = credentials
         self._on_change = on_change
         self._loop = asyncio.get_running_loop()
+        self._socket: ClientConnection | None = None
+        # Whether the server keeps our seat, and the number of the last message that we have.
+        self._seated = False
+        self._last_number = 0
         # For the buffer and the clock, which both threads use.
         self._lock = threading.Lock()
         self._buffer = RewardBuffer()
@@ -103,9 +117,11 @@ class RewarderConnection:
         self._message_ids = itertools.count()
         self._episode_id = 0
         self._pinged: dict[int | str, float] = {}
-        self._asked_reset: int | None = None
+        # The reset that hasn't been answered yet.
+        self._asked_reset: tuple[int, Reset, int] | None = None
         self._heard_at = time.monotonic()
         self._tasks: list[asyncio.Task[None]] = []
+        self._closed = False
 
     @classmethod
     async def open(
@@ -113,17 +129,53 @@ class RewarderConnection:
     ) -> RewarderConnection:
         """Connect, and wait until the remote has described its environment.
 
-        ``on_change`` is called on the loop's thread whenever there is something new to pop, or an error.
+        ``on_change`` is called on the loop's thread whenever there is something new to pop, a line lost, or an error.
 
         Raises:
             RemoteUnavailable: it can't be reached, refuses, or sends nothing within ``timeout_s`` seconds.
         """
-        name = f"{credentials.host}:{credentials.port}"
+        connection = cls(credentials, on_change)
+        await connection._connect(timeout_s)
+        return connection
+
+    async def resume(self, timeout_s: float) -> None:
+        """Connect again after the line was ``lost``; what was missed comes then. Or ``error`` says why it can't go on.
+
+        Raises:
+            RemoteUnavailable: it can't be reached, or sends nothing within ``timeout_s`` seconds.
+        """
+        await self._hang_up()
+        await self._connect(timeout_s, self._last_number)
+        self.lost = None
+        if self._asked_reset is not None:
+            message_id, reset, leaving = self._asked_reset
+            self._post(encode(reset, Headers(message_id, time.time(), leaving)))
+
+    async def close(self) -> None:
+        """Hang up for good; may be called repeatedly."""
+        self._closed = True
+        await self._hang_up()
+
+    async def _hang_up(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._socket is None:
+            return
+        try:
+            if self.lost is None:
+                await self._socket.close()
+        finally:
+            # A close that is cancelled would leave it open.
+            self._socket.transport.abort()
+
+    async def _connect(self, timeout_s: float, last_number: int | None = None) -> None:
+        """Open the WebSocket, and listen: after the environment's description, or where the messages broke off."""
         try:
             async with asyncio.timeout(timeout_s):
                 socket = await connect(
-                    credentials.url,
-                    additional_headers=credentials.headers(),
+                    self._credentials.url,
+                    additional_headers=self._credentials.headers(last_number),
                     compression=None,
                     max_size=MAX_MESSAGE_BYTES,
                     ping_interval=None,
@@ -131,34 +183,36 @@ class RewarderConnection:
                     close_timeout=CLOSE_S,
                     proxy=None,
                 )
-                connection = cls(socket, name, on_change)
                 try:
-                    await connection._first_message()
+                    await self._begin(socket, last_number)
                 except BaseException:
                     await socket.close()
                     raise
         except TimeoutError:
-            raise RemoteUnavailable(f"the rewarder at {name} said nothing within {timeout_s:g} s") from None
+            raise RemoteUnavailable(f"the rewarder at {self.name} said nothing within {timeout_s:g} s") from None
         except (OSError, InvalidHandshake, WebSocketException) as error:
-            raise RemoteUnavailable(f"the rewarder at {name} can't be reached: {error}") from error
+            raise RemoteUnavailable(f"the rewarder at {self.name} can't be reached: {error}") from error
         except RemoteFailed as error:
             raise RemoteUnavailable(str(error)) from error
-        connection._tasks = [
-            asyncio.create_task(connection._receive(), name=f"rewarder {name}: receive"),
-            asyncio.create_task(connection._keep_time(), name=f"rewarder {name}: pings"),
+        self._tasks = [
+            asyncio.create_task(self._receive(socket), name=f"rewarder {self.name}: receive"),
+            asyncio.create_task(self._keep_time(), name=f"rewarder {self.name}: pings"),
         ]
-        return connection
 
-    async def close(self) -> None:
-        """Hang up; may be called repeatedly."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        try:
-            await self._socket.close()
-        finally:
-            # A close that is cancelled would leave it open.
-            self._socket.transport.abort()
+    async def _begin(self, socket: ClientConnection, last_number: int | None) -> None:
+        if self._closed:
+            raise RemoteFailed(f"the connection to {self.name} is being closed")
+        response = socket.response
+        seat = response.headers.get(seats.SEAT) if response is not None else None
+        if last_number is not None and seat != seats.RESUMED:
+            self._fail(f"{self.name} doesn't know this agent any more ({self.lost})")
+            raise RemoteFailed(str(self.error))
+        self._socket = socket
+        self._seated = seat is not None
+        self._heard_at = time.monotonic()
+        self._pinged.clear()
+        if last_number is None:
+            await self._first_message(socket)
 
     # ── from the thread that steps ──────────────────────────────────────────────────────────────────────────────────
 
@@ -189,22 +243,22 @@ class RewarderConnection:
 
     # ── on the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _first_message(self) -> None:
+    async def _first_message(self, socket: ClientConnection) -> None:
         """Receive until the environment's description, which comes first unless the remote refuses the connection."""
         while self.described is None:
             try:
-                self._take(await self._socket.recv(), time.time())
+                self._take(await socket.recv(), time.time())
             except ConnectionClosed as closed:
                 raise self.error or RemoteFailed(f"{self.name} hung up: {closed}") from closed
             if self.error is not None:
                 raise self.error
 
-    async def _receive(self) -> None:
+    async def _receive(self, socket: ClientConnection) -> None:
         try:
             while self.error is None:
-                self._take(await self._socket.recv(), time.time())
+                self._take(await socket.recv(), time.time())
         except ConnectionClosed as closed:
-            self._fail(f"the rewarder at {self.name} hung up: {closed}")
+            self._lose(f"the rewarder at {self.name} hung up: {closed}")
 
     def _take(self, data: str | bytes, received_at: float) -> None:
         self._heard_at = time.monotonic()
@@ -222,6 +276,8 @@ class RewarderConnection:
 
     def _dispatch(self, envelope: Envelope[ServerMessage], received_at: float) -> None:
         headers = envelope.headers
+        if headers.number is not None:
+            self._last_number = headers.number
         match envelope.message:
             case PingReply():
                 self._note_ping(headers, received_at)
@@ -246,15 +302,18 @@ class RewarderConnection:
             self._buffer.put(message, headers.episode_id, headers.sent_at, received_at)
 
     def _note_reset(self, headers: Headers) -> None:
-        if headers.parent_message_id != self._asked_reset or headers.episode_id is None:
+        if not self._answers_reset(headers) or headers.episode_id is None:
             return  # the answer to a reset that a later one has overtaken
         self._asked_reset = None
         with self._lock:
             self._buffer.unmask(headers.episode_id)
 
     def _note_refusal(self, headers: Headers, message: str) -> None:
-        if headers.parent_message_id is not None and headers.parent_message_id == self._asked_reset:
+        if self._answers_reset(headers):
             self._fail(f"{self.name} refused the reset: {message}")
+
+    def _answers_reset(self, headers: Headers) -> bool:
+        return self._asked_reset is not None and headers.parent_message_id == self._asked_reset[0]
 
     def _note_ping(self, headers: Headers, received_at: float) -> None:
         sent = self._pinged.pop(headers.parent_message_id or 0, None)
@@ -272,7 +331,7 @@ class RewarderConnection:
     async def _keep_time(self) -> None:
         for count in itertools.count(1):
             if time.monotonic() - self._heard_at > SILENCE_S:
-                self._fail(f"{self.name} has said nothing for {SILENCE_S:g} s")
+                self._lose(f"{self.name} has said nothing for {SILENCE_S:g} s")
                 return
             sent = time.time()
             self._pinged[self._send(Ping())] = sent
@@ -281,19 +340,32 @@ class RewarderConnection:
             await asyncio.sleep(FIRST_PING_S if count < FIRST_PINGS else PING_S)
 
     def _send_reset(self, reset: Reset) -> None:
-        self._asked_reset = self._send(reset, episode_id=self._episode_id)
+        leaving = self._episode_id
+        self._asked_reset = self._send(reset, episode_id=leaving), reset, leaving
 
     def _send(self, message: AgentMessage, episode_id: int | None = None) -> int:
         message_id = next(self._message_ids)
-        text = encode(message, Headers(message_id, time.time(), episode_id))
-        if self.error is None:
-            self._tasks.append(asyncio.create_task(self._write(text)))
-            self._tasks = [task for task in self._tasks if not task.done()]
+        last_number = self._last_number if self._seated else None
+        self._post(encode(message, Headers(message_id, time.time(), episode_id, last_number=last_number)))
         return message_id
 
-    async def _write(self, text: str) -> None:
+    def _post(self, text: str) -> None:
+        """Send a message, unless the line is broken."""
+        if self.error is None and self.lost is None and self._socket is not None:
+            self._tasks.append(asyncio.create_task(self._write(self._socket, text)))
+            self._tasks = [task for task in self._tasks if not task.done()]
+
+    async def _write(self, socket: ClientConnection, text: str) -> None:
         with contextlib.suppress(ConnectionClosed):  # the receiving task gets the same
-            await self._socket.send(text)
+            await socket.send(text)
+
+    def _lose(self, why: str) -> None:
+        """Note that the line is broken, which is the end where the server keeps no seat."""
+        if not self._seated:
+            self._fail(why)
+        elif self.lost is None and self.error is None:
+            self.lost = why
+            self._on_change()
 
     def _fail(self, why: str) -> None:
         if self.error is None:

@@ -28,6 +28,13 @@ class InputState:
         """Return the messages that release everything."""
         return b"".join(map(_message, self.take()))
 
+    def presses(self) -> list[InputEvent]:
+        """Return the events that press everything again, as another connection needs them."""
+        presses: list[InputEvent] = [KeyEvent(key, True) for key in self._keys]
+        if self._pointer.buttonmask:
+            presses.append(self._pointer)
+        return presses
+
     def note(self, events: Iterable[InputEvent]) -> None:
         """Note what these events press and release."""
         for event in events:

@@ -9,7 +9,7 @@ from pluriverse.rewarder.merge import merge_info
 from pluriverse.spaces import PEEK_REWARD, Observation
 
 # These describe the present: they are dropped where a later step doesn't have them.
-_PRESENT: Final = ("mask.masked.observation", "env_status.disconnected")
+_PRESENT: Final = ("mask.masked.observation", "env_status.disconnected", "env_status.reconnecting")
 
 # These are about the agent's action or about a peek: they are not merged from later steps.
 _PASSING: Final = ("mask.masked.action", "peek", "env_status.peek.episode_id", "env_status.peek.env_state")

@@ -10,7 +10,7 @@ from collections import deque
 from typing import Final
 
 from aiohttp import WSCloseCode, WSMsgType, web
-from pluriverse_protocol import MessageId, RemoteProtocolError, decode_from_agent
+from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_from_agent
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.messages import (
     Action,
@@ -24,8 +24,9 @@ from pluriverse_protocol.messages import (
     ServerMessage,
 )
 
-from .hub import Hub
+from .hub import ANOTHER_AGENT, Hub
 from .requests import RequestError
+from .seat import Seat
 from .send_queue import QueuedMessage, SendQueue
 
 # A peer that has answered no WebSocket ping for this long is gone, even if TCP never noticed.
@@ -50,10 +51,20 @@ class Connection:
     """An authenticated connection. ``run`` serves it until it ends."""
 
     def __init__(
-        self, hub: Hub, socket: web.WebSocketResponse, transport: asyncio.Transport, *, observer: bool, peer: str
+        self,
+        hub: Hub,
+        socket: web.WebSocketResponse,
+        transport: asyncio.Transport,
+        *,
+        observer: bool,
+        peer: str,
+        seat: Seat | None = None,
     ) -> None:
+        """``seat``: of an agent that has named itself by a token."""
         self.peer = peer
-        self.send_queue = SendQueue()
+        self.seat = seat
+        self.send_queue = seat.send_queue if seat is not None else SendQueue()
+        self.parted = False
         self.round_trips_s: deque[float] = deque(maxlen=ROUND_TRIPS)
         self._hub = hub
         self._socket = socket
@@ -65,12 +76,13 @@ class Connection:
         self._closing = False
         self._ping_due = False
         now = asyncio.get_running_loop().time()
-        self._opened_at = self._heard_at = self._spoke_at = now
+        self._opened_at = self.heard_at = self._spoke_at = now
         self._sending_since: float | None = None
 
     async def run(self) -> None:
         """Serve the connection until either side hangs up."""
         self._hub.add(self)
+        self._wake.set()  # an agent that comes back has missed messages already
         sender = asyncio.create_task(self._send_all(), name=f"sender to {self.peer}")
         try:
             with contextlib.suppress(ConnectionError):
@@ -95,8 +107,13 @@ class Connection:
         if self._closing:
             return
         self.put(QueuedMessage(Close(reason), time.time()))
-        self._closing = True
+        self._closing = self.parted = True
         asyncio.get_running_loop().call_later(CLOSE_TIMEOUT_S, self._transport.abort)
+
+    def cut(self) -> None:
+        """Drop the line at once: the agent has another one."""
+        self._closing = True
+        self._transport.abort()
 
     async def close(self, reason: str) -> None:
         """Hang up, and wait until that is done."""
@@ -109,7 +126,7 @@ class Connection:
         is_agent = hub.agent is self
         if self._sending_since is not None and now - self._sending_since > STALLED_READER_S:
             self.hang_up(f"this connection has read nothing for {STALLED_READER_S:g} s")
-        elif now - self._heard_at > SILENT_PEER_S:
+        elif now - self.heard_at > SILENT_PEER_S:
             self.hang_up(f"no answer to pings for {SILENT_PEER_S:g} s")
         elif is_agent and hub.idle_timeout_s and now - self._spoke_at > hub.idle_timeout_s:
             self.hang_up(f"idle time limit: no message for {hub.idle_timeout_s:g} s")
@@ -125,10 +142,10 @@ class Connection:
         while True:
             message = await self._socket.receive()
             received_at = time.time()
-            self._heard_at = asyncio.get_running_loop().time()
+            self.heard_at = asyncio.get_running_loop().time()
             match message.type:
                 case WSMsgType.TEXT:
-                    self._spoke_at = self._heard_at
+                    self._spoke_at = self.heard_at
                     await self._received(message.data, received_at)
                     # Not left to the sender's task, whose turn would come only after everything else that is ready.
                     await self._flush()
@@ -138,7 +155,8 @@ class Connection:
                     await self._socket.pong(message.data)
                 case WSMsgType.PONG:
                     self._note_round_trip(message.data)
-                case _:
+                case other:
+                    self.parted = self.parted or other is WSMsgType.CLOSE
                     return
 
     async def _received(self, text: str, received_at: float) -> None:
@@ -148,11 +166,10 @@ class Connection:
             self._reply(ErrorReply(str(error)), error.message_id, received_at)
             return
         if not self._observer and not self._hub.claim_agent(self):
-            self.hang_up(
-                "another agent is connected; a remote has one agent at a time "
-                "(connect with the header openai-observer: true to watch)"
-            )
+            self.hang_up(ANOTHER_AGENT)
             return
+        if self.seat is not None and envelope.headers.last_number is not None:
+            self.seat.acknowledge(envelope.headers.last_number)
         try:
             reply, episode_id = await self._answer(envelope)
         except RequestError as error:
@@ -167,11 +184,19 @@ class Connection:
             case _ if self._observer:
                 raise RequestError("not permitted: this connection is an observer's")
             case Reset() as reset:
-                episode_id = self._hub.requests.reset(reset, envelope.headers.episode_id or 0)
-                return ResetReply(), episode_id
+                return ResetReply(), self._reset(reset, envelope.headers)
             case Action(action=events):
                 await self._hub.requests.act(events)
                 return None, None
+
+    def _reset(self, reset: Reset, headers: Headers) -> int:
+        seat = self.seat
+        if seat is not None and seat.granted is not None and seat.granted[0] == headers.message_id:
+            return seat.granted[1]
+        episode_id = self._hub.requests.reset(reset, headers.episode_id or 0)
+        if seat is not None:
+            seat.granted = headers.message_id, episode_id
+        return episode_id
 
     def _reply(
         self, message: ServerMessage, parent: MessageId | None, received_at: float, episode_id: int | None = None
@@ -207,8 +232,11 @@ class Connection:
         try:
             while (queued := self.send_queue.get()) is not None:
                 self._sending_since = loop.time()
-                text = queued.encode(self._next_message_id)
+                number = self.seat.next_number(queued) if self.seat is not None else None
+                text = queued.encode(self._next_message_id, number)
                 self._next_message_id += 1
+                if self.seat is not None and number is not None:
+                    self.seat.keep(queued, len(text))
                 await self._socket.send_str(text)
                 if isinstance(queued.message, Close):
                     reason = queued.message.message.encode()[:MAX_CLOSE_REASON_BYTES]

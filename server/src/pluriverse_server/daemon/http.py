@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import WSCloseCode, web
-from pluriverse_protocol import Headers, encode
+from pluriverse_protocol import Headers, encode, seats
 from pluriverse_protocol.messages import Close
 
 from pluriverse_server.process import StartError
@@ -20,6 +20,7 @@ from pluriverse_server.viewer.routes import add_viewer
 from .auth import authorized, matches
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
 from .hub import FAREWELL_S, Hub
+from .seat import Seat
 
 # Beyond this aiohttp closes with code 1009; between the protocol's limit and this, an error reply says what was wrong
 # and the connection stays open.
@@ -103,10 +104,14 @@ async def _serve_websocket(hub: Hub, password: str, request: web.Request) -> web
     socket = web.WebSocketResponse(
         timeout=CLOSE_TIMEOUT_S, autoping=False, max_msg_size=MAX_FRAME_BYTES, compress=False, protocols=()
     )
-    await socket.prepare(request)
+    observer = request.headers.get("openai-observer", "").lower() == "true"
+    seat = None
     # Old agents ignore the status code: a refusal is a message on the open connection, which is then closed.
     refusal = None if authorized(request.headers.get("Authorization"), password) else _UNAUTHORIZED
-    refusal = refusal or (_FULL if hub.full else None)
+    if refusal is None:
+        seat = None if observer else _take_seat(hub, request, socket)
+        refusal = _FULL if hub.full else None
+    await socket.prepare(request)
     if refusal is not None:
         await socket.send_str(encode(Close(refusal), Headers(message_id=0, sent_at=time.time())))
         await socket.close(code=WSCloseCode.OK, message=refusal.encode()[:MAX_CLOSE_REASON_BYTES])
@@ -114,6 +119,16 @@ async def _serve_websocket(hub: Hub, password: str, request: web.Request) -> web
     transport = request.transport
     if not isinstance(transport, asyncio.Transport):
         return socket  # gone already
-    observer = request.headers.get("openai-observer", "").lower() == "true"
-    await Connection(hub, socket, transport, observer=observer, peer=request.remote or "somewhere").run()
+    peer = request.remote or "somewhere"
+    await Connection(hub, socket, transport, observer=observer, peer=peer, seat=seat).run()
     return socket
+
+
+def _take_seat(hub: Hub, request: web.Request, socket: web.WebSocketResponse) -> Seat | None:
+    """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
+    token = seats.parse_token(request.headers.get(seats.TOKEN))
+    if token is None:
+        return None
+    seat = hub.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)))
+    socket.headers[seats.SEAT] = seats.NEW if seat is None else seats.RESUMED
+    return seat or Seat(token)

@@ -9,11 +9,13 @@ import time
 from collections import deque
 from typing import Final, Protocol
 
+from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import ServerMessage
 
 from pluriverse_server.tasks import start_task
 
 from .requests import Requests
+from .seat import Seat
 from .send_queue import QueuedMessage, SendQueue
 
 log = logging.getLogger(__name__)
@@ -24,16 +26,28 @@ MAX_CONNECTIONS: Final = 64
 # How often connections are pinged and their time limits checked.
 PATROL_S: Final = 1.0
 
+ANOTHER_AGENT: Final = (
+    "another agent is connected; a remote has one agent at a time "
+    "(connect with the header openai-observer: true to watch)"
+)
+
 # How long connections have to take the last message of a remote that stops.
 FAREWELL_S: Final = 0.5
 
 
 class Member(Protocol):
-    """A connection, as the hub uses it: the peer's address, what waits to be sent, the last round trips in seconds."""
+    """A connection, as the hub uses it: the peer's address, what waits to be sent, the last round trips in seconds.
+
+    ``seat`` is the one of an agent with a token. ``heard_at`` is when the peer was last heard, in the loop's seconds,
+    and ``parted`` whether either side said that it hangs up.
+    """
 
     peer: str
     send_queue: SendQueue
     round_trips_s: deque[float]
+    seat: Seat | None
+    heard_at: float
+    parted: bool
 
     def put(self, queued: QueuedMessage) -> None:
         """Send a message after those that are queued already."""
@@ -41,6 +55,14 @@ class Member(Protocol):
 
     def check(self, now: float) -> None:
         """Enforce the time limits, and ping. ``now`` is the loop's time in seconds."""
+        ...
+
+    def hang_up(self, reason: str) -> None:
+        """Close, with ``reason`` in a last message."""
+        ...
+
+    def cut(self) -> None:
+        """Drop the line at once."""
         ...
 
     async def close(self, reason: str) -> None:
@@ -58,6 +80,9 @@ class Hub:
         self.session_timeout_s = session_timeout_s
         self.connections: set[Member] = set()
         self.agent: Member | None = None
+        # The agent's, if it has a token. With no agent it is one that may come back, until the loop's time given here.
+        self._seat: Seat | None = None
+        self._seat_kept_until = 0.0
         self.merged_rewards = 0
         self.dropped_observations = 0
         self._patrol_task: asyncio.Task[None] | None = None
@@ -96,31 +121,82 @@ class Hub:
         queued = QueuedMessage(message, sent_at, episode_id)
         for connection in self.connections:
             connection.put(queued)
+        if self.agent is None and self._seat is not None:
+            self._seat.send_queue.put(queued)
         return sent_at
 
+    def resume(self, token: str, last_number: int | None) -> Seat | None:
+        """Return the seat of the agent that comes back with ``token``, to go on after message ``last_number``.
+
+        Its connection before is cut. None: it has to begin anew, as it says no number, has no seat, or missed too much.
+        """
+        seat = self._seat
+        if seat is None or seat.token != token:
+            return None
+        if self.agent is not None:
+            log.info("the agent has come back before its last connection broke")
+            self._leave(self.agent)
+            self.agent.cut()
+            self.agent = None
+            self.requests.agent_left()
+        if last_number is None or not seat.resume(last_number):
+            self._seat = None
+            return None
+        self._keep_seat(asyncio.get_running_loop().time())
+        return seat
+
     def claim_agent(self, connection: Member) -> bool:
-        """Make ``connection`` the agent's; return False if another one is."""
-        if self.agent is None:
+        """Make ``connection`` the agent's; return False if another one is. An agent that is away loses its seat."""
+        if self.agent is None and connection in self.connections:
+            if self._seat is not connection.seat:
+                self._give_seat_up("another agent has come")
             self.agent = connection
+            self._seat = connection.seat
             log.info("an agent has connected from %s", connection.peer)
         return self.agent is connection
 
     def add(self, connection: Member) -> None:
-        """Send everything to ``connection`` from now on, the environment's description first."""
-        described = self.requests.description()
-        if described is not None:
-            connection.put(QueuedMessage(described[0], time.time(), described[1]))
+        """Send everything to ``connection`` from now on, the environment's description first.
+
+        An agent with a token takes its seat now, others with their first message. One that comes back hears what it
+        missed instead.
+        """
+        if connection.seat is None or connection.seat is not self._seat:
+            described = self.requests.description()
+            if described is not None:
+                connection.put(QueuedMessage(described[0], time.time(), described[1]))
         self.connections.add(connection)
+        if connection.seat is not None and not self.claim_agent(connection):
+            connection.hang_up(ANOTHER_AGENT)
 
     def remove(self, connection: Member) -> None:
-        """Forget ``connection``, which has ended."""
+        """Forget ``connection``, which has ended; the seat of an agent whose line broke is kept for a while."""
+        if connection not in self.connections:
+            return
+        self._leave(connection)
+        if self.agent is not connection:
+            return
+        self.agent = None
+        self.requests.agent_left()
+        if connection.seat is None or connection.parted:
+            self._seat = None
+            log.info("the agent has gone")
+        else:
+            self._keep_seat(connection.heard_at)
+            log.info("the agent's line broke; it may come back for %g s", SEAT_KEPT_S)
+
+    def _leave(self, connection: Member) -> None:
         self.connections.discard(connection)
         self.merged_rewards += connection.send_queue.merged_rewards
         self.dropped_observations += connection.send_queue.dropped_observations
-        if self.agent is connection:
-            self.agent = None
-            log.info("the agent has gone")
-            self.requests.agent_left()
+
+    def _keep_seat(self, heard_at: float) -> None:
+        self._seat_kept_until = heard_at + SEAT_KEPT_S
+
+    def _give_seat_up(self, why: str) -> None:
+        if self._seat is not None:
+            self._seat = None
+            log.info("the agent has not come back: %s", why)
 
     async def _patrol(self) -> None:
         while True:
@@ -128,3 +204,8 @@ class Hub:
             now = asyncio.get_running_loop().time()
             for connection in list(self.connections):
                 connection.check(now)
+            if self.agent is None and self._seat is not None:
+                if now > self._seat_kept_until:
+                    self._give_seat_up(f"it was not heard for {SEAT_KEPT_S:g} s")
+                elif self._seat.send_queue.overflowing:
+                    self._give_seat_up("it missed too much")

@@ -41,7 +41,7 @@ class QueuedMessage:
     received_at: float | None = None
     _body: str | None = field(default=None, init=False, repr=False, compare=False)
 
-    def encode(self, message_id: int) -> str:
+    def encode(self, message_id: int, number: int | None = None) -> str:
         """Return the text frame for one connection; the body is encoded once for all of them."""
         if self._body is None:
             self._body = encode_body(self.message)
@@ -52,6 +52,7 @@ class QueuedMessage:
             self.parent_message_id,
             self.parent_runtime,
             self.received_at,
+            number,
         )
         return envelop(self.message, self._body, headers)
 

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pluriverse.env.backoff import FIRST_PAUSE_S, JITTER, LONGEST_PAUSE_S, STEADY_S, Backoff
+
+EVEN = 0.5
+
+
+def test_first_attempt_is_at_once_and_pauses_double_up_to_the_longest() -> None:
+    backoff = Backoff()
+    pauses = [backoff.pause(EVEN) for _ in range(12)]
+    assert pauses[:4] == [0.0, FIRST_PAUSE_S, 2 * FIRST_PAUSE_S, 4 * FIRST_PAUSE_S]
+    assert pauses[-1] == LONGEST_PAUSE_S
+    assert pauses == sorted(pauses)
+
+
+def test_pauses_are_spread_by_chance() -> None:
+    for chance, share in ((0.0, 1 - JITTER), (1.0, 1 + JITTER)):
+        backoff = Backoff()
+        backoff.pause(EVEN)
+        assert backoff.pause(chance) == FIRST_PAUSE_S * share
+
+
+def test_remote_that_stays_away_for_days_is_still_tried() -> None:
+    backoff = Backoff()
+    assert [backoff.pause(EVEN) for _ in range(100_000)][-1] == LONGEST_PAUSE_S
+
+
+def test_connection_that_breaks_soon_counts_as_one_more_failure() -> None:
+    backoff = Backoff()
+    backoff.broke(0.0)
+    backoff.pause(EVEN)
+    backoff.whole(1.0)
+    backoff.broke(1.0 + STEADY_S / 2)
+    assert backoff.pause(EVEN) == FIRST_PAUSE_S
+    assert backoff.broken_for(10.0) == 10.0
+
+
+def test_connection_that_held_begins_anew() -> None:
+    backoff = Backoff()
+    backoff.broke(0.0)
+    backoff.pause(EVEN)
+    backoff.whole(1.0)
+    backoff.broke(1.0 + STEADY_S)
+    assert backoff.pause(EVEN) == 0.0
+    assert backoff.broken_for(10.0) == 9.0 - STEADY_S

@@ -1,0 +1,117 @@
+"""A line that can fail: a TCP relay that can fall silent both ways, or drop what goes over it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import AsyncGenerator, Generator
+
+CHUNK = 65536
+
+
+class Relay:
+    """Carries connections to ``target``, a port of this machine."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.loop = asyncio.get_running_loop()
+        self.port = 0
+        self.calls = 0
+        self._carries = asyncio.Event()
+        self._carries.set()
+        self._refuses = False
+        self._ends: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def fall_silent(self) -> None:
+        """Carry nothing any more: what is sent meanwhile waits, as TCP has it; new connections get no answer."""
+        self.loop.call_soon_threadsafe(self._carries.clear)
+
+    def drop(self) -> None:
+        """Reset all connections, and each new one at once."""
+        self._refuses = True
+        self.loop.call_soon_threadsafe(self._drop)
+
+    def carry(self) -> None:
+        """Be a good line again."""
+        self._refuses = False
+        self.loop.call_soon_threadsafe(self._carries.set)
+
+    def _drop(self) -> None:
+        for end in self._ends:
+            reset(end)
+
+    async def _called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.calls += 1
+        if self._refuses:
+            reset(writer)
+            return
+        await self._carries.wait()
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        ends = {writer, far_writer}
+        self._ends |= ends
+        ways = [
+            asyncio.create_task(self._carry(reader, far_writer)),
+            asyncio.create_task(self._carry(far_reader, writer)),
+        ]
+        self._tasks.update(ways)
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        self._ends -= ends
+        for end in ends:
+            end.close()
+        await asyncio.wait(ways)
+        self._tasks.difference_update(ways)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(CHUNK):
+                await self._carries.wait()
+                writer.write(data)
+                await writer.drain()
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close with RST instead of FIN."""
+    end: socket.socket = writer.get_extra_info("socket")
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+@contextlib.asynccontextmanager
+async def relaying(target: int) -> AsyncGenerator[Relay]:
+    """A relay to a port of this machine, on a port of its own."""
+    relay = Relay(target)
+    server = await asyncio.start_server(relay._called, "127.0.0.1", 0)  # pyright: ignore[reportPrivateUsage]
+    relay.port = server.sockets[0].getsockname()[1]
+    try:
+        yield relay
+    finally:
+        server.close()
+        relay.drop()
+        relay.carry()
+        await asyncio.sleep(0)  # drop's turn
+        await asyncio.gather(*relay._tasks)  # pyright: ignore[reportPrivateUsage]
+
+
+@contextlib.contextmanager
+def relaying_beside(*targets: int) -> Generator[list[Relay]]:
+    """Relays on a loop of their own, for tests that have none."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="relay")
+    thread.start()
+    stack = contextlib.AsyncExitStack()
+
+    async def start() -> list[Relay]:
+        return [await stack.enter_async_context(relaying(target)) for target in targets]
+
+    try:
+        relays = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+        yield relays
+    finally:
+        asyncio.run_coroutine_threadsafe(stack.aclose(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
