@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+from pluriverse_server.authoring.init import init
+from support.pace import check_pace
 from support.remotes import ROOT, MachineRemote, on_machine
 
 INTERFACES = ("gymnasium", "dm_env", "envpool", "alf")
@@ -19,6 +22,16 @@ ENVIRONMENTS = {
     "doom": ("doom.Basic-v0", "doom.FreePlay-v0"),
     # Both are started anew for each episode; one waits for it on a spare screen, the other is a terminal's.
     "desktop": ("desktop.Gnome2048-v0", "desktop.MoonBuggy-v0"),
+}
+
+# Environments whose episodes last, with the frames a second that they are stepped at.
+PACES = {
+    "gym-core": ("gym-core.PongDeterministic-v3", 60),
+    "world-of-bits": ("wob.mini.ClickTest-v0", 60),
+    "flashgames": ("flashgames.Puzzle-v0", 30),
+    "internet": ("internet.2048-v0", 60),
+    "doom": ("doom.Basic-v0", 35),
+    "desktop": ("desktop.MoonBuggy-v0", 60),
 }
 
 
@@ -40,3 +53,17 @@ def test_runtime_keeps_the_contract_of(interface: str, remote: tuple[str, Machin
     check = importlib.import_module(f"pluriverse.testing.{interface}").check
     for env_id in ENVIRONMENTS[runtime]:
         check(env_id, f"vnc://127.0.0.1:{served.vnc_port}+{served.port}?password={served.password}")
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_steps_come_as_fast_as_the_frames_through(interface: str, remote: tuple[str, MachineRemote]) -> None:
+    runtime, served = remote
+    env_id, rate = PACES[runtime]
+    check_pace(interface, env_id, served, rate)
+
+
+@pytest.mark.parametrize("fps", [30, 60])
+def test_runtime_that_init_wrote_is_stepped_as_fast_as_is_asked_for(fps: float, tmp_path: Path) -> None:
+    init("catch", tmp_path / "catch")
+    with on_machine(runtime=str(tmp_path / "catch")) as served:
+        check_pace("gymnasium", "catch.Catch-v0", served, fps, fps=fps)

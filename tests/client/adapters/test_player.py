@@ -112,29 +112,83 @@ def test_step_lasts_as_many_frames_as_are_to_be_skipped(frame_skip: int) -> None
     assert player.phase is Phase.READY
 
 
-def test_without_a_clock_updates_are_counted() -> None:
+@pytest.mark.parametrize("updates", [0, 1, 5])
+def test_step_without_a_clock_lasts_its_frames_however_many_updates_come(updates: int) -> None:
     player = Player(BLANK, fps=FPS, frame_skip=3)
     player.reset()
-    take(player, outcome(1))
+    take(player, outcome(1), now=10.0)
+    player.act(10.01)
+    assert player.due_at == pytest.approx(10.0 + 3 / FPS)
+    assert player.take(outcome(1, updates=updates), None, now=10.059) is None
+    assert player.take(outcome(1, updates=updates), None, now=10.061) is not None
+
+
+def test_step_whose_clock_can_not_be_read_any_more_lasts_its_frames() -> None:
+    player = playing()
     player.act(0.0)
-    take(player, outcome(1, updates=1), outcome(1, updates=0), outcome(1, updates=2))
+    assert player.take(outcome(1), None, now=0.019) is None
+    assert player.due_at == pytest.approx(1 / FPS)
+    assert player.take(outcome(1), None, now=0.021) is not None
 
 
-def test_step_of_a_still_screen_without_a_clock_lasts_one_frame() -> None:
+@given(
+    st.lists(st.floats(0.0, 0.009), min_size=50, max_size=50),
+    st.integers(1, 4),
+)
+def test_rate_without_a_clock_is_exact_however_late_the_agent_is_by_less_than_half_a_frame(
+    late: list[float], frame_skip: int
+) -> None:
+    player = Player(BLANK, fps=FPS, frame_skip=frame_skip)
+    player.reset()
+    take(player, outcome(1), now=0.0)
+    now = 0.0
+    for late_s in late:
+        player.act(now)
+        now = player.due_at + late_s
+        take(player, outcome(1), now=now)
+    assert now == pytest.approx(len(late) * frame_skip / FPS, abs=0.01)
+
+
+@given(st.lists(st.floats(0.0, 0.009), min_size=101, max_size=101), st.sampled_from([1, 2, 3, 5]))
+def test_rate_by_the_painted_clock_is_exact_however_often_it_is_painted(late: list[float], times: int) -> None:
     player = Player(BLANK, fps=FPS)
     player.reset()
-    take(player, outcome(1))
-    player.act(10.0)
-    assert player.due_at == pytest.approx(10.0 + 1 / FPS)
-    assert player.take(outcome(1, updates=0), None, now=10.019) is None
-    assert player.take(outcome(1, updates=0), None, now=10.021) is not None
+    frames = [100.0 + (frame + late_s * FPS) / (FPS * times) for frame, late_s in enumerate(late)]
+    take(player, outcome(1, clock=frames[0]))
+    steps = 0
+    player.act(0.0)
+    for clock in frames[1:]:
+        if player.take(outcome(1, clock=clock), None, now=0.0) is not None:
+            steps += 1
+            player.act(0.0)
+    assert steps == pytest.approx((len(frames) - 1) / times, abs=1)
+
+
+def test_clock_that_was_set_back_costs_one_stall() -> None:
+    player = playing()
+    player.act(0.0)
+    assert player.take(outcome(1, clock=50.0), None, now=0.1) is None
+    take(player, outcome(1, clock=50.6), now=0.1 + STALL_S)
+    player.act(0.6)
+    take(player, outcome(1, clock=50.64), now=0.64)
+
+
+def test_agent_that_was_late_goes_on_from_there() -> None:
+    player = Player(BLANK, fps=FPS)
+    player.reset()
+    take(player, outcome(1), now=0.0)
+    player.act(3.0)
+    take(player, outcome(1), now=3.0)
+    player.act(3.0)
+    assert player.take(outcome(1), None, now=3.0) is None
+    assert 3.0 < player.due_at <= 3.0 + 1 / FPS
 
 
 def test_step_of_a_remote_that_stalls_ends_all_the_same() -> None:
     player = playing()
     player.act(10.0)
-    assert player.take(outcome(1, clock=100.0), None, now=10.0 + STALL_S) is None
-    assert player.take(outcome(1, clock=100.0), None, now=10.1 + STALL_S) is not None
+    assert player.take(outcome(1, clock=100.0), None, now=9.99 + STALL_S) is None
+    assert player.take(outcome(1, clock=100.0), None, now=10.01 + STALL_S) is not None
 
 
 def test_environment_that_shows_nothing_is_looked_at_now_and_then_once_its_step_is_overdue() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -10,6 +11,7 @@ from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
 from pluriverse_server.display import Screen
 from pluriverse_server.process import ChildProcess
+from pluriverse_server.remote.overlay import start_overlay
 from support.input_devices import InputDevice, tap
 from support.rfb import RfbClient
 from support.xwindow import Window
@@ -119,3 +121,26 @@ async def test_focus_stays_where_it_is(
     device.pointer(X_AT + 1, Y_AT + 1)
     tap(device, ord("a"))
     assert window.typed() == ord("a")
+
+
+async def test_block_is_painted_at_the_rate_that_is_told_last(screen: Screen, viewer: RfbClient) -> None:
+    told, rates = os.pipe()
+    child = await start_overlay([*BLOCK[:3], "--fps", "100"], screen.environment, stdin=told)
+    os.close(told)
+    try:
+        os.write(rates, b"1.0\n50.0\n")
+        wait_for_block(viewer)
+        first = wait_for_block(viewer, later_than(viewer))
+        clocks = {first.clock}
+        while max(clocks) < first.clock + 1000:
+            clocks.add(wait_for_block(viewer, later_than(viewer)).clock)
+        # A machine that is busy elsewhere paints some late, and the viewer sees fewer.
+        assert 2 < len(clocks) <= 52
+    finally:
+        os.close(rates)
+        await child.stop()
+
+
+def later_than(viewer: RfbClient) -> Callable[[Metadata], bool]:
+    now = block(viewer)
+    return lambda shown: now is None or shown.clock > now.clock

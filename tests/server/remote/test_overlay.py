@@ -13,6 +13,8 @@ from support.leftovers import Leftovers
 
 PAGE: dict[str, Any] = {"url": "https://example.org/"}
 
+CORNER = ["--block", "1018", "766", "--fps", "30"]
+
 
 def manifest(*, metadata: dict[str, Any] | None = None, page: dict[str, Any] | None = None) -> Manifest:
     runtime = {"id": "a", "version": "1.0.0", "title": "", "default_env": "a", "fps": 30.0, "metadata": metadata}
@@ -22,7 +24,6 @@ def manifest(*, metadata: dict[str, Any] | None = None, page: dict[str, Any] | N
 
 
 def test_program_that_paints_its_block_needs_none() -> None:
-    assert overlay_arguments(manifest()) == []
     assert overlay_arguments(manifest(metadata={"x": 3, "y": 4})) == []
 
 
@@ -31,11 +32,16 @@ def test_program_that_does_not_gets_a_block_at_its_place() -> None:
     assert overlay_arguments(manifest(metadata=place)) == ["--block", "3", "4", "--fps", "30"]
 
 
+def test_runtime_that_says_nothing_of_a_block_gets_one_in_the_corner() -> None:
+    assert overlay_arguments(manifest()) == CORNER
+
+
 def test_page_is_guarded_but_for_what_it_allows() -> None:
-    assert overlay_arguments(manifest(page=PAGE)) == ["--filter-keys"]
+    assert overlay_arguments(manifest(page=PAGE)) == [*CORNER, "--filter-keys"]
     page = {**PAGE, "allow": ["menus"], "keys": ["Control+s", "F5"]}
     assert overlay_arguments(manifest(page=page)) == [
-        *("--filter-keys", "--allow", "0x73:4", "--allow", "0xffc2:0", "--middle-button")
+        *CORNER,
+        *("--filter-keys", "--allow", "0x73:4", "--allow", "0xffc2:0", "--middle-button"),
     ]
 
 

@@ -180,7 +180,7 @@ class Core:
             for index in actions:
                 self._encoders[index].release()
             raise
-        now = time.time()
+        now = time.monotonic()
         for index in actions:
             self._players[index].act(now)
             self._waiting[index] = None
@@ -235,15 +235,15 @@ class Core:
         """Wait until something came, or it is time to look, for ``timeout_s`` seconds at most; take it in."""
         waiting = list(self._waiting)
         due_at = min([self._players[index].due_at for index in waiting])
-        changed = set(self.env.changed(waiting, max(0.0, min(timeout_s, due_at - time.time()))))
-        now = time.time()
+        changed = set(self.env.changed(waiting, max(0.0, min(timeout_s, due_at - time.monotonic()))))
+        now = time.monotonic()
         due = [index for index in waiting if index in changed or self._players[index].due_at <= now]
         if due:
             self._take(dict.fromkeys(due, _NOTHING))
 
     def _take(self, actions: Mapping[int, Action]) -> None:
         outcomes = self.env.step_some(actions)
-        now = time.time()
+        now = time.monotonic()
         for index, outcome in outcomes.items():
             result = self._players[index].take(outcome, self.env.vision(index), now)
             if result is not None:

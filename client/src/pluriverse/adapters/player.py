@@ -80,7 +80,7 @@ class StepResult:
 
 
 class Player:
-    """The state of one environment. Times are UNIX seconds, passed in."""
+    """The state of one environment. Times are seconds of any steady clock, passed in."""
 
     def __init__(
         self,
@@ -102,12 +102,15 @@ class Player:
         self._over_at = 0.0
         self._sync = sync
         self._sync_step = SyncStep(0.0)
-        self._frame_s = 1 / fps
-        self._frame_skip = frame_skip
+        self._step_s = frame_skip / fps
+        # A frame is a little early or late by half a frame at most; what comes later than that is not made up for.
+        self._slack_s = 0.5 / fps
         self._max_episode_steps = max_episode_steps
         self._result = StepResult(blank)
+        # The painted clock of the last picture; when the step is due by that clock, and by ours.
         self._clock: float | None = None
-        self._updates = 0
+        self._due_painted_at = 0.0
+        self._due_here_at = 0.0
         # A reward that came with an episode's first frame belongs to its first step.
         self._carried = 0.0
         self._remote_ended = False
@@ -148,13 +151,11 @@ class Player:
             last.screen, last.text, last.state, self._carried, elapsed=last.elapsed + 1, lives=last.lives
         )
         self._carried = 0.0
-        self._updates = 0
         if self._sync:
             self._sync_step = SyncStep(now)
             self._over_at = self._sync_step.due_at
         else:
-            stall_s = 0.0 if self._clock is None else STALL_S
-            self._over_at = now + stall_s + self._frame_skip * self._frame_s
+            self._over_at = self._due_here_at if self._clock is None else max(now, self._due_here_at) + STALL_S
         self.due_at = self._over_at
 
     def take(self, outcome: Outcome, screen: Pixels | None, now: float) -> StepResult | None:
@@ -172,7 +173,7 @@ class Player:
         else:
             result.outcome.merge(outcome)
         if self.phase is Phase.RESETTING:
-            return self._take_first(outcome)
+            return self._take_first(outcome, now)
         if self._sync:
             self._sync_step.take(outcome, now)
             self._over_at = self._sync_step.due_at
@@ -184,7 +185,9 @@ class Player:
         self._see(outcome.observation)
         if not (self._sync_step.is_over(now) if self._sync else self._is_over(outcome, now)):
             return None
+        self._due_here_at = self._next_due(self._due_here_at, now)
         if outcome.painted_at is not None:
+            self._due_painted_at = self._next_due(self._due_painted_at, outcome.painted_at)
             self._clock = outcome.painted_at
         self.phase = Phase.READY
         if result.elapsed == self._max_episode_steps:
@@ -193,13 +196,15 @@ class Player:
             self._remote_ended = False
         return result
 
-    def _take_first(self, outcome: Outcome) -> StepResult | None:
+    def _take_first(self, outcome: Outcome, now: float) -> StepResult | None:
         # Rewards of an episode that ended before the agent saw it are dropped; the next begins by itself.
         self._carried = 0.0 if outcome.done else self._carried + outcome.reward
         if outcome.observation is None:
             return None
         self._see(outcome.observation)
         self._clock = outcome.painted_at
+        self._due_painted_at = (self._clock or 0.0) + self._step_s
+        self._due_here_at = now + self._step_s
         self.phase = Phase.READY
         return self._result
 
@@ -229,12 +234,17 @@ class Player:
             result.state = observation["observation"]
 
     def _is_over(self, outcome: Outcome, now: float) -> bool:
-        if outcome.painted_at is not None and self._clock is not None:
-            # Painted clocks are whole milliseconds, and frames a little early or late: half a frame is neither.
-            if outcome.painted_at - self._clock >= (self._frame_skip - 0.5) * self._frame_s:
-                return True
-        else:
-            self._updates += outcome.updates
-            if self._updates >= self._frame_skip:
-                return True
+        painted_at = outcome.painted_at
+        if painted_at is None or self._clock is None:
+            # Updates of the screen are no frames: how many a frame is sent in is the VNC server's affair.
+            self._over_at = self._due_here_at
+        elif painted_at > self._clock and painted_at >= self._due_painted_at - self._slack_s:
+            return True
         return now >= self._over_at
+
+    def _next_due(self, due: float, at: float) -> float:
+        """Return when the next step is due after one that was due at ``due`` and over at ``at``, on either clock.
+
+        That is a step later, however late the agent was by less than half a frame, so that the rate is exact.
+        """
+        return min(max(due, at - self._slack_s), at + self._slack_s) + self._step_s

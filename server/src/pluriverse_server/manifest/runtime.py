@@ -77,6 +77,13 @@ class RuntimeTable(Table):
     fps: Annotated[float, Field(gt=0, le=MAX_FPS)] = 60.0
     metadata: MetadataPlace | None = None
 
+    @property
+    def block(self) -> MetadataPlace:
+        """Where the metadata block is; by default the overlay's, in the corner at the bottom right."""
+        if self.metadata is not None:
+            return self.metadata
+        return MetadataPlace(x=self.screen.width - WIDTH, y=self.screen.height - HEIGHT, painted_by="overlay")
+
     @model_validator(mode="after")
     def _block_on_screen(self) -> RuntimeTable:
         place, screen = self.metadata, self.screen

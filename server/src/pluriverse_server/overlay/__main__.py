@@ -18,6 +18,11 @@ from .rules import Combination
 # Agents may choose an ordinary key for their probe; in browsers they use the backtick.
 BACKTICK: Final = 0x60
 
+STDIN: Final = 0
+
+# Some hundred lines, each of which is written at once and so is read whole.
+MAX_READ_BYTES: Final = 4096
+
 
 def combination(text: str) -> Combination:
     """Parse an argument such as ``0x73:4``; raise ValueError if it isn't two numbers."""
@@ -64,8 +69,10 @@ def main() -> None:
 
 
 def serve(key_filter: KeyFilter | None, block: OverlayBlock | None) -> None:
-    """Serve whichever of the two there is, for ever."""
-    sources = [source for source in (key_filter, block) if source is not None]
+    """Serve whichever of the two there is, for ever; the block at the last rate that was read from standard input."""
+    sources: list[KeyFilter | OverlayBlock | int] = [source for source in (key_filter, block) if source is not None]
+    if block is not None:
+        sources.append(STDIN)
     if key_filter is not None:
         key_filter.attend()  # what came while it was set up is read already, so that select won't report it
     while True:
@@ -74,6 +81,11 @@ def serve(key_filter: KeyFilter | None, block: OverlayBlock | None) -> None:
         if key_filter in readable:
             key_filter.attend()
         if block is not None:
+            if STDIN in readable:
+                if rates := os.read(STDIN, MAX_READ_BYTES).split():
+                    block.pace(float(rates[-1]), time.monotonic())
+                else:
+                    sources.remove(STDIN)
             block.attend(time.monotonic(), time.time())
 
 

@@ -31,6 +31,11 @@ class OverlayBlock:
         """Return the seconds until something is to be done, unless a key comes in."""
         return 0.0 if self._keyboard.waiting else max(0.0, self._pacer.next_due - now)
 
+    def pace(self, fps: float, now: float) -> None:
+        """Paint ``fps`` frames a second from ``now`` on."""
+        if fps != self._pacer.fps:
+            self._pacer = Pacer(fps, now)
+
     def attend(self, now: float, wall_clock: float) -> None:
         """Read keys, and draw a frame if one is due. ``wall_clock``: UNIX seconds, for the block."""
         for edge in self._keyboard.events():

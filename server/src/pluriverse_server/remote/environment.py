@@ -124,7 +124,7 @@ class EnvironmentService:
             "runtime_version": runtime.version,
             "width": runtime.screen.width,
             "height": runtime.screen.height,
-            "metadata": runtime.metadata.model_dump() if runtime.metadata else None,
+            "metadata": runtime.block.model_dump(),
             **self.statistics.episode_status(self._machine.episode, self._machine.state.value, now),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.hub.agent is not None),
@@ -315,7 +315,7 @@ class EnvironmentService:
 
     def _describe(self, described: messages.Describe) -> messages.Describe:
         runtime = self._manifest.runtime
-        block = runtime.metadata
+        block = runtime.block
         return replace(
             described,
             runtime=runtime.id,
@@ -324,7 +324,7 @@ class EnvironmentService:
             height=runtime.screen.height,
             clock="realtime",
             capabilities=CAPABILITIES,
-            metadata_encoding={"type": "pixels", "x": block.x, "y": block.y} if block else None,
+            metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=self._manifest.spaces_of(self._catalogue[described.env_id]),
         )
 

@@ -21,8 +21,8 @@ def overlay_arguments(manifest: Manifest) -> list[str]:
     """Return the overlay's command line for a runtime; empty if it needs no overlay."""
     arguments: list[str] = []
     runtime, page = manifest.runtime, manifest.page
-    if runtime.metadata is not None and runtime.metadata.painted_by == "overlay":
-        arguments += ["--block", str(runtime.metadata.x), str(runtime.metadata.y), "--fps", f"{runtime.fps:g}"]
+    if runtime.block.painted_by == "overlay":
+        arguments += ["--block", str(runtime.block.x), str(runtime.block.y), "--fps", f"{runtime.fps:g}"]
     if page is not None:
         arguments.append("--filter-keys")
         for text in page.keys:
@@ -33,8 +33,12 @@ def overlay_arguments(manifest: Manifest) -> list[str]:
     return arguments
 
 
-async def start_overlay(arguments: Sequence[str], environment: Mapping[str, str]) -> ChildProcess:
+async def start_overlay(
+    arguments: Sequence[str], environment: Mapping[str, str], *, stdin: int = asyncio.subprocess.DEVNULL
+) -> ChildProcess:
     """Start the overlay on the screen that ``environment`` names; return once it is in place.
+
+    ``stdin``: a pipe on which it is told frames a second, a line each.
 
     Raises:
         StartError: it ended, or wasn't ready in time.
@@ -44,7 +48,8 @@ async def start_overlay(arguments: Sequence[str], environment: Mapping[str, str]
     command = [sys.executable, "-m", "pluriverse_server.overlay", *arguments, "--ready-fd", str(ready_fd)]
     try:
         try:
-            child = await ChildProcess.start(OVERLAY, command, env=child_environment(environment), pass_fds=[ready_fd])
+            env = child_environment(environment)
+            child = await ChildProcess.start(OVERLAY, command, env=env, stdin=stdin, pass_fds=[ready_fd])
         finally:
             pipe.close_write_end()
         try:

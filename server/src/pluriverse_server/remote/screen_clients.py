@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import os
 from collections.abc import Mapping, Sequence
+
+from pluriverse_protocol import reports
+from pluriverse_protocol.messages import Describe
 
 from pluriverse_server.display import AsyncInjector, DisplayLost, Screen
 from pluriverse_server.display.screen import ROOT_CAUSE_S
+from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest
 from pluriverse_server.process import StartError
 from pluriverse_server.tasks import start_task
@@ -21,7 +27,8 @@ log = logging.getLogger(__name__)
 class ScreenClients:
     """Starts the clients on a new screen, ends them when it is lost, and keeps the overlay running.
 
-    Where the overlay guards the keys of a browser, the browser runs only while the overlay does.
+    As a subscriber of the service it tells the overlay the frame rate of each episode. Where the overlay guards the
+    keys of a browser, the browser runs only while the overlay does.
     """
 
     def __init__(self, screen: Screen, manifest: Manifest, service: EnvironmentService) -> None:
@@ -30,6 +37,18 @@ class ScreenClients:
         self._overlay_arguments = overlay_arguments(manifest)
         self._guarded = manifest.page is not None
         self._overlay: asyncio.Task[None] | None = None
+        self._fps = manifest.runtime.fps
+        self._rates: int | None = None  # the overlay's pipe
+        service.subscribers.append(self)
+
+    def on_report(self, report: reports.Report) -> None:
+        """See ``environment.Subscriber``."""
+
+    def on_output(self, output: Output) -> None:
+        """Let the overlay paint at the episode's frame rate, by which agents pace their steps."""
+        if isinstance(output, Send) and isinstance(output.message, Describe) and output.message.fps != self._fps:
+            self._fps = output.message.fps
+            self._tell_rate()
 
     async def put_on(self) -> None:
         """Start the clients on a screen that has just been started."""
@@ -75,18 +94,31 @@ class ScreenClients:
 
     async def _run_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
         """Run the overlay until it ends; return how it ended."""
+        told, self._rates = os.pipe()
         try:
-            overlay = await start_overlay(arguments, environment)
-        except StartError as error:
-            log.warning("%s", error)
-            return "could not be started"
-        try:
-            if self._guarded:
-                self._service.program.put_on(environment)
-            await overlay.wait()
+            try:
+                self._tell_rate()
+                overlay = await start_overlay(arguments, environment, stdin=told)
+            except StartError as error:
+                log.warning("%s", error)
+                return "could not be started"
+            finally:
+                os.close(told)
+            try:
+                if self._guarded:
+                    self._service.program.put_on(environment)
+                await overlay.wait()
+            finally:
+                await overlay.stop()
         finally:
-            await overlay.stop()
+            os.close(self._rates)
+            self._rates = None
         return overlay.describe_end()
+
+    def _tell_rate(self) -> None:
+        if self._rates is not None:
+            with contextlib.suppress(BrokenPipeError):  # it has just ended, and the next one is told
+                os.write(self._rates, f"{self._fps!r}\n".encode())
 
     async def _end_overlay(self) -> None:
         overlay, self._overlay = self._overlay, None
