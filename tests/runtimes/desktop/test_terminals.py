@@ -8,8 +8,11 @@ import time
 from typing import Any
 
 import pytest
+from pluriverse_server.x11.connection import hang_up, open_display
 from support.free_games import Played, playing
+from support.rfb import RfbClient
 from support.waiting import DEADLINE_S, eventually
+from Xlib import XK, X
 
 # What is waited for below, and for the start, may take longer together than a test may otherwise.
 pytestmark = pytest.mark.timeout(360)
@@ -34,6 +37,36 @@ async def test_dropped_pieces_pay_until_the_field_of_vitetris_is_full() -> None:
         await game.running()
         await eventually(lambda: game.reading("score") == 0)
         await game.changes()
+
+
+@pytest.mark.parametrize("title", ["Vitetris", "MoonBuggy"])
+async def test_terminal_has_no_menus_even_for_a_person(title: str) -> None:
+    async with playing(title) as game:
+        connection: Any = open_display(game.remote.screen.display, game.remote.screen.xauthority)
+        try:
+            with await asyncio.to_thread(RfbClient, game.remote.screen.viewer_socket) as person:
+                before = windows(connection)
+                for button in (1, 2, 3):
+                    person.key(XK.XK_Control_L, True)
+                    person.pointer(300, 300, 1 << (button - 1))
+                    await eventually(lambda button=button: pointer_mask(connection) == 1 << (7 + button))
+                    assert windows(connection) == before
+                    person.pointer(300, 300, 0)
+                    person.key(XK.XK_Control_L, False)
+                    await eventually(lambda: not pointer_mask(connection))
+        finally:
+            hang_up(connection)
+
+
+def windows(connection: Any) -> int:
+    """How many windows the screen shows."""
+    children = connection.screen().root.query_tree().children
+    return sum(child.get_attributes().map_state == X.IsViewable for child in children)
+
+
+def pointer_mask(connection: Any) -> int:
+    """The mouse buttons that are down, as X has them."""
+    return connection.screen().root.query_pointer().mask & 0x1F00
 
 
 def crater_is_near(game: Played) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -11,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from pluriverse_protocol.rfb.messages import key_event, pointer_event
 from pluriverse_server.display import Screen
+from pluriverse_server.gate.permitted import Permitted
 from support.rfb import RfbClient
 from support.waiting import eventually
 from support.xwindow import Window
@@ -135,3 +137,38 @@ async def test_what_is_no_message_ends_the_connection(screen: Screen, client: Rf
     with contextlib.suppress(OSError):
         await eventually(lambda: not screen.gate.clients)
     assert not screen.gate.clients
+
+
+async def test_what_is_not_permitted_is_dropped_and_logged_once(
+    screen: Screen, client: RfbClient, window: Window, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "pluriverse_server.gate.client_input")
+    screen.gate.permitted = Permitted(frozenset((ord("A"), ord("b"))), pointer=False)
+    for keysym in (XK.XK_Control_L, ord("A"), ord("a"), GREEK[0]):
+        client.key(keysym, True)
+    client.pointer(10, 10, 1)
+    client.press(ord("b"))
+    assert await typed(window, 2) == [ord("A"), ord("b")]
+    assert len(await asyncio.to_thread(window.wait_for_held, 1)) == 1
+    assert [record.message for record in caplog.records] == [
+        "VNC: KeyEvent(keysym=65507, down=True) was dropped, and what else the environment's spaces don't name"
+    ]
+
+
+async def test_key_that_is_permitted_no_more_can_still_be_released(
+    screen: Screen, client: RfbClient, window: Window
+) -> None:
+    client.key(ord("a"), True)
+    await asyncio.to_thread(window.wait_for_held, 1)
+    screen.gate.permitted = Permitted(frozenset(), pointer=False)
+    client.key(ord("a"), False)
+    await asyncio.to_thread(window.wait_for_held, 0)
+
+
+async def test_person_with_the_viewer_may_do_more_than_an_agent(screen: Screen, window: Window) -> None:
+    screen.gate.permitted = Permitted(frozenset(), pointer=False)
+    with await asyncio.to_thread(RfbClient, screen.viewer_socket) as person:
+        person.press(ord("a"))
+        assert await typed(window, 1) == [ord("a")]
+        person.pointer(10, 10, 1)
+        await asyncio.to_thread(window.event, X.ButtonPress)

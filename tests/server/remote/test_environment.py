@@ -25,6 +25,7 @@ from pluriverse_protocol.reports import (
 )
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
+from pluriverse_server.remote.environment import PROBES
 from support.agent import Agent, Message
 from support.served import Served, serving
 from support.waiting import eventually
@@ -415,3 +416,13 @@ async def test_readings_of_a_program_that_has_no_sources_are_not_shown(tmp_path:
         await agent.hear_method("v0.env.reward", reward=2.0)
         assert served.service.status()["readings"] == {}
         assert b'source="score"' not in served.service.render_metrics()
+
+
+async def test_what_agents_may_press_follows_the_environment(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        assert served.service.permitted is None
+        for env_id, keys in (("toy.Second-v0", {0xFF52, ord("z"), *PROBES}), ("toy.Numbers-v0", None)):
+            await agent.hear_reply(await agent.reset(env_id, leaving="9"))
+            permitted = served.service.permitted
+            assert (permitted.keys if permitted else None) == keys

@@ -1,4 +1,4 @@
-"""One client's messages on their way to the VNC server, with its keys as that server can press them.
+"""One client's messages on their way to the VNC server: what it may press, in keys that this server can press.
 
 X0tigervnc drops a character that needs Shift unless the client holds it, and one that the keyboard map lacks; Xtigervnc
 adds those until the map is full. Here Shift is pressed around such a key, and what is missing is put on the map before
@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
+from collections.abc import Callable
 from typing import Final, Protocol
 
+from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
 from pluriverse_protocol.rfb.errors import RfbError
 from pluriverse_protocol.rfb.messages import (
@@ -25,6 +27,8 @@ from pluriverse_protocol.rfb.messages import (
 )
 from pluriverse_protocol.rfb.numbers import ClientMessage, Encoding
 from pluriverse_protocol.rfb.steps import PAUSE, StepReader, Steps
+
+from .permitted import Permitted
 
 log = logging.getLogger(__name__)
 
@@ -82,10 +86,19 @@ class Keyboard(Protocol):
 class ClientInput:
     """Turns what one client sends into what the VNC server is sent."""
 
-    def __init__(self, client: asyncio.Transport, server: asyncio.Transport, keyboard: Keyboard | None) -> None:
+    def __init__(
+        self,
+        client: asyncio.Transport,
+        server: asyncio.Transport,
+        keyboard: Keyboard | None,
+        permitted: Callable[[], Permitted | None],
+    ) -> None:
+        """``permitted`` returns what may be pressed at the moment; None is everything."""
         self._client = client
         self._server = server
         self._keyboard = keyboard
+        self._permitted = permitted
+        self._dropped = False
         self._held: set[int] = set()  # the keysyms that the client holds
         self._added: set[int] = set()  # those of them that the map lacked
         self._pointer = b""  # the last pointer event
@@ -123,13 +136,26 @@ class ClientInput:
             kind, message = yield from read_message(PASSING)
             if kind == ClientMessage.KEY_EVENT:
                 keysym, down = key_of(message)
-                yield from self._key(_shortest(keysym), down)
+                event = KeyEvent(_shortest(keysym), down)
+                if self._may_pass(event):
+                    yield from self._key(event.keysym, down)
+            elif kind == ClientMessage.POINTER_EVENT:
+                if self._may_pass(PointerEvent(*pointer_of(message))):
+                    self._pointer = message
+                    self._passed += message
             elif kind == ClientMessage.SET_ENCODINGS:
                 self._passed += set_encodings([each for each in encodings_of(message) if each not in WITHHELD])
             else:
-                if kind == ClientMessage.POINTER_EVENT:
-                    self._pointer = message
                 self._passed += message
+
+    def _may_pass(self, event: KeyEvent | PointerEvent) -> bool:
+        permitted = self._permitted()
+        if permitted is None or permitted.allows(event):
+            return True
+        if not self._dropped:
+            self._dropped = True
+            log.debug("VNC: %s was dropped, and what else the environment's spaces don't name", event)
+        return False
 
     def _key(self, keysym: int, down: bool) -> Steps[None]:
         if not 0 < keysym <= MAX_KEYSYM:

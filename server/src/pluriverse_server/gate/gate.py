@@ -23,6 +23,7 @@ from pluriverse_server.process import StartError, port_fault
 
 from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
+from .permitted import Permitted
 from .pump import Half, join
 from .vnc_server import VncServerLost, connect
 
@@ -57,6 +58,8 @@ class Gate:
         self.clients: set[_ClientHalf] = set()
         # Of the screen that is there now; None while there is none.
         self.keyboard: Keyboard | None = None
+        # What clients of the port may press; None is everything. Set from any thread.
+        self.permitted: Permitted | None = None
         self._servers: list[asyncio.Server] = []
         self._thread: LoopThread | None = None
 
@@ -219,8 +222,12 @@ class _ClientHalf(Half):
         join(self, server)
         for half in (self, server):
             half.transport.resume_reading()
-        self._input = ClientInput(self.transport, server.transport, self._gate.keyboard)
+        self._input = ClientInput(self.transport, server.transport, self._gate.keyboard, self._permitted)
         self.data_received(self._handshake.leftover)
+
+    def _permitted(self) -> Permitted | None:
+        # A person with the viewer may do what an agent may not.
+        return None if self._private else self._gate.permitted
 
     def _refuse(self, why: str) -> None:
         log.debug("VNC: %s was refused: %s", self._address or "the viewer", why)

@@ -18,7 +18,9 @@ from pluriverse_protocol.events import Event, JoystickEvent
 from pluriverse_server.daemon.hub import Hub
 from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.display import AsyncInjector, DisplayLost
+from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
+from pluriverse_server.gate.permitted import Permitted, permitted_by
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.programs.catalogue import suggest
@@ -42,6 +44,13 @@ SCRAPED_LIMIT_GRACE_S: Final = 1.0
 
 # Extensions of the protocol that agents may rely on; sent in v0.env.describe.
 CAPABILITIES: Final = ("fps", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
+
+
+# Beside what an environment names: what agents press to measure latency, of old ones the backtick in browsers; and the
+# key that makes a step where an environment waits for it.
+PROBES: Final = frozenset(PROBE_KEYCODES)
+PAGE_PROBE: Final = ord("`")
+STEP_KEY: Final = ord("c")
 
 
 class Subscriber(Protocol):
@@ -77,6 +86,7 @@ class EnvironmentService:
         )
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.injector: AsyncInjector | None = None
+        self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
         self._manifest = manifest
         self._catalogue = catalogue
@@ -172,7 +182,7 @@ class EnvironmentService:
         return self._machine.episode.episode_id
 
     async def act(self, events: Sequence[Event]) -> None:
-        """Inject key, pointer and joystick events in order.
+        """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name.
 
         Raises:
             RequestError: the program takes no joystick (then nothing is injected), or the screen is gone.
@@ -182,7 +192,11 @@ class EnvironmentService:
             raise RequestError(f"{joystick[0].name}: this environment takes no joystick events")
         for event in joystick:
             self.program.send(reports.Joystick(event.name, event.value))
-        others = [event for event in events if not isinstance(event, JoystickEvent)]
+        others = [
+            event
+            for event in events
+            if not isinstance(event, JoystickEvent) and (self.permitted is None or self.permitted.allows(event))
+        ]
         if others:
             if self.injector is None:
                 raise RequestError("the screen is being started again; the action was dropped")
@@ -290,6 +304,9 @@ class EnvironmentService:
         self.metrics.running.set(running)
         if not running:
             self._resetting_since = loop.time()
+            page, sync = self._manifest.page is not None, episode.environment.sync
+            others = {*PROBES, *([PAGE_PROBE] if page else []), *([STEP_KEY] if sync else [])}
+            self.permitted = permitted_by(describe.spaces, others)
         else:
             if self._resetting_since is not None:
                 self.metrics.reset_seconds.observe(loop.time() - self._resetting_since)

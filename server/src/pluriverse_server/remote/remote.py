@@ -149,6 +149,8 @@ class Remote:
             await asyncio.gather(healer, stopping, return_exceptions=True)
 
     def _changed(self) -> None:
+        if self._screen is not None and self._service is not None:
+            self._screen.gate.permitted = self._service.permitted
         if self._viewers is not None:
             self._viewers.changed()
 
