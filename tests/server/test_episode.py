@@ -469,3 +469,16 @@ def test_rewards_beyond_all_numbers_stay_numbers() -> None:
     assert add_finite(largest, largest) == largest
     assert add_finite(-largest, -largest) == -largest
     assert add_finite(1.5, 2.0) == 3.5
+
+
+def test_reward_that_would_add_up_to_infinity_is_refused() -> None:
+    largest = math.nextafter(math.inf, 0)
+    machine = running()
+    machine.report(reports.Reward(1, largest), 1.0)
+    assert machine.report(reports.Reward(1, largest), 2.0) == []
+    assert machine.discarded_reports == 1
+    last, finished, *_ = machine.report(reports.Done(1, largest), 3.0)
+    assert isinstance(last, Send)
+    assert isinstance(last.message, messages.Reward)
+    assert isinstance(finished, Finished)
+    assert (last.message.reward, finished.reward) == (0.0, largest)

@@ -53,6 +53,11 @@ class RemoteFailed(RemoteError):
     """A remote broke after it was up."""
 
 
+def printable(text: str) -> str:
+    """Return what a remote said so that it can be shown: what would move a terminal's cursor or colours is escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 @contextlib.contextmanager
 def needed(what: str, *, extra: str) -> Generator[None]:
     """Import within this what an extra of ours brings; a failure is a ConfigurationError that names both."""

@@ -148,12 +148,17 @@ class EpisodeMachine:
                 if self.state is State.RESETTING:
                     episode.fps, episode.picture = fps or episode.fps, picture
                 return self._run(Event.READY, now)
+            case reports.Reward(reward=reward) if not math.isfinite(episode.reward + reward):
+                self.discarded_reports += 1
+                return []
             case reports.Reward(at=at):
                 self._note_frame(at)
                 return self._run(Event.REWARD, now, earned=report)
             case reports.Done(terminated=terminated, truncated=truncated, reason=reason):
+                # An end can't be refused, but what would make the sum infinite can.
+                reward = report.reward if math.isfinite(episode.reward + report.reward) else 0.0
                 ending = Ending(
-                    reason or "done", terminated, truncated or not terminated, report.reward, report.at, report.info
+                    reason or "done", terminated, truncated or not terminated, reward, report.at, report.info
                 )
                 return self._run(Event.DONE, now, ending=ending)
             case reports.Text() | reports.Observation() if self.state is not State.RUNNING:
@@ -246,7 +251,7 @@ class EpisodeMachine:
 
     def _earn(self, earned: reports.Reward, now: float) -> list[Output]:
         episode = self._current
-        episode.reward = add_finite(episode.reward, earned.reward)
+        episode.reward += earned.reward
         # Each step of a Sync environment is answered, even one that earned nothing.
         if earned.reward == 0.0 and not earned.info and not episode.environment.sync:
             return []
@@ -254,7 +259,7 @@ class EpisodeMachine:
 
     def _end(self, ending: Ending, now: float) -> list[Output]:
         episode = self._current
-        episode.reward = add_finite(episode.reward, ending.reward)
+        episode.reward += ending.reward
         self._note_frame(ending.at)
         last = self._reward_message(ending.reward, now, ending, said=ending.info)
         # Not negative if the clock was set back.

@@ -2,18 +2,20 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from pathlib import Path
 
 import psutil
 import pytest
 from pluriverse.errors import RemoteUnavailable
-from pluriverse.remotes import health
+from pluriverse.remotes import health, local
 from pluriverse.remotes.health import why_not_ready
-from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalRemotes, free_ports
+from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalRemote, LocalRemotes, free_ports
 from pluriverse.remotes.manager import no_progress
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
@@ -72,6 +74,71 @@ def test_remote_that_cannot_start_says_why(remotes: LocalRemotes) -> None:
 
 def test_ports_are_free_and_different() -> None:
     assert len(set(free_ports(20))) == 20
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_port_that_another_program_takes_first_is_replaced(
+    remotes: LocalRemotes, monkeypatch: pytest.MonkeyPatch, which: int
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        offered = [free_ports(2) for _ in range(4)]
+        offered[0][which] = other.getsockname()[1]
+        unlucky = list(offered[0])
+
+        def offer(_: int) -> list[int]:
+            return offered.pop(0)
+
+        monkeypatch.setattr(local, "free_ports", offer)
+        addresses = remotes.start(no_progress)
+        assert not {address.rewarder_port for address in addresses} & set(unlucky)
+        assert len(offered) == 1
+
+
+def test_mistake_is_told_though_other_remotes_are_still_starting(
+    remotes: LocalRemotes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The first is frozen as soon as it has begun, so that it is never ready; the second can't begin.
+    fork = remotes._fork  # pyright: ignore[reportPrivateUsage]
+    begun: list[LocalRemote] = []
+
+    def one_frozen_one_refused() -> LocalRemote:
+        if begun:
+            raise RemoteUnavailable("the second can't begin")
+        begun.append(fork())
+        os.kill(begun[0].process.pid, signal.SIGSTOP)
+        return begun[0]
+
+    monkeypatch.setattr(remotes, "_fork", one_frozen_one_refused)
+    monkeypatch.setattr(local, "STOP_S", 0.5)
+    began = time.monotonic()
+    with pytest.raises(RemoteUnavailable, match="the second can't begin"):
+        remotes.start(no_progress)
+    assert time.monotonic() - began < 4.0
+    assert not daemons()
+
+
+INTERRUPTED = f"""
+import os, signal, threading, time
+import pluriverse
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+pressed = time.monotonic() + 0.5
+try:
+    pluriverse.make({PONG!r}, "local:8")
+except KeyboardInterrupt:
+    print(time.monotonic() - pressed)
+"""
+
+
+def test_ctrl_c_while_remotes_start_is_answered_at_once_and_leaves_nothing() -> None:
+    leftovers = Leftovers()
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "TMPDIR": folder}
+        command = [sys.executable, "-c", INTERRUPTED]
+        interrupted = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+        assert interrupted.returncode == 0, interrupted.stderr
+        assert float(interrupted.stdout) < 0.5
+        assert not list(Path(folder).glob(f"{FOLDER_PREFIX}*"))
+    leftovers.assert_none()
 
 
 STARTER = f"""

@@ -212,6 +212,15 @@ DESCRIBE: dict[str, Any] = {
 }
 
 
+HEADERS = {"message_id": 1, "sent_at": 1.0, "episode_id": "1"}
+CLOSE_WITH_ESCAPES = json.dumps(
+    {"method": "v0.connection.close", "headers": HEADERS, "body": {"message": "\x1b[2Jall is well\n"}}
+)
+INFINITE_REWARD = json.dumps(
+    {"method": "v0.env.reward", "headers": HEADERS, "body": {"reward": 1.7e308, "done": False}}
+)
+
+
 @contextlib.asynccontextmanager
 async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) -> AsyncGenerator[int]:
     async with serve(handler, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1) as server:
@@ -225,12 +234,15 @@ async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) ->
         ("[" * 100_000, "broke the protocol"),
         ('{"method": "v0.env.reward", "headers": {"message_id": 1, "sent_at": 1}, "body": {}}', "broke the protocol"),
         (b"\x00\x01", "binary frame"),
+        (CLOSE_WITH_ESCAPES, r"hung up: \x1b[2Jall is well\n"),
+        (INFINITE_REWARD, "add up to infinity"),
         ("x" * (module.MAX_MESSAGE_BYTES + 1), "hung up"),
     ],
 )
 async def test_remote_that_breaks_the_protocol_is_given_up(said: str | bytes, expected: str) -> None:
     async def speak(socket: ServerConnection) -> None:
         await socket.send(json.dumps(DESCRIBE))
+        await socket.send(said)
         await socket.send(said)
         await socket.wait_closed()
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, Popped, RewardBuffer
+from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, Popped, RewardBuffer, RewardsOverflow
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
 
@@ -54,6 +56,22 @@ def test_rewards_since_the_last_pop_are_added_up() -> None:
     assert (popped.reward, popped.count, popped.done) == (3.5, 2, False)
     assert popped.info == {"stats.a": 3, "b": 2, "env_status.reset.episode_id": "1"}
     assert buffer.pop() == Popped(1, "running", current=True, running_since=(502.0, 1002.0))
+
+
+def test_rewards_that_add_up_to_infinity_are_refused_however_they_are_taken() -> None:
+    largest = math.nextafter(math.inf, 0)
+    remote, buffer = running()
+    remote.say(Reward(-largest, False))
+    assert buffer.pop().reward == -largest
+    with pytest.raises(RewardsOverflow):
+        remote.say(Reward(largest, False))
+    assert buffer.pop().reward == 0.0
+
+
+def test_info_cannot_set_the_clients_own_keys() -> None:
+    remote, buffer = running()
+    remote.say(Reward(1.0, False, {"env_status.reset.episode_id": "7", "error": "it broke", "lives": 3}))
+    assert buffer.pop().info == {"lives": 3, "env_status.reset.episode_id": "1"}
 
 
 def test_last_reward_of_an_episode_comes_alone() -> None:

@@ -21,7 +21,7 @@ from pluriverse_protocol.messages import Describe, Reset
 
 from pluriverse.bell import Signal
 from pluriverse.diagnostics import place_of
-from pluriverse.errors import RemoteError, RemoteFailed, RemoteUnavailable
+from pluriverse.errors import RemoteError, RemoteFailed, RemoteUnavailable, printable
 from pluriverse.remotes import Address, Attached, RemoteManager
 from pluriverse.remotes.health import HEAL_S
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
@@ -64,7 +64,9 @@ def open_screen(address: Address, described: Describe | None, options: VncOption
     try:
         return connect(address.host, address.vnc_port, address.password, options=options, timeout_s=SCREEN_S)
     except (OSError, RfbError) as error:
-        raise RemoteUnavailable(f"the screen at {address.host}:{address.vnc_port} can't be had: {error}") from error
+        raise RemoteUnavailable(
+            f"the screen at {address.host}:{address.vnc_port} can't be had: {printable(str(error))}"
+        ) from error
 
 
 class ResetRequests:
@@ -120,7 +122,7 @@ class RemoteConnection:
         if self.rewarder.lost is not None:
             return self.rewarder.lost
         error = self.screen.error if self.screen is not None else None
-        return str(error) if error is not None else None
+        return printable(str(error)) if error is not None else None
 
     async def close(self, loop: BackgroundLoop) -> None:
         """Close both."""

@@ -36,8 +36,10 @@ from .runtimes import runtime_folder
 SERVER: Final = "pluriverse_server"
 HOST: Final = "127.0.0.1"
 
-# A free port may be taken by another program before the remote binds it; a remote then ends at once.
+# A free port may be taken by another program before the remote binds it; a remote then ends at once, with the exit
+# status of one that can't start as asked.
 ATTEMPTS: Final = 3
+NOT_AS_ASKED: Final = 2
 
 # A remote stops its program and its screen within two seconds; one that doesn't is killed.
 STOP_S: Final = 5.0
@@ -57,6 +59,12 @@ class LocalRemote:
     process: subprocess.Popen[bytes]
     folder: Path
     output: IO[bytes]
+
+    @property
+    def lost_a_port(self) -> bool:
+        """Whether it could not start since another program has one of its ports."""
+        ports = (self.address.vnc_port, self.address.rewarder_port)
+        return self.process.poll() == NOT_AS_ASKED and any(map(is_taken, ports))
 
     def require_running(self) -> None:
         """Raise RemoteUnavailable, with its last output, unless it runs."""
@@ -114,13 +122,17 @@ class LocalRemotes(StartedRemotes[LocalRemote]):
             try:
                 return self._wait_for(remote, self._start_timeout_s)
             except RemoteUnavailable:
-                if attempt == ATTEMPTS - 1 or "can't be had" not in remote.output_tail():
+                if attempt == ATTEMPTS - 1 or not remote.lost_a_port:
                     raise
         raise AssertionError
 
     def _make(self, index: int) -> LocalRemote:
         del index
-        return self._forker.submit(self._fork).result()
+        try:
+            forking = self._forker.submit(self._fork)
+        except RuntimeError:  # it was shut down
+            raise RemoteUnavailable("the environment is being closed") from None
+        return forking.result()
 
     def _stop_all(self, remotes: Sequence[LocalRemote]) -> None:
         # Without threads, which can't be started any more when Python exits.
@@ -187,3 +199,14 @@ def free_ports(count: int) -> list[int]:
         for probe in probes:
             probe.bind((HOST, 0))
         return [probe.getsockname()[1] for probe in probes]
+
+
+def is_taken(port: int) -> bool:
+    """Return whether something listens on a TCP port of 127.0.0.1."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what has closed there is in nobody's way
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return True
+    return False

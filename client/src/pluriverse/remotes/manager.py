@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Generic, Protocol, TypeVar
 
 from pluriverse.errors import RemoteUnavailable
@@ -91,12 +91,22 @@ class StartedRemotes(ABC, Generic[R]):
             progress(index, f"ready at {address}")
             return address
 
+        pool = ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start")
         try:
-            with ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start") as pool:
-                return list(pool.map(start, range(self._n)))
+            starting = [pool.submit(start, index) for index in range(self._n)]
+            for started in as_completed(starting):
+                started.result()
+            return [started.result() for started in starting]
+        except KeyboardInterrupt:
+            # Removing takes seconds: nobody has to wait for it, but Python itself before it exits.
+            threading.Thread(target=self._remove, args=self._shut(), name="pluriverse: removing remotes").start()
+            raise
         except BaseException:
             self.close()
             raise
+        finally:
+            # Not waited for: once this is closed, those that still start give up by themselves.
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def replace(self, index: int) -> Address:
         """See ``RemoteManager.replace``."""
@@ -110,20 +120,27 @@ class StartedRemotes(ABC, Generic[R]):
 
     def close(self) -> None:
         """See ``RemoteManager.close``."""
+        self._remove(*self._shut())
+
+    def _shut(self) -> tuple[list[R], bool]:
+        """Let no more remotes start; return those that are left to remove, and whether this is the first time."""
         with self._lock:
             first, self._closed = not self._closed, True
             remotes = [remote for remote in self._remotes if remote is not None]
             self._remotes = [None] * self._n
+        return remotes, first
+
+    def _remove(self, remotes: Sequence[R], first: bool) -> None:
         self._stop_all(remotes)
         if first:
             self._release()
 
     @abstractmethod
     def _make(self, index: int) -> R:
-        """Make a remote, or raise ``RemoteUnavailable``; called by one thread at a time."""
+        """Start a remote, or raise ``RemoteUnavailable``; called by several threads, for other indices."""
 
     def _begin(self, remote: R) -> None:
-        """Do the part of starting a remote that others may do at the same time."""
+        """Do the part of starting a remote during which ``close`` removes it."""
 
     @abstractmethod
     def _stop_all(self, remotes: Sequence[R]) -> None:
@@ -142,22 +159,30 @@ class StartedRemotes(ABC, Generic[R]):
             before, self._remotes[index] = self._remotes[index], None
         if before is not None:
             before.stop()
-        with self._lock:  # so that close() misses none
-            if self._closed:
-                raise RemoteUnavailable("the environment is being closed")
-            remote = self._remotes[index] = self._make(index)
+        self._require_open()
+        remote = self._make(index)
+        with self._lock:
+            closed = self._closed
+            if not closed:
+                self._remotes[index] = remote
+        if closed:  # meanwhile, without knowing of this one
+            remote.stop()
+            self._require_open()
         self._begin(remote)
         return remote
 
     def _wait_for(self, remote: R, timeout_s: float) -> Address:
         def check() -> None:
-            if self._closed:
-                raise RemoteUnavailable("the environment is being closed")
+            self._require_open()
             remote.require_running()
 
         address = remote.address
         wait_until_ready(address, timeout_s, check)
         return address
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise RemoteUnavailable("the environment is being closed")
 
 
 class Attached:

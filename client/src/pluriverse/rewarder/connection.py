@@ -37,10 +37,10 @@ from pluriverse_protocol.messages import (
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
 
-from pluriverse.errors import RemoteFailed, RemoteUnavailable
+from pluriverse.errors import RemoteFailed, RemoteUnavailable, printable
 
 from .clock import WINDOW, ClockEstimator, Skew
-from .reward_buffer import Popped, RewardBuffer
+from .reward_buffer import Popped, RewardBuffer, RewardsOverflow
 
 # A structured observation may fill a program's whole report; the envelope around it is small.
 MAX_MESSAGE_BYTES: Final = MAX_REPORT_BYTES + 64 * 1024
@@ -191,7 +191,7 @@ class RewarderConnection:
         except TimeoutError:
             raise RemoteUnavailable(f"the rewarder at {self.name} said nothing within {timeout_s:g} s") from None
         except (OSError, InvalidHandshake, WebSocketException) as error:
-            raise RemoteUnavailable(f"the rewarder at {self.name} can't be reached: {error}") from error
+            raise RemoteUnavailable(f"the rewarder at {self.name} can't be reached: {printable(str(error))}") from error
         except RemoteFailed as error:
             raise RemoteUnavailable(str(error)) from error
         self._tasks = [
@@ -249,7 +249,7 @@ class RewarderConnection:
             try:
                 self._take(await socket.recv(), time.time())
             except ConnectionClosed as closed:
-                raise self.error or RemoteFailed(f"{self.name} hung up: {closed}") from closed
+                raise self.error or RemoteFailed(f"{self.name} hung up: {printable(str(closed))}") from closed
             if self.error is not None:
                 raise self.error
 
@@ -258,7 +258,7 @@ class RewarderConnection:
             while self.error is None:
                 self._take(await socket.recv(), time.time())
         except ConnectionClosed as closed:
-            self._lose(f"the rewarder at {self.name} hung up: {closed}")
+            self._lose(f"the rewarder at {self.name} hung up: {printable(str(closed))}")
 
     def _take(self, data: str | bytes, received_at: float) -> None:
         self._heard_at = time.monotonic()
@@ -270,7 +270,7 @@ class RewarderConnection:
         except UnknownMethod:
             return  # a newer remote may have more methods
         except ProtocolError as error:
-            self._fail(f"{self.name} broke the protocol: {error}")
+            self._fail(f"{self.name} broke the protocol: {printable(str(error))}")
             return
         self._dispatch(envelope, received_at)
 
@@ -285,9 +285,9 @@ class RewarderConnection:
             case ResetReply():
                 self._note_reset(headers)
             case ErrorReply(message):
-                self._note_refusal(headers, message)
+                self._note_refusal(headers, printable(message))
             case Close(message):
-                self._fail(f"{self.name} hung up: {message}")
+                self._fail(f"{self.name} hung up: {printable(message)}")
             case message:
                 self._note(message, headers, received_at)
         self._on_change()
@@ -298,8 +298,11 @@ class RewarderConnection:
         if headers.episode_id is None:
             return
         self._episode_id = max(self._episode_id, headers.episode_id)
-        with self._lock:
-            self._buffer.put(message, headers.episode_id, headers.sent_at, received_at)
+        try:
+            with self._lock:
+                self._buffer.put(message, headers.episode_id, headers.sent_at, received_at)
+        except RewardsOverflow as error:
+            self._fail(f"{self.name} broke the protocol: {error}")
 
     def _note_reset(self, headers: Headers) -> None:
         if not self._answers_reset(headers) or headers.episode_id is None:

@@ -8,11 +8,12 @@ returns nothing; then all that belongs to older episodes is dropped.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isinf
 from typing import Any, Final
 
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
-from .merge import merge_info
+from .merge import merge_info, reported
 
 # Of texts that nobody took only the last are kept, as on the remote's own side.
 MAX_TEXTS: Final = 64
@@ -21,6 +22,10 @@ MAX_TEXTS: Final = 64
 MAX_EPISODES: Final = 4096
 
 RUNNING: Final = "running"
+
+
+class RewardsOverflow(ValueError):
+    """A remote's rewards can't be added up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,8 @@ class _Episode:
     id: int
     state: str | None = None
     running_since: tuple[float, float] | None = None
+    # Gains and losses of the episode so far, added up: while it is finite, so is the sum of any of them.
+    gross: float = 0.0
     reward: float = 0.0
     count: int = 0
     done: bool = False
@@ -71,9 +78,12 @@ class _Episode:
     local_time: float | None = None
 
     def take_reward(self, message: Reward) -> None:
+        self.gross += abs(message.reward)
+        if isinf(self.gross):
+            raise RewardsOverflow("its rewards add up to infinity")
         self.reward += message.reward
         self.count += 1
-        merge_info(self.info, message.info)
+        merge_info(self.info, reported(message.info))
         if message.done:
             self.truncated = bool(message.truncated)
             # Old remotes send neither; their episodes end by an outcome.
@@ -98,6 +108,9 @@ class RewardBuffer:
         """Add a message of an episode; only descriptions, rewards, texts and observations have an effect.
 
         ``sent_at`` is in the remote's UNIX seconds, ``received_at`` in ours.
+
+        Raises:
+            RewardsOverflow: the rewards of the episode add up to more than a number can hold.
         """
         episode = self._episode(episode_id)
         if episode is None or episode.done:

@@ -42,7 +42,9 @@ class Metrics:
             "pluriverse_malformed_reports", "Lines of the program's that were dropped.", registry=r
         )
         self.discarded_reports = Gauge(
-            "pluriverse_discarded_reports", "Reports of the program's that belonged to no running episode.", registry=r
+            "pluriverse_discarded_reports",
+            "Reports of the program's that belonged to no running episode, or would make its reward infinite.",
+            registry=r,
         )
         self.merged_rewards = Gauge(
             "pluriverse_merged_rewards", "Rewards merged since their reader was slow.", registry=r
