@@ -45,18 +45,19 @@ def call_later(
         try:
             callback(*args)
         except Exception as error:  # noqa: BLE001 - it ends the remote
-            _fail(name, error)
+            fail(name, error)
 
     return asyncio.get_running_loop().call_later(delay_s, call)
 
 
-def _ended(task: asyncio.Task[Any]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _fail(task.get_name(), error)
-
-
-def _fail(name: str, error: BaseException) -> None:
+def fail(name: str, error: BaseException) -> None:
+    """Log that the task or timer of this name failed, and end what has started it."""
     log.critical("the task %r failed", name, exc_info=error)
     failure = _failure.get(None)
     if failure is not None and not failure.done():
         failure.set_result(TaskFailed(f"the task {name!r} failed: {type(error).__name__}: {error}"))
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        fail(task.get_name(), error)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from pluriverse_server.authoring import commands
+from pluriverse_server.authoring import commands, record
 from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
 from pluriverse_server.cli import app
 from pluriverse_server.manifest.runtime import FILE_NAME, ManifestError
@@ -69,6 +69,17 @@ async def test_regions_of_an_environment_that_reads_none_are_refused(tmp_path: P
 async def test_a_region_off_the_screen_is_refused_with_its_source(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"bar: region \[221, 10, 100, 10\] isn't on the screen of 320x200 pixels"):
         await recorded_remote(tmp_path, SCRAPED_OFF_SCREEN, RecordingOptions(seconds=1, keep="regions")).run()
+
+
+async def test_recording_without_a_limit_ends_as_a_whole_file_when_it_is_as_long_as_one_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(record, "MAX_SECONDS", 0.5)
+    with caplog.at_level("INFO"):
+        recorded = await recorded_remote(tmp_path, REPORTING, RecordingOptions()).run()
+    assert recorded is not None
+    assert recorded.path.name == "1.plrec"
+    assert "the recording ends: it is 0.5 s long" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["a.plrec", "a.plrec.partial"])

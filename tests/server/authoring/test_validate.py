@@ -206,3 +206,24 @@ def test_missing_folder_is_told_with_what_was_expected(tmp_path: Path) -> None:
 def test_shipped_runtimes_have_no_mistakes_but_programs_that_are_not_installed(name: str) -> None:
     found = [str(mistake) for mistake in validate(ROOT / "runtimes" / name).mistakes]
     assert [mistake for mistake in found if "there is no program" not in mistake] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[runtime]\ntitle = 'A t\xffy'\n", "2: not TOML: 0xff is not UTF-8 (at line 2)"),
+        ("a = 1\nb = 2\na = [\n  3,\n]\n", "3: not TOML: 'a = [' is there already (at line 3)"),
+        ("[a]\n[b]\n[a]\nc = 1\n", "3: not TOML: '[a]' is there already (at line 3)"),
+        ("a = 1\na = 2", "2: not TOML: 'a = 2' is there already (at line 2)"),
+    ],
+)
+def test_what_is_no_toml_is_named_with_the_line_where_it_begins(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "runtime.toml").write_bytes(text.encode("latin-1"))
+    assert [str(found) for found in validate(tmp_path).mistakes] == [f"{tmp_path}/runtime.toml:{problem}"]
+
+
+def test_id_that_is_listed_twice_is_not_taken_for_one_that_only_begins_so(tmp_path: Path) -> None:
+    more = "".join(f'[[envs]]\nid = "{name}"\nlevel = 1\n' for name in ("my env", "my env too"))
+    assert mistakes(tmp_path, VALID.replace("toy.First-v0", "my env") + more) == [
+        "32: the environment 'my env' is listed twice"
+    ]

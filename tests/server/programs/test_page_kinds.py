@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from pluriverse_server.manifest.runtime import ManifestError, load
+from pluriverse_server.manifest.runtime import Manifest, ManifestError, load
 from pluriverse_server.process import StartError
-from pluriverse_server.remote.remote import GaveUp, Remote
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from support.leftovers import Leftovers
 from support.pages import PageRemote, make_remote, page_remote, short_folder, write_runtime
@@ -115,12 +115,17 @@ async def test_what_is_allowed_is_not_blocked() -> None:
     ],
     ids=["expression", "file", "key"],
 )
-async def test_remote_gives_up_over_a_mistake_of_its_manifest(keys: str, place: str, complaint: str) -> None:
+async def test_manifest_that_cannot_be_served_is_refused_before_the_greeting(
+    keys: str, place: str, complaint: str
+) -> None:
     leftovers = Leftovers()
+    greeted: list[Manifest] = []
     with short_folder() as folder:
         write_runtime(folder, {"Good": GOOD}, keys, place=place)
-        with pytest.raises(GaveUp, match=complaint):
-            await make_remote(folder).run(lambda _: None)
+        with pytest.raises((ManifestError, StartError), match=complaint):
+            await make_remote(folder).run(greeted.append)
+    # Only the browser knows what is JavaScript.
+    assert bool(greeted) == ("JavaScript" in complaint)
     leftovers.assert_none()
 
 

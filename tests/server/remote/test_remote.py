@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import re
 import signal
 import socket
+import tempfile
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pluriverse_server.display.screen
+import pluriverse_server.remote.environment
 import pytest
 from pluriverse_protocol.reports import Report
 from pluriverse_server.episode import Output
-from pluriverse_server.manifest.runtime import ManifestError
+from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
 from pluriverse_server.remote.remote import GaveUp, Remote
@@ -29,7 +33,7 @@ from support.rfb import RfbClient, RfbError
 from support.served import PASSWORD
 from support.tasks import inject
 from support.toy import Process, Toy
-from support.waiting import eventually
+from support.waiting import DEADLINE_S, eventually
 
 BACKENDS: tuple[DisplayBackend, ...] = ("xvfb", "xvnc")
 
@@ -175,6 +179,84 @@ async def test_remote_whose_program_keeps_dying_gives_up_and_leaves_nothing(tmp_
     leftovers.assert_none()
 
 
+async def test_screen_that_a_full_disk_keeps_from_starting_is_there_again_once_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with remote_up(tmp_path) as up, up.agent() as agent:
+        await agent.assert_alive()
+        with monkeypatch.context() as full:
+
+            def write(*_: object) -> None:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+            full.setattr(pluriverse_server.display.screen, "write_cookie", write)
+            (x,) = children_named("Xvfb")
+            os.kill(x, signal.SIGKILL)
+            await eventually(lambda: caplog.text.count("can't be started again: [Errno 28] No space left") >= 2)
+            # Who is connected stays so.
+            await agent.assert_alive()
+        process = await up.next_episode()
+        await eventually(lambda: up.remote.status()["env_state"] == "running")
+        assert process.pid != up.process.pid
+        assert can_connect(up.vnc_port)
+
+
+async def test_deaths_do_not_count_while_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pluriverse_server.remote.environment, "MIN_FREE_BYTES", 2**63)
+    async with remote_up(tmp_path) as up:
+        process = up.process
+        for _ in range(MAX_CRASHES + 1):
+            os.kill(process.pid, signal.SIGKILL)
+            process = await up.next_episode()
+        await eventually(lambda: up.remote.status()["env_state"] == "running")
+
+
+async def test_machine_without_a_place_for_temporary_files_is_told_what_mends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy = await Toy.make(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(StartError, match=r"no place for temporary files.*--tmpfs /tmp.*export TMPDIR"):
+        await Remote(Settings(tmp_path, vnc_port=free_port(), rewarder_port=free_port())).run(lambda _: None)
+    await toy.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaint"),
+    [
+        ('"python", "program.py"', '"no-such-game"', "'no-such-game' was not found on PATH"),
+        ('"{seed}"', '"{env.level}"', r"lacks the key 'env\.level' that program\.command asks for"),
+    ],
+)
+async def test_runtime_whose_program_cannot_be_started_is_refused_before_the_greeting(
+    tmp_path: Path, before: str, after: str, complaint: str
+) -> None:
+    toy = await Toy.make(tmp_path)
+    manifest = tmp_path / "runtime.toml"
+    manifest.write_text(manifest.read_text().replace(before, after))
+    greeted: list[Manifest] = []
+    with pytest.raises((StartError, ManifestError), match=complaint):
+        await Remote(Settings(tmp_path, vnc_port=free_port(), rewarder_port=free_port())).run(greeted.append)
+    assert not greeted
+    await toy.close()
+
+
+async def test_folders_of_killed_daemons_are_swept_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime, place = tmp_path / "runtime", tmp_path / "place"
+    runtime.mkdir()
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    killed = place / "pluriverse-1-killed"
+    killed.mkdir()
+    (killed / "lock").touch()
+    async with remote_up(runtime):
+        assert not killed.exists()
+        assert len(list(place.iterdir())) == 1
+    assert not list(place.iterdir())
+
+
 # Those of pages and of the overlay are in test_screen_clients.
 LONG_LIVED = ("heartbeat", "connections", "screen", "program", "program: output", "program: end", "X server: end")
 
@@ -187,7 +269,7 @@ async def test_long_lived_task_that_fails_ends_the_remote_with_a_traceback(
     async with remote_up(tmp_path) as up:
         inject(name, ZeroDivisionError("injected"))
         with pytest.raises(TaskFailed, match=rf"'{name}' failed: ZeroDivisionError: injected"):
-            await asyncio.wait_for(up.running, 10)
+            await asyncio.wait_for(up.running, DEADLINE_S)
     assert "Traceback" in caplog.text
     leftovers.assert_none()
 
@@ -202,7 +284,7 @@ async def test_every_task_of_a_running_remote_is_watched(tmp_path: Path) -> None
         assert {name for name in names if not re.match(r"Task-\d+", name)} == {*LONG_LIVED, *servers}
 
 
-async def test_listener_that_fails_ends_the_remote_instead_of_the_heartbeat(tmp_path: Path) -> None:
+async def test_listener_that_fails_ends_the_remote_and_not_what_it_listens_to(tmp_path: Path) -> None:
     class Fails:
         def on_report(self, report: Report) -> None:
             pass
@@ -212,8 +294,10 @@ async def test_listener_that_fails_ends_the_remote_instead_of_the_heartbeat(tmp_
 
     async with remote_up(tmp_path) as up:
         up.remote.service.subscribers.append(Fails())
-        with pytest.raises(TaskFailed, match="'heartbeat' failed: ZeroDivisionError: the listener's"):
-            await asyncio.wait_for(up.running, 10)
+        heartbeat = next(task for task in asyncio.all_tasks() if task.get_name() == "heartbeat")
+        with pytest.raises(TaskFailed, match="'listener' failed: ZeroDivisionError: the listener's"):
+            await asyncio.wait_for(up.running, DEADLINE_S)
+        assert heartbeat.cancelled()
 
 
 async def test_port_that_is_taken_is_told_with_its_holder_and_the_option(tmp_path: Path) -> None:

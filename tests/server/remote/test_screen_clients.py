@@ -169,5 +169,5 @@ async def test_long_lived_task_that_fails_ends_the_remote(name: str) -> None:
         await eventually(lambda: remote.status().get("env_state") == "running")
         inject(name, ZeroDivisionError("injected"))
         with pytest.raises(TaskFailed, match=f"'{name}' failed: ZeroDivisionError: injected"):
-            await asyncio.wait_for(running, 10)
+            await asyncio.wait_for(running, DEADLINE_S)
     leftovers.assert_none()

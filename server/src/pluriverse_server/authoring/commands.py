@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from pluriverse_protocol.recordings import MAX_SECONDS
 from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse_server import event_loop
@@ -125,7 +126,9 @@ def record(
     env: EnvArgument = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=1, help="End after so many seconds; if not given, with Ctrl-C.", show_default=False),
+        typer.Option(
+            min=1, max=MAX_SECONDS, help="End after so many seconds; if not given, with Ctrl-C or after a day."
+        ),
     ] = None,
     output: Annotated[
         Path | None,

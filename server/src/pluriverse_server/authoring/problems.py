@@ -91,8 +91,12 @@ class Document:
         quoted = re.search(r"'([^']+)'", message)
         if quoted is None:
             return []
-        word = re.compile(rf"(?<!\w){re.escape(quoted[1])}(?!\w)")
-        return [line for line in lines if word.search(self._rows[line - 1])]
+        word = re.escape(quoted[1])
+        # An id may be the beginning of another.
+        for pattern in (rf"""(["']){word}\1""", rf"(?<!\w){word}(?!\w)"):
+            if found := [line for line in lines if re.search(pattern, self._rows[line - 1])]:
+                return found
+        return []
 
 
 def problems_of(document: Document, model: type[BaseModel], error: ValidationError) -> list[Problem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 import sys
 import time
@@ -15,7 +16,7 @@ from typing import Final
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.events import Event, KeyEvent
-from pluriverse_protocol.recordings import Header
+from pluriverse_protocol.recordings import MAX_SECONDS, Header
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse_server.console.serve import greet, stopped_by_signals
@@ -32,13 +33,15 @@ from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen.grab import require_on_screen
 from pluriverse_server.tasks import start_task
 
+log = logging.getLogger(__name__)
+
 # How long each random choice is held: long enough to have an effect, and for people to follow.
 CHOICE_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingOptions:
-    """``output`` None: the next free name in the runtime's ``recordings``; ``seconds`` None: no limit."""
+    """``output`` None: the next free name in the runtime's ``recordings``; ``seconds`` None: no limit but a day."""
 
     output: Path | None = None
     seconds: float | None = None
@@ -117,7 +120,10 @@ class RecordedRemote:
         try:
             # The first episode is recorded from its beginning.
             service.reset(messages.Reset(described.env_id), leaving=episode_id)
-            await asyncio.wait({ended, recorder.failed}, timeout=options.seconds, return_when=asyncio.FIRST_COMPLETED)
+            limit_s = min(options.seconds or MAX_SECONDS, MAX_SECONDS)
+            ends = {ended, recorder.failed}
+            if not (await asyncio.wait(ends, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED))[0]:
+                log.info("the recording ends: it is %g s long", limit_s)
         finally:
             for subscriber in subscribers:
                 service.subscribers.remove(subscriber)

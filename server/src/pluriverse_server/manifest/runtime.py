@@ -5,6 +5,7 @@ Each problem names the file, the key and what was expected; all problems of a fi
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -299,15 +300,42 @@ def read_document(path: Path) -> tuple[str, dict[str, Any]]:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")
         text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
     except FileNotFoundError:
         mend = f"expected a runtime's folder with a {FILE_NAME} in it; pluriverse-server init makes one"
         raise ManifestError(f"{path}: no such file; {mend}") from None
     except OSError as error:
         raise ManifestError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ManifestError(f"{path}: not TOML: {error.object[error.start]:#x} is not UTF-8 (at line {line})") from None
+    try:
+        return text, tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         # tomllib also raises for numbers that are too long and nesting that is too deep.
-        raise ManifestError(f"{path}: not TOML: {error}") from None
+        raise ManifestError(f"{path}: not TOML: {_true_line(text, error)}") from None
+
+
+def _true_line(text: str, error: ValueError | RecursionError) -> str:
+    """Return what is wrong; of what is there twice, ``tomllib`` names the end of the second one, not its beginning."""
+    message = str(error)
+    found = re.fullmatch(
+        r"Cannot (?:overwrite|declare|mutate) .* \(at (?:line (\d+), column \d+|end of document)\)", message
+    )
+    if found is None:
+        return message
+    rows = text.split("\n")
+    line = int(found[1] or len(rows))
+    while not _is_toml("\n".join(rows[: line - 1])):
+        line -= 1
+    return f"{rows[line - 1].strip()!r:.80} is there already (at line {line})"
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def describe(path: Path, error: ValidationError, key_prefix: str = "") -> str:

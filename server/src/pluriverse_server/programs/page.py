@@ -15,7 +15,7 @@ from pluriverse_protocol import reports
 from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_address
-from pluriverse_server.process import OutOfResources, StartError
+from pluriverse_server.process import OutOfResources, StartError, executable
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
 from pluriverse_server.sources.page.messages import BadValue, Scores, read
@@ -23,6 +23,7 @@ from pluriverse_server.sources.page.page import Outline, Page, PageError
 from pluriverse_server.sources.page.watcher import Watcher, episode
 from pluriverse_server.tasks import call_later, start_task
 
+from .browser import BINARY
 from .page_browser import BrowserKeeper
 from .program import Lost
 
@@ -86,6 +87,16 @@ class PageProgram:
         self._tasks: list[asyncio.Task[None]] = []
         self._messages = (0, 0)  # the second of the loop's clock, and how many came within it
         self.malformed_reports = 0
+
+    def require(self, entry: EnvTable) -> None:
+        """Make sure that what an episode of ``entry`` needs is there.
+
+        Raises:
+            ManifestError: a value for the address is missing.
+            StartError: the page or the browser is.
+        """
+        self._address(entry, seed=0, fps=self._manifest.runtime.fps)
+        executable(BINARY, package="chromium")
 
     async def start(self) -> None:
         """Serve the files; the browser is started once there is a screen.
@@ -159,14 +170,16 @@ class PageProgram:
                 continue
             except (DevToolsError, PageError) as error:
                 self._fail(begin, Lost(f"page: {error}", died=False))
-            except (StartError, ManifestError) as error:
+            except ManifestError as error:
+                self._fail(begin, Lost(str(error), mistake=error))
+            except StartError as error:
                 # Not the page's fault, and the next episode would fail, too.
                 self._fail(begin, Lost(str(error), died=not isinstance(error, OutOfResources)))
 
     async def _begin(self, begin: Begin, environment: Mapping[str, str]) -> None:
         await asyncio.sleep(max(0, self._not_before - asyncio.get_running_loop().time()))
         entry = self._catalogue[begin.environment.env_id]
-        address = self._address(begin, entry)
+        address = self._address(entry, seed=begin.seed, fps=begin.fps)
         context = episode(begin.episode_id, begin.seed, entry.model_dump(mode="json"))
         page = self._page
         if page is not None and self._table.begin and page.address == address and not page.strayed:
@@ -179,8 +192,8 @@ class PageProgram:
             self._set_deadline()
             await page.navigate(address, context)
 
-    def _address(self, begin: Begin, entry: EnvTable) -> str:
-        address = fill_address(self._table, entry, seed=begin.seed, fps=begin.fps)
+    def _address(self, entry: EnvTable, *, seed: int, fps: float) -> str:
+        address = fill_address(self._table, entry, seed=seed, fps=fps)
         if self._files is None:
             return address
         self._files.require(address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,17 @@ from typing import Final
 from pluriverse_protocol import reports
 
 from pluriverse_server.episode import Begin
+from pluriverse_server.manifest.draft import DRAFT_VARIABLE, missing_pictures
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_command
-from pluriverse_server.process import ChildProcess, OutOfResources, StartError, child_environment, start_error
+from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError, fill_command
+from pluriverse_server.process import (
+    ChildProcess,
+    OutOfResources,
+    StartError,
+    child_environment,
+    executable,
+    start_error,
+)
 from pluriverse_server.sources.reports import ReportSocket
 from pluriverse_server.tasks import call_later, start_task
 
@@ -33,7 +42,7 @@ HANG_UP_GRACE_S: Final = 0.25
 # The exit status of a scraper that can't go on; the last line of its output is the reason.
 FAILED: Final = 1
 
-# How long to wait before a program is started again that could not be started.
+# How long to wait before a program is started again that could not be started, or was lost soon after another.
 RETRY_S: Final = 0.5
 
 # A cooperating program ends within a frame or two of being asked; then no signal is needed.
@@ -48,11 +57,13 @@ class Lost:
     """Why a program was lost. ``reason`` is for people and agents, ``output_tail`` the end of its output.
 
     ``died``: a process has ended. A page alone may be lost any number of times without the remote giving up.
+    ``mistake``: of the manifest, so that no episode can ever begin.
     """
 
     reason: str
     output_tail: str = ""
     died: bool = True
+    mistake: ManifestError | None = None
 
     def log(self) -> None:
         """Log the reason and the last lines of output."""
@@ -90,10 +101,29 @@ class Program:
         self._asked: Begin | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._last_frame_at: float | None = None
+        self._lost_at = self._not_before = -RETRY_S
         self._work = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
         self._killed: set[asyncio.Task[None]] = set()
         self.takes_joystick = False
+
+    def require(self, entry: EnvTable) -> None:
+        """Make sure that what an episode of ``entry`` needs is there.
+
+        Raises:
+            ManifestError: a value for the command, or a source's picture, is missing.
+            StartError: the program is.
+        """
+        program = self._game(entry.id).program
+        assert program is not None
+        home = str(self._runtime_dir) if self._manifest.plays_scraped else None
+        command = fill_command(program.command, entry, seed=0, fps=self._manifest.runtime.fps, home=home)
+        executable(python_command(command)[0], path=program.env.get("PATH"), cwd=self._directory)
+        missing = {} if os.environ.get(DRAFT_VARIABLE) else missing_pictures(self._game(entry.id), self._directory)
+        if missing:
+            file = self._directory / FILE_NAME
+            names = ", ".join(f"{picture} of sources.{name}" for name, picture in missing.items())
+            raise ManifestError(f"{file}: there is no picture {names}; pluriverse-server crop and learn make them")
 
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
@@ -170,6 +200,10 @@ class Program:
                 # The screen or the wanted episode may have changed meanwhile.
                 self._work.set()
                 continue
+            if (wait_s := self._not_before - asyncio.get_running_loop().time()) > 0:
+                await asyncio.sleep(wait_s)
+                self._work.set()
+                continue
             await self._start_process(self._wanted, self._environment)
 
     async def _start_process(self, begin: Begin, environment: Mapping[str, str]) -> None:
@@ -191,7 +225,7 @@ class Program:
             lost = Lost(f"program could not be started: {error}", died=not isinstance(error, OutOfResources))
             lost.log()
             self._on_lost(lost)
-            await asyncio.sleep(RETRY_S)
+            self._not_before = asyncio.get_running_loop().time() + RETRY_S
             return
         if self._environment is not environment:
             # Its screen was lost while it was being started.
@@ -212,6 +246,8 @@ class Program:
     def _lose(self, reason: str, output_tail: str) -> None:
         self._forget()
         self._socket.hang_up()
+        # The first loss is replaced at once.
+        self._not_before, self._lost_at = self._lost_at + RETRY_S, asyncio.get_running_loop().time()
         lost = Lost(reason, output_tail)
         lost.log()
         self._on_lost(lost)
@@ -286,8 +322,8 @@ class Program:
 
     # ── settings of an episode ───────────────────────────────────────────────────────────────────────────────────────
 
-    def _game(self, begin: Begin) -> GameTables:
-        return self._manifest.game(begin.environment.env_id)
+    def _game(self, env_id: str) -> GameTables:
+        return self._manifest.game(env_id)
 
     def _command(self, begin: Begin) -> list[str]:
         if self._manifest.plays_scraped:
@@ -297,18 +333,18 @@ class Program:
             except OSError as error:
                 raise start_error("the scraper", error) from error
             return scraper_command(self._directory, folder)
-        program = self._game(begin).program
+        program = self._game(begin.environment.env_id).program
         assert program is not None
         entry = self._catalogue[begin.environment.env_id]
         return python_command(fill_command(program.command, entry, seed=begin.seed, fps=begin.fps))
 
     def _ready_within_s(self, begin: Begin) -> float:
-        game = self._game(begin)
+        game = self._game(begin.environment.env_id)
         assert game.program is not None
         return patience_s(game) if self._manifest.plays_scraped else game.program.ready.timeout_s
 
     def _frozen_after_s(self, begin: Begin) -> float:
-        program = self._game(begin).program
+        program = self._game(begin.environment.env_id).program
         assert program is not None
         return program.frozen_after_s
 

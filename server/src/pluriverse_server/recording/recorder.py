@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import queue
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,9 +16,10 @@ from typing import Any, Final, Literal
 from pluriverse_protocol import reports
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
+from pluriverse_protocol.recordings import MAX_SECONDS, Header, Input, Record, Said, Update
 
 from pluriverse_server.episode import Begin, Finished, Output
+from pluriverse_server.private_folder import PrivateFolder
 from pluriverse_server.process import StartError
 from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import DisplayLost
@@ -72,7 +72,7 @@ class Recorder:
         self._writer = _Writer(RecordingFile(path, header), keep, self._broke)
         self._loop = asyncio.get_running_loop()
         self._tapping: asyncio.Task[None] | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: PrivateFolder | None = None
 
     @classmethod
     async def start(
@@ -93,18 +93,18 @@ class Recorder:
             StartError: the screen can't be captured, or its size isn't the header's.
             OSError: the file can't be written.
         """
-        folder = tempfile.TemporaryDirectory(prefix="pluriverse-recorder-")
+        folder = PrivateFolder()
         try:
-            tap = await VncTap.start(environment, Path(folder.name))
+            tap = await VncTap.start(environment, folder.path)
         except BaseException:
-            folder.cleanup()
+            folder.remove()
             raise
         try:
             tap.require_size(header.width, header.height)
             recorder = cls(path, header, keep, tap, spaces)
         except BaseException:
             await tap.close()
-            folder.cleanup()
+            folder.remove()
             raise
         recorder._folder = folder
         await recorder._begin(environment)
@@ -185,7 +185,7 @@ class Recorder:
             self._inputs = None
         await self._tap.close()
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.remove()
             self._folder = None
 
     async def _look(self) -> None:
@@ -257,7 +257,7 @@ class _Writer:
     def _run(self) -> None:
         try:
             self._write_all()
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the recording has ended
             self._give_up(error)
             # What is still put in has to leave the queue.
             while self._next(None) is not None:
@@ -268,9 +268,10 @@ class _Writer:
         except OSError as error:
             self._give_up(error)
 
-    def _give_up(self, error: OSError) -> None:
+    def _give_up(self, error: Exception) -> None:
         self.file.abandon()
-        self._broke(f"{self.file.path}: {error.strerror}")
+        why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        self._broke(f"{self.file.path}: {why}")
 
     def _write_all(self) -> None:
         flush_at = time.monotonic() + FLUSH_S
@@ -298,6 +299,9 @@ class _Writer:
         # Records of several threads may come slightly out of order; the file's clock never goes back.
         self.seconds = max(record.at, self.seconds)
         record = replace(record, at=self.seconds)
+        if record.at > MAX_SECONDS:
+            self._broke(f"{self.file.path} is {MAX_SECONDS:g} s long, and a recording can't be longer")
+            return
         try:
             kept = [record] if self._keeper is None else self._keeper.keep(record)
             for part in kept:

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.events import Event, JoystickEvent
@@ -21,13 +22,13 @@ from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
 from pluriverse_server.gate.permitted import Permitted, permitted_by
-from pluriverse_server.manifest.runtime import EnvTable, Manifest
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.programs.catalogue import suggest
 from pluriverse_server.programs.page import PageProgram
 from pluriverse_server.programs.program import Lost, Program
 from pluriverse_server.settings import Settings
-from pluriverse_server.tasks import call_later, start_task
+from pluriverse_server.tasks import call_later, fail, start_task
 
 from .crash_limit import CrashLimiter
 from .metrics import Metrics
@@ -37,6 +38,9 @@ log = logging.getLogger(__name__)
 
 # How often to check whether a heartbeat is due or the program has frozen.
 TICK_S: Final = 0.1
+
+# With less room than this in the place for temporary files, crashes don't count.
+MIN_FREE_BYTES: Final = 1024 * 1024
 
 # A scraper ends its program at the limit itself, since it knows which rewards are still to be given. The daemon's limit
 # comes this much later, in case the scraper hangs.
@@ -51,6 +55,8 @@ CAPABILITIES: Final = ("fps", "ping.received_at", "reward.frame_at", "reward.tru
 PROBES: Final = frozenset(PROBE_KEYCODES)
 PAGE_PROBE: Final = ord("`")
 STEP_KEY: Final = ord("c")
+
+_Said = TypeVar("_Said")
 
 
 class Subscriber(Protocol):
@@ -85,6 +91,7 @@ class EnvironmentService:
             settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost
         )
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.mistake: asyncio.Future[ManifestError] = asyncio.get_running_loop().create_future()
         self.injector: AsyncInjector | None = None
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
@@ -92,6 +99,7 @@ class EnvironmentService:
         self._catalogue = catalogue
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
         self._crashes = CrashLimiter()
+        self._runtime_dir = runtime_dir
         self._on_change = on_change
         self._time_limit: asyncio.TimerHandle | None = None
         self._resetting_since: float | None = None
@@ -99,8 +107,14 @@ class EnvironmentService:
         self._releasing: asyncio.Task[None] | None = None
 
     async def start(self, env_id: str) -> None:
-        """Begin the first episode."""
+        """Begin the first episode.
+
+        Raises:
+            ManifestError: the runtime lacks something without which no episode can begin.
+            StartError: the system does.
+        """
         await self.program.start()
+        self.program.require(self._catalogue[env_id])
         self.hub.start()
         self._ticker = start_task(self._tick(), "heartbeat")
         environment = self._manifest.environment(self._catalogue[env_id])
@@ -117,6 +131,10 @@ class EnvironmentService:
     def part_died(self, part: str, how: str) -> None:
         """Count a crash of a part of the remote; too many in too short a time complete ``gave_up``."""
         self.metrics.deaths.labels(part).inc()
+        if shutil.disk_usage(self._runtime_dir).free < MIN_FREE_BYTES:
+            # Everything dies of this, and nothing once there is room.
+            log.warning("%s: %s; the disk of %s is full: make room there", part, how, self._runtime_dir)
+            return
         if self._crashes.record(f"{part}: {how}", time.time()) and not self.gave_up.done():
             self.gave_up.set_result(self._crashes.summary())
 
@@ -219,7 +237,7 @@ class EnvironmentService:
 
     def _reported(self, report: reports.Report) -> None:
         for subscriber in self.subscribers:
-            subscriber.on_report(report)
+            _tell(subscriber.on_report, report)
         now = time.time()
         episode = self._machine.episode
         if isinstance(report, reports.Readings) and episode is not None and report.episode == episode.episode_id:
@@ -248,6 +266,8 @@ class EnvironmentService:
         return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
 
     def _program_lost(self, lost: Lost) -> None:
+        if lost.mistake is not None and not self.mistake.done():
+            self.mistake.set_result(lost.mistake)
         if lost.died:
             self.part_died("program", lost.reason)
         self._carry_out(self._machine.program_lost(lost.reason, time.time()))
@@ -264,7 +284,7 @@ class EnvironmentService:
     def _carry_out(self, outputs: Sequence[Output]) -> None:
         for output in outputs:
             for subscriber in self.subscribers:
-                subscriber.on_output(output)
+                _tell(subscriber.on_output, output)
             match output:
                 case Send(messages.Reward() as reward, episode_id):
                     self._send_reward(reward, episode_id)
@@ -344,6 +364,14 @@ class EnvironmentService:
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=self._manifest.spaces_of(self._catalogue[described.env_id]),
         )
+
+
+def _tell(listener: Callable[[_Said], None], said: _Said) -> None:
+    # Whoever says it goes on: it may be the heartbeat, or the socket of the program.
+    try:
+        listener(said)
+    except Exception as error:  # noqa: BLE001 - it ends the remote
+        fail("listener", error)
 
 
 def _region(table: Source) -> list[int] | None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +14,8 @@ from pluriverse_server.daemon.http import Views, listen, make_app
 from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.screen import X_SERVER
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
-from pluriverse_server.process import require_free
+from pluriverse_server.private_folder import PrivateFolder, sweep
+from pluriverse_server.process import StartError, require_free
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.settings import Settings
 from pluriverse_server.tasks import TaskFailed, first_failure, start_task
@@ -29,6 +27,10 @@ from .screen_clients import ScreenClients
 log = logging.getLogger(__name__)
 
 SHUTDOWN_REASON: Final = "the remote is shutting down"
+
+
+# How long to wait before a screen is started again that could not be, for instance since the disk is full.
+RETRY_S: Final = 2.0
 
 
 class GaveUp(Exception):
@@ -83,8 +85,9 @@ class Remote:
             manifest = manifest.zoomed(settings.zoom)
         require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
         require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
-        # The process id in its name tells whether the folder is still needed.
-        runtime_dir = Path(tempfile.mkdtemp(prefix=f"pluriverse-{os.getpid()}-"))
+        await asyncio.to_thread(sweep)
+        folder = _make_folder()
+        runtime_dir = folder.path
         screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir))
         try:
             # Independent of each other, and most of the time that a start takes.
@@ -97,7 +100,7 @@ class Remote:
             await self._play(screen, manifest, catalogue, runtime_dir, on_start, failure)
         finally:
             await screen.stop()
-            shutil.rmtree(runtime_dir, ignore_errors=True)
+            folder.remove()
 
     async def _play(
         self,
@@ -138,7 +141,10 @@ class Remote:
         healer = start_task(_keep_screen(screen, clients, service), "screen")
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
-            await asyncio.wait({stopping, service.gave_up, failure}, return_when=asyncio.FIRST_COMPLETED)
+            ends: set[asyncio.Future[Any]] = {stopping, service.mistake, service.gave_up, failure}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if service.mistake.done():
+                raise service.mistake.result()
             if service.gave_up.done():
                 raise GaveUp(service.gave_up.result())
             if failure.done():
@@ -156,15 +162,40 @@ class Remote:
 
 
 async def _keep_screen(screen: Screen, clients: ScreenClients, service: EnvironmentService) -> None:
+    """Restart what has died of the screen, for as long as that takes."""
     while True:
         death = await screen.wait_for_exit()
         log.warning("the %s died (%s); starting it again", death.name, death.how)
         service.part_died(death.name, death.how)
         if death.name == X_SERVER:
             await clients.take_off(f"{death.name} {death.how}")
-        if await screen.restart_dead() is Restarted.EVERYTHING:
+        if await _restart(screen) is Restarted.EVERYTHING:
             await clients.take_off(f"{death.name} {death.how}")
             await clients.put_on()
+
+
+async def _restart(screen: Screen) -> Restarted:
+    try:
+        return await screen.restart_dead()
+    except (StartError, OSError) as error:
+        log.warning("the screen can't be started again: %s; trying on every %g s", error, RETRY_S)
+    while True:
+        await asyncio.sleep(RETRY_S)
+        try:
+            await screen.start()
+        except (StartError, OSError) as error:
+            log.warning("the screen can't be started again: %s", error)
+        else:
+            log.info("the screen is there again")
+            return Restarted.EVERYTHING
+
+
+def _make_folder() -> PrivateFolder:
+    try:
+        return PrivateFolder()
+    except OSError as error:
+        mend = "in a container that is read-only add: --tmpfs /tmp; elsewhere: export TMPDIR=FOLDER"
+        raise StartError(f"there is no place for temporary files: {error}; {mend}") from error
 
 
 def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path) -> ScreenOptions:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pluriverse_server.manifest.page import Permission
-from pluriverse_server.process import StartError
+from pluriverse_server.manifest.runtime import ManifestError
 
 from .devtools import EventHandler, Parameters
 from .guard import Guard, Windows
@@ -139,12 +139,12 @@ class Page:
 
         Raises:
             DevToolsError: the browser doesn't answer.
-            StartError: one isn't JavaScript; names its key.
+            ManifestError: one isn't JavaScript; names its key.
         """
         for key, function in self._outline.watcher.functions.items():
             script = {"expression": function, "sourceURL": key, "persistScript": False}
             if details := (await self._call("Runtime.compileScript", script)).get("exceptionDetails"):
-                raise StartError(f"{key} is no JavaScript expression: {_description(details)}")
+                raise ManifestError(f"{key} is no JavaScript expression: {_description(details)}")
 
     async def _prepare(self, on_said: Callable[[str], None]) -> None:
         outline = self._outline
