@@ -59,6 +59,33 @@ async def test_make_run_says_how_to_connect_and_ctrl_c_leaves_nothing() -> None:
     leftovers.assert_none()
 
 
+def test_readmes_first_agent_moves_its_paddle() -> None:
+    (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if "pluriverse.make(" in block)
+    assert "remotes=4" in sample
+    assert "while True:" in sample
+    paddle = (92, 186, 92)
+    with on_machine() as remote:
+        url = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        script = sample.replace("remotes=4", f"remotes={url!r}").replace(
+            "while True:", "while not moved(observation_n):"
+        )
+        tops: list[int] = []
+
+        def moved(observation_n: list[Any]) -> bool:
+            """Whether the paddle has gone up by half the screen since it was first seen, which takes a second."""
+            if observation_n[0] is not None:
+                picture = observation_n[0]["vision"][34:194, 140:144]
+                rows = (picture == paddle).all(axis=(1, 2)).nonzero()[0]
+                tops.extend(rows[:1].tolist())
+            assert time.monotonic() < deadline, tops
+            return bool(tops) and tops[0] - tops[-1] > 40
+
+        deadline = time.monotonic() + 30
+        scope: dict[str, Any] = {"moved": moved}
+        exec(script, scope)  # noqa: S102 - ours
+        scope["env"].close()
+
+
 def test_readmes_script_resets_to_another_game_and_prints_what_it_hears() -> None:
     with on_machine() as remote:
         assert heard_by_the_script(remote)

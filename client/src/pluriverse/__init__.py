@@ -2,7 +2,7 @@
 
 env = pluriverse.make("gym-core.PongDeterministic-v3", remotes=4)
 observation_n = env.reset()
-observation_n, reward_n, done_n, info = env.step([[("KeyEvent", "ArrowUp", True)]] * env.n)
+observation_n, reward_n, done_n, info = env.step([[("KeyEvent", "ArrowRight", True)]] * env.n)
 """
 
 from __future__ import annotations
