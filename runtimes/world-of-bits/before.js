@@ -4,13 +4,17 @@
   if (window !== window.top) return;
 
   // What is there for people who play by hand: the cover with START on it, scores, clocks, where one clicked.
-  const hidden = new CSSStyleSheet();
-  hidden.replaceSync(`
+  const style = new CSSStyleSheet();
+  style.replaceSync(`
     html { overflow: hidden; }
     #sync-task-cover, #reward-display, #reward-reason, #click-canvas, #query-pretty ~ #query { display: none !important; }
     #query-wrap { top: 0 !important; }
   `);
-  document.adoptedStyleSheets.push(hidden);
+  // Where Universe's browser had them, below its own bars. Flight searches are too tall for that.
+  const [left, top] = location.pathname.startsWith("/flight/") ? [0, 0] : [10, 75];
+  const pixels = (count) => `${count / devicePixelRatio}px`;
+  style.insertRule(`body { position: relative; margin: ${pixels(top)} 0 0 ${pixels(left)} !important; }`);
+  document.adoptedStyleSheets.push(style);
 
   // The page sets it last of all when an episode ends: the reward is looked at in the same moment.
   let done = false;
@@ -24,8 +28,15 @@
 
   let used = false;
   window.wob = {
-    // Some pages remember the episode before. They are loaded anew, and the episode begins in the new document.
+    // Some pages remember the episode before. They are loaded anew, and the episode begins in the new document. So does
+    // one of a page that is chosen by the seed.
     begin: ({ env, seed }) => {
+      Math.seedrandom(seed);
+      const page = env.pages ? `/${env.pages[Math.floor(Math.random() * env.pages.length)]}` : location.pathname;
+      if (page !== location.pathname) {
+        location.replace(page);
+        return new Promise(() => {});
+      }
       if (used && env.anew) {
         location.reload();
         return new Promise(() => {});
@@ -41,11 +52,11 @@
     },
     reward: ({ env }) => (env.decay ? WOB_REWARD_GLOBAL : WOB_RAW_REWARD_GLOBAL),
     reason: () => done && (WOB_REWARD_REASON || true),
-    // The task and its instruction, from the screen's top left, in pixels of the screen.
+    // The task and its instruction, in pixels of the screen.
     picture: () => {
       const boxes = ["wrap", "query-wrap"].flatMap((id) => document.getElementById(id)?.getBoundingClientRect() ?? []);
-      const extent = (key) => Math.ceil(Math.max(...boxes.map((box) => box[key])) * devicePixelRatio);
-      return [0, 0, extent("right"), extent("bottom")];
+      const extent = (key) => Math.round(Math.max(...boxes.map((box) => box[key])) * devicePixelRatio);
+      return [left, top, extent("right") - left, extent("bottom") - top];
     },
   };
 })();

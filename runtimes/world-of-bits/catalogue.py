@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import tomllib
@@ -41,18 +42,23 @@ class Task:
         """Its page within miniwob's."""
         return f"{self.group}/{self.name}{'.html' if self.group == 'miniwob' else '/wrapper.html'}"
 
-    def environments(self) -> Iterator[dict[str, Any]]:
-        """Its entries in the catalogue: with rewards that fade with time, and with rewards that don't."""
+    def environments(self, name: str | None = None, title: str | None = None, **keys: Any) -> Iterator[dict[str, Any]]:
+        """Its entries in the catalogue: with rewards that fade with time, and with rewards that don't.
+
+        ``name`` and ``title`` are instead of its own, ``keys`` beside them.
+        """
+        name, title = name or self.id, title or self.title
         for suffix, decay in (("", True), ("NoDecay", False)):
             yield {
-                "id": f"{self.id}{suffix}-v0",
-                "title": self.title if decay else f"{self.title}; the reward does not fade",
+                "id": f"{name}{suffix}-v0",
+                "title": title if decay else f"{title}; the reward does not fade",
                 "time_limit_s": self.seconds + GRACE_S,
                 "page": self.page,
                 "seconds": self.seconds,
                 "typing": self.typing,
                 "anew": self.anew,
                 "decay": decay,
+                **keys,
             }
 
 
@@ -62,6 +68,22 @@ def tasks() -> list[Task]:
     return [Task(group, name, **keys) for group, pages in table.items() for name, keys in pages.items()]
 
 
+def entries() -> Iterator[dict[str, Any]]:
+    """The whole catalogue: each task, and what Universe had beside them."""
+    every = {task.page: task for task in tasks()}
+    yield from itertools.chain.from_iterable(task.environments() for task in every.values())
+    # Its own page is not among miniwob's; this one is the nearest.
+    yield from every["miniwob/drag-items.html"].environments("wob.mini.DragItem", "Drag an item, as DragItems has it")
+    mini = [task for task in every.values() if task.group == "miniwob"]
+    yield from every["miniwob/click-test.html"].environments(
+        "wob.MiniWorldOfBits",
+        "Another of the tasks in each episode, at random",
+        pages=[task.page for task in mini],
+        time_limit_s=max(task.seconds for task in mini) + GRACE_S,
+        typing=True,
+    )
+
+
 if __name__ == "__main__":
-    json.dump([entry for task in tasks() for entry in task.environments()], sys.stdout)
+    json.dump(list(entries()), sys.stdout)
     sys.stdout.write("\n")

@@ -158,7 +158,10 @@ async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path:
         (["score", "{}"], "there are no recordings in"),
         (["label", "{}/none.plrec", "--port", "70000"], "Invalid value for '--port'"),
         (["crop", "{}/none.plrec", "{}/picture.png", "--at", "-1"], "Invalid value for '--at'"),
-        (["learn", "{}", "score", "other.Env-v0"], "no environment 'other.Env-v0'; it has 1, such as my-game.Catch-v0"),
+        (
+            ["learn", "{}", "score", "other.Env-v0"],
+            "unknown environment 'other.Env-v0'; runtime my-game has 1, such as my-game.Catch-v0",
+        ),
         (["learn", "{}", "title"], "title reads no number or text; those that do are: score, lives"),
         (["learn", "{}", "score"], "says what score was; make one with pluriverse-server record"),
         (["record", "{}", "--output", "{}/game.py"], "game.py is there already"),

@@ -48,8 +48,9 @@ KEYS: Final = {"\r": 0xFF0D, "\t": 0xFF09, "Left": 0xFF51, "Right": 0xFF53, "Shi
 # What needs Shift on the keyboard that the X servers start with; viewers send what their person's keyboard sends.
 SHIFTED: Final = frozenset('~!@#$%^&*()_+{}|:"<>?')
 
-# The instruction is above the task.
-INSTRUCTION_HEIGHT: Final = 50
+# Where the task is on the screen, and where the instruction above it ends.
+TASK: Final = (10, 75, 160, 210)
+INSTRUCTION_BOTTOM: Final = TASK[1] + 50
 
 # Widgets that are used again have their classes in another order; miniwob notes for itself what was clicked.
 UNSEEN: Final = {"class", "data-tampered"}
@@ -115,6 +116,7 @@ class Player:
         self.text = ""
         self.things: list[Thing] = []
         self.raw: Any = None
+        self.picture: tuple[int, ...] = ()
         self._remote = remote
         self._agent = remote.agent
         self._vnc = RfbClient("127.0.0.1", remote.vnc_port, PASSWORD)
@@ -165,7 +167,7 @@ class Player:
             and (text is None or thing.text == text)
             and (not of or thing.has_class(of))
             and all(thing.attributes.get(name) == value for name, value in wanted.items())
-            and thing.y >= INSTRUCTION_HEIGHT
+            and thing.y >= INSTRUCTION_BOTTOM
             and thing.width
             and thing.height
         ]
@@ -242,6 +244,8 @@ class Player:
                 self.raw = body["observation"]
                 self._pointer = tuple(self.raw["pointer"])
                 self.things = [Thing(tag, text, *at, *rest) for tag, text, at, *rest in self.raw["things"]]
+            case "v0.env.describe" if body["env_state"] == "running":
+                self.picture = tuple(body["picture"])
             case "v0.env.reward" if body["done"]:
                 self._end = body
             case _:

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from support.wob import HASTY_SEED, RUNTIME, Player
+from support.wob import HASTY_SEED, RUNTIME, TASK, Player
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -45,3 +45,19 @@ async def test_a_task_is_the_same_for_the_same_seed_and_ends_by_its_own_clock(
     await player.begin(entry["id"], HASTY_SEED)
     end = await player.end()
     assert (end["reward"], end["terminated"], end["truncated"]) == (-1.0, True, False)
+
+
+async def test_a_task_is_where_the_clicks_of_old_agents_go(player: Player) -> None:
+    await player.begin("wob.mini.ClickButtonNoDecay-v0", SEED)
+    assert player.picture == TASK
+    await player.begin("wob.flight.AlaskaAuto-v0", SEED)
+    assert player.picture[:2] == (0, 0)
+
+
+async def test_another_task_in_each_episode_is_chosen_by_the_seed(player: Player) -> None:
+    texts: list[str] = []
+    for seed in (1, 2, 3, 1):
+        await player.begin("wob.MiniWorldOfBits-v0", seed)
+        texts.append(player.text)
+    assert texts[0] == texts[-1]
+    assert len(set(texts)) == 3

@@ -9,9 +9,9 @@ from typing import Any
 
 import psutil
 import pytest
-from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError
+from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError, load
 from pluriverse_server.programs import catalogue as catalogue_module
-from pluriverse_server.programs.catalogue import load_catalogue, python_command, suggest
+from pluriverse_server.programs.catalogue import load_catalogue, python_command, refusal, suggest
 from support.waiting import eventually
 
 ENTRIES: list[dict[str, Any]] = [{"id": "toy.A-v0", "level": 1}, {"id": "toy.B-v0", "fps": 30, "sync": True}]
@@ -191,3 +191,30 @@ def test_python_is_the_one_that_runs_the_daemon() -> None:
 def test_suggestions_begin_as_what_was_wanted_does(wanted: str, expected: str) -> None:
     names = ("toy.Alien-v0", "toy.Pong-v0", "toy.Pong-v3", "toy.Pooyan-v0")
     assert suggest({name: EnvTable(id=name) for name in names}, wanted) == expected
+
+
+def test_who_asks_for_what_can_not_be_there_is_told_what_is_near_and_why() -> None:
+    why = "The game is its publisher's."
+    loaded = manifest(envs=ENTRIES, missing=[{"ids": "toy.Old*", "why": why}])
+    catalogue = {entry["id"]: EnvTable(**entry) for entry in ENTRIES}
+    told = "unknown environment 'toy.{}Racer-v0'; runtime toy has 2, such as toy.A-v0, toy.B-v0"
+    assert refusal(loaded, catalogue, "toy.OldRacer-v0") == f"{told.format('Old')}. {why}"
+    assert refusal(loaded, catalogue, "toy.NewRacer-v0") == told.format("New")
+
+
+@pytest.mark.parametrize(
+    ("runtime", "wanted", "near"),
+    [
+        ("world-of-bits", "wob.real.BookFlight-Alaska-v0", "wob.flight.*"),
+        ("flashgames", "flashgames.NeonRace2-v0", "flashgames.Racer-v0"),
+        ("internet", "internet.SlitherIO-v0", "internet.2048-v0"),
+    ],
+)
+async def test_who_asks_for_universes_environments_that_are_gone_is_told_why(
+    runtime: str, wanted: str, near: str
+) -> None:
+    directory = Path(__file__).parents[3] / "runtimes" / runtime
+    loaded = load(directory)
+    told = refusal(loaded, await load_catalogue(directory, loaded), wanted)
+    assert near in told
+    assert ". Universe's " in told

@@ -122,6 +122,13 @@ class EnvTable(BaseModel):
     spaces: SharedSpacesTable | None = None
 
 
+class MissingTable(Table):
+    """Environments that agents may ask for and there are none of: ids by a pattern such as ``wob.real.*``, and why."""
+
+    ids: Annotated[str, Field(min_length=1, max_length=MAX_ENV_ID_CHARS)]
+    why: Annotated[str, Field(min_length=1, max_length=500)]
+
+
 class GameFile(GameTables):
     """A game's own file: one environment of a runtime that has many programs."""
 
@@ -146,6 +153,7 @@ class Manifest(GameTables):
     spaces: SpacesTable | None = None
     catalogue: CatalogueTable | None = None
     envs: list[EnvTable] = Field(default_factory=list[EnvTable])
+    missing: list[MissingTable] = Field(default_factory=list[MissingTable])
     _games: dict[str, GameTables] = PrivateAttr(default_factory=dict[str, GameTables])
 
     @model_validator(mode="after")

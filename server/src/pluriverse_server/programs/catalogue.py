@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import sys
 from collections.abc import Mapping
@@ -63,11 +64,17 @@ def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], e
     """
     env_id = env_id or manifest.runtime.default_env
     if env_id not in catalogue:
-        raise ManifestError(
-            f"runtime {manifest.runtime.id} has no environment {env_id!r}; "
-            f"it has {len(catalogue)}, such as {suggest(catalogue, env_id)}"
-        )
+        raise ManifestError(refusal(manifest, catalogue, env_id))
     return env_id
+
+
+def refusal(manifest: Manifest, catalogue: Mapping[str, EnvTable], wanted: str) -> str:
+    """Return what to say of an environment that the catalogue lacks: what is near, and why where that is known."""
+    reasons = [f". {missing.why}" for missing in manifest.missing if fnmatch.fnmatchcase(wanted, missing.ids)]
+    return (
+        f"unknown environment {wanted!r}; runtime {manifest.runtime.id} has "
+        f"{len(catalogue)}, such as {suggest(catalogue, wanted)}{''.join(reasons[:1])}"
+    )
 
 
 def suggest(catalogue: Mapping[str, EnvTable], wanted: str) -> str:

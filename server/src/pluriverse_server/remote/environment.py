@@ -24,7 +24,7 @@ from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, S
 from pluriverse_server.gate.permitted import Permitted, permitted_by
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
-from pluriverse_server.programs.catalogue import suggest
+from pluriverse_server.programs.catalogue import refusal
 from pluriverse_server.programs.page import PageProgram
 from pluriverse_server.programs.program import Lost, Program
 from pluriverse_server.settings import Settings
@@ -189,10 +189,7 @@ class EnvironmentService:
         env_id = reset.env_id or self._machine.episode.environment.env_id
         entry = self._catalogue.get(env_id)
         if entry is None:
-            raise RequestError(
-                f"unknown environment {env_id!r}; runtime {self._manifest.runtime.id} has "
-                f"{len(self._catalogue)}, such as {suggest(self._catalogue, env_id)}"
-            )
+            raise RequestError(refusal(self._manifest, self._catalogue, env_id))
         environment = self._manifest.environment(entry)
         self._carry_out(
             self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=time.time())
