@@ -56,9 +56,9 @@ def test_remotes_are_started_kept_and_replaced(remotes: LocalRemotes, monkeypatc
     third = remotes.replace(0)
     assert third != first
     assert why_not_ready(third) is None
-    # So is one that is frozen.
-    monkeypatch.setattr(health, "ANSWER_S", 0.2)
-    monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 0.5)
+    # So is one that is frozen: it isn't given the time in which one heals that answers.
+    monkeypatch.setattr(health, "ALIVE_S", 0.2)
+    monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 600.0)
     frozen = next(daemon for daemon in daemons() if str(second.rewarder_port) in daemon.cmdline())
     os.kill(frozen.pid, signal.SIGSTOP)
     monkeypatch.setattr("pluriverse.remotes.local.STOP_S", 1.0)

@@ -42,6 +42,9 @@ SCREEN_S: Final = 5.0
 # One attempt to mend a line: a slow network answers within it, and a lost one isn't waited for any longer.
 MEND_S: Final = 3.0
 
+# One that was started here is asked no more where it answers nothing for so long: no network is in between.
+FROZEN_S: Final = 1.5
+
 # An agent names itself to its remotes by so many random bytes.
 TOKEN_BYTES: Final = 16
 
@@ -161,8 +164,6 @@ class RemoteConnections:
         self._resets = resets
         self._observer = observer
         self._mends = mend
-        # Remotes that somebody else runs may be far away, behind a network that fails. The others are on this machine.
-        self._patience_s = SEAT_KEPT_S if isinstance(manager, Attached) else HEAL_S
         self._tokens = [secrets.token_hex(TOKEN_BYTES) for _ in range(manager.n)]
         self._backoffs = [Backoff() for _ in range(manager.n)]
         self._closed = False
@@ -280,7 +281,9 @@ class RemoteConnections:
             try:
                 await self._mend_once(connection)
             except RemoteError as error:
-                if self._is_gone(connection, error) or backoff.broken_for(time.monotonic()) > self._patience_s:
+                if self._is_gone(connection, error) or backoff.broken_for(time.monotonic()) > self._patience_s(
+                    connection
+                ):
                     connection.given_up = RemoteFailed(f"{why}; since then: {error}")
             else:
                 if connection.broken is None:
@@ -289,6 +292,13 @@ class RemoteConnections:
         backoff.whole(time.monotonic())
         connection.mending = None
         self.signal.notify()
+
+    def _patience_s(self, connection: RemoteConnection) -> float:
+        """Return for how long a broken line is mended."""
+        if isinstance(self._manager, Attached):
+            # It may be far away, behind a network that fails.
+            return SEAT_KEPT_S
+        return HEAL_S if connection.rewarder.lost is None else FROZEN_S
 
     def _is_gone(self, connection: RemoteConnection, error: RemoteError) -> bool:
         """Return whether nobody listens any more at a remote that was started here."""
@@ -299,7 +309,7 @@ class RemoteConnections:
         rewarder, screen = connection.rewarder, connection.screen
         lost = rewarder.lost is not None
         if lost:
-            await rewarder.resume(MEND_S)
+            await rewarder.resume(min(MEND_S, self._patience_s(connection)))
         # Where one line went silent the other did, though it may not have been noticed yet.
         if screen is not None and (lost or screen.error is not None):
             assert rewarder.described is not None

@@ -17,6 +17,9 @@ from .address import Address
 # A remote that answers at all answers within milliseconds.
 ANSWER_S: Final = 2.0
 
+# That its daemon is alive is answered at once, whatever else is going on.
+ALIVE_S: Final = 1.0
+
 # Between two questions: nobody notices the delay, nor a remote the work.
 ASK_AGAIN_S: Final = 0.05
 
@@ -39,6 +42,19 @@ def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], Non
         if time.monotonic() > deadline:
             raise RemoteUnavailable(f"the remote at {address} wasn't ready within {timeout_s:g} s: {reason}")
         time.sleep(ASK_AGAIN_S)
+
+
+def is_silent(address: Address) -> bool:
+    """Return whether the remote's daemon, which answers while anything else heals, says nothing for ALIVE_S."""
+    connection = http.client.HTTPConnection(address.host, address.rewarder_port, timeout=ALIVE_S)
+    try:
+        connection.request("GET", "/healthz")
+        connection.getresponse()
+    except (OSError, http.client.HTTPException):
+        return True
+    finally:
+        connection.close()
+    return False
 
 
 def why_not_ready(address: Address) -> str | None:

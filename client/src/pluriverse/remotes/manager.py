@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from pluriverse.errors import RemoteUnavailable
 
 from .address import Address
-from .health import HEAL_S, wait_until_ready
+from .health import HEAL_S, is_silent, wait_until_ready
 
 # Called with an index and a few words on what its remote is doing.
 Progress = Callable[[int, str], None]
@@ -113,9 +113,10 @@ class StartedRemotes(ABC, Generic[R]):
         remote = self._remotes[index]
         if remote is not None:
             try:
-                return self._wait_for(remote, HEAL_S)
+                if not is_silent(remote.address):
+                    return self._wait_for(remote, HEAL_S)
             except RemoteUnavailable:
-                pass  # dead, frozen, or beyond its own healing
+                pass  # dead, or beyond its own healing
         return self._start_one(index)
 
     def close(self) -> None:

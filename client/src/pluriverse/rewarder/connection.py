@@ -54,7 +54,7 @@ FIRST_PING_S: Final = 0.02
 
 # A running remote sends something each second and answers pings at once; one that is silent for this long is gone,
 # frozen, or behind an unusable network.
-SILENCE_S: Final = 5.0
+SILENCE_S: Final = 3.0
 
 # A well-behaved server answers a close within one round trip; after this the socket is cut.
 CLOSE_S: Final = 1.0
