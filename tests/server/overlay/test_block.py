@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
+import cv2
 from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
 from pluriverse_server.display import Screen
@@ -98,6 +99,24 @@ async def test_with_the_guard_the_probe_is_seen_though_it_is_kept_from_the_page_
         before = seen
         seen = wait_for_block(viewer, lambda shown, before=before: shown.probe > before).probe
     assert window.typed() == BACKTICK
+
+
+async def test_qr_code_says_the_same_where_old_agents_read_it(
+    overlay: StartOverlay, window: Window, viewer: RfbClient, device: InputDevice
+) -> None:
+    await overlay(*BLOCK, "--qr", "40", "60")
+    reader: Any = cv2.QRCodeDetector()
+
+    def times() -> tuple[int, int] | None:
+        """The clock and the probe's time, in milliseconds."""
+        text, _, _ = reader.detectAndDecode(viewer.framebuffer[60:160, 40:140, 2].copy())
+        return (int(text[3:15], 16), int(text[15:], 16)) if text.startswith("v1:") and len(text) == 27 else None
+
+    before = int(time.time() * 1000)
+    viewer.wait_until(lambda: (read := times()) is not None and read[0] >= before and read[1] == 0)
+    tap(device, PROBE)
+    probe = wait_for_block(viewer, lambda shown: shown.probe > 0).probe
+    viewer.wait_until(lambda: (read := times()) is not None and read[1] == probe and read[0] >= probe)
 
 
 async def test_clicks_reach_what_is_beneath(

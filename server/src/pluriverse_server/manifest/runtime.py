@@ -62,9 +62,13 @@ class Point(Table):
 
 
 class MetadataPlace(Point):
-    """Where the metadata block is, and whether the program paints it or the daemon's overlay does."""
+    """Where the metadata block is, and whether the program paints it or the daemon's overlay does.
+
+    ``qr``: where the overlay shows the same as a QR code, of 100x100 pixels.
+    """
 
     painted_by: Literal["program", "overlay"] = "program"
+    qr: Point | None = None
 
 
 class RuntimeTable(Table):

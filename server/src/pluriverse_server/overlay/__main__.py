@@ -34,6 +34,7 @@ def parse_arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.overlay", description=__doc__)
     parser.add_argument("--block", type=int, nargs=2, metavar=("X", "Y"), help="paint the metadata block there")
+    parser.add_argument("--qr", type=int, nargs=2, metavar=("X", "Y"), help="and there, as a QR code")
     parser.add_argument("--fps", type=float, default=60.0, help="how often it is painted (default: 60)")
     parser.add_argument("--filter-keys", action="store_true", help="keep a browser's own keys from it")
     parser.add_argument(
@@ -58,7 +59,7 @@ def main() -> None:
         if options.block is not None:
             probes = {PROBE_KEYSYM, BACKTICK} if options.filter_keys else {PROBE_KEYSYM}
             x, y = options.block
-            block = OverlayBlock(x, y, options.fps, probes, time.monotonic())
+            block = OverlayBlock(x, y, options.fps, probes, time.monotonic(), qr=options.qr)
             block.attend(time.monotonic(), time.time())
         if options.ready_fd is not None:
             os.write(options.ready_fd, b"\n")

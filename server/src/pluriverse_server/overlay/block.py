@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from pluriverse_server.kit import BlockWindow, Keyboard, Pacer
+
+from .qr_window import QrWindow
+
+# By which the screens of spares know what stays above them.
+TITLE: Final = "pluriverse overlay"
 
 
 class OverlayBlock:
     """The block's window, raised and painted with each frame."""
 
-    def __init__(self, x: int, y: int, fps: float, probes: Collection[int], now: float) -> None:
+    def __init__(
+        self, x: int, y: int, fps: float, probes: Collection[int], now: float, *, qr: tuple[int, int] | None = None
+    ) -> None:
         """Show the block at (x, y) of the screen, its first frame due at ``now``, which may be any steady clock's.
 
-        ``probes``: keysyms of which a press is an action probe.
+        ``probes``: keysyms of which a press is an action probe. ``qr``: where to show the same as a QR code.
 
         Raises:
             NoDisplay: there is no X server, or not one that can be drawn on.
         """
-        self._shown = BlockWindow(x, y, "pluriverse overlay")
+        self._shown = BlockWindow(x, y, TITLE)
+        self._qr = QrWindow(*qr, TITLE, now) if qr is not None else None
+        self._probe_at = 0.0
         self._keyboard = Keyboard(self._shown.window)
         self._pacer = Pacer(fps, now)
         self._probes = frozenset(probes)
@@ -29,7 +39,8 @@ class OverlayBlock:
 
     def wait_s(self, now: float) -> float:
         """Return the seconds until something is to be done, unless a key comes in."""
-        return 0.0 if self._keyboard.waiting else max(0.0, self._pacer.next_due - now)
+        due = self._pacer.next_due if self._qr is None else min(self._pacer.next_due, self._qr.next_due)
+        return 0.0 if self._keyboard.waiting else max(0.0, due - now)
 
     def pace(self, fps: float, now: float) -> None:
         """Paint ``fps`` frames a second from ``now`` on."""
@@ -41,5 +52,8 @@ class OverlayBlock:
         for edge in self._keyboard.events():
             if edge.down and edge.keysym in self._probes:
                 self._shown.block.saw_probe(edge.at)
+                self._probe_at = edge.at
         if self._pacer.take(now):
             self._shown.paint(wall_clock)
+        if self._qr is not None:
+            self._qr.attend(now, int(wall_clock * 1000), int(self._probe_at * 1000))

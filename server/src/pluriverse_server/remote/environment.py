@@ -152,7 +152,7 @@ class EnvironmentService:
             "runtime_version": runtime.version,
             "width": runtime.screen.width,
             "height": runtime.screen.height,
-            "metadata": runtime.block.model_dump(),
+            "metadata": runtime.block.model_dump(exclude={"qr"}),
             **self.statistics.episode_status(self._machine.episode, self._machine.state.value, now),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.hub.agent is not None),

@@ -23,6 +23,8 @@ def overlay_arguments(manifest: Manifest) -> list[str]:
     runtime, page = manifest.runtime, manifest.page
     if runtime.block.painted_by == "overlay":
         arguments += ["--block", str(runtime.block.x), str(runtime.block.y), "--fps", f"{runtime.fps:g}"]
+        if (qr := runtime.block.qr) is not None:
+            arguments += ["--qr", str(qr.x), str(qr.y)]
     if page is not None:
         arguments.append("--filter-keys")
         for text in page.keys:

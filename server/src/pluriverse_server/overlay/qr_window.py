@@ -1,0 +1,52 @@
+"""What the metadata block says as a QR code, which Universe's agents look for in their Flash games."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pluriverse_server.kit import Pacer, Window
+
+from .qr_code import SIZE, encode
+
+# The square that these agents read.
+SIDE: Final = 100
+
+MODULE: Final = 3
+_MARGIN: Final = (SIDE - SIZE * MODULE) // 2
+_WHITE, _BLACK = b"\xff\xff\xff\xff", b"\x00\x00\x00\x00"
+
+# As Universe's own: reading one costs an agent a millisecond.
+FPS: Final = 5.0
+
+
+class QrWindow:
+    """The code in a small window above all others, which takes neither clicks nor focus."""
+
+    def __init__(self, x: int, y: int, title: str, now: float) -> None:
+        """Open it at (x, y) of the screen, its first frame due at ``now``.
+
+        Raises:
+            NoDisplay: there is no X server, or not one that can be drawn on.
+        """
+        self._window = Window(SIDE, SIDE, x, y, title, click_through=True)
+        self._region = self._window.image(0, 0, SIDE, SIDE)
+        self._pacer = Pacer(FPS, now)
+
+    @property
+    def next_due(self) -> float:
+        """When the next frame is due."""
+        return self._pacer.next_due
+
+    def attend(self, now: float, clock: int, probe: int) -> None:
+        """Paint a frame if one is due. ``clock`` and ``probe``: as ``pluriverse_protocol.metadata`` has them."""
+        if not self._pacer.take(now):
+            return
+        rows = [_WHITE * SIDE] * SIDE
+        for place, modules in enumerate(encode(b"v1:%012x%012x" % (clock, probe))):
+            dots = b"".join((_BLACK if module else _WHITE) * MODULE for module in modules)
+            row = _WHITE * _MARGIN + dots + _WHITE * (SIDE - SIZE * MODULE - _MARGIN)
+            top = _MARGIN + place * MODULE
+            rows[top : top + MODULE] = [row] * MODULE
+        self._region.memory[:] = b"".join(rows)
+        self._window.to_top()
+        self._window.put(self._region)
