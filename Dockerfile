@@ -46,9 +46,10 @@ ENV HOME=/tmp \
     PLURIVERSE_RUNTIME=/runtime
 EXPOSE 5900 15900
 STOPSIGNAL SIGTERM
-# Ready means that an environment runs. Bash asks, since starting Python each time would cost more than the daemon does.
+# Ready means that an environment runs, and the screen answers. Bash asks, since starting Python each time would cost more
+# than the daemon does. Linux takes 0.0.0.0 and :: for itself.
 HEALTHCHECK --interval=3s --timeout=3s --start-period=30s --retries=5 \
-  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/${PLURIVERSE_REWARDER_PORT:-15900} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
+  CMD ["bash", "-c", "exec 3<>/dev/tcp/$PLURIVERSE_HOST/${PLURIVERSE_REWARDER_PORT:-15900} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
 ENTRYPOINT ["tini", "--", "pluriverse-server"]
 CMD ["run"]
 

@@ -242,6 +242,7 @@ static void publish(struct connection *connection) {
 
 static bool on_event(void *context, const struct rfb_event *event) {
     struct connection *connection = context;
+    connection->whole = true;
     switch (event->kind) {
         case RFB_UPDATE_FINISHED: publish(connection); break;
         case RFB_FENCE:
@@ -264,9 +265,14 @@ static bool on_event(void *context, const struct rfb_event *event) {
 /* -- The worker's part --------------------------------------------------------------------------------------------- */
 
 static void feed(struct connection *connection, const uint8_t *data, size_t size) {
+    bool began = !rfb_decoder_mid_message(connection->decoder);
+    connection->whole = false;
     enum rfb_error error = rfb_decoder_feed(connection->decoder, data, size);
-    connection->heard_at = monotonic_now();
-    connection->probed = false;
+    /* A server that sends an update a byte at a time has stalled, too. */
+    if (began || connection->whole || !rfb_decoder_mid_message(connection->decoder)) {
+        connection->heard_at = monotonic_now();
+        connection->probed = false;
+    }
     if (error) fail(connection, CONNECTION_INVALID, error, "%s", rfb_decoder_message(connection->decoder));
 }
 
@@ -301,9 +307,10 @@ void connection_check(struct connection *connection, double now) {
     if (atomic_load(&connection->failed)) return;
     double silent = now - connection->heard_at;
     if (silent > connection->silence_s) {
-        bool within = rfb_decoder_mid_message(connection->decoder);
-        fail(connection, CONNECTION_SILENT, RFB_FINE, "the server has been silent for %.1f s %s", silent,
-             within ? "in the middle of a message" : "though it was asked for a pixel");
+        const char *what = rfb_decoder_mid_message(connection->decoder)
+                               ? "the server has not finished an update in %.1f s"
+                               : "the server has been silent for %.1f s though it was asked for a pixel";
+        fail(connection, CONNECTION_SILENT, RFB_FINE, what, silent);
     } else if (silent > connection->silence_s * PROBE_AFTER && !connection->probed) {
         connection->probed = true;
         /* A screen may well stay as it is; but a pixel that is asked for outright has to be sent. */

@@ -24,6 +24,7 @@ struct connection {
     bool continuous_wanted, continuous;
     double silence_s, heard_at;
     bool probed;
+    bool whole; /* something was received to its end */
     struct rfb_region view; /* the part of the screen that is asked for */
     struct rfb_region wanted_view;
 

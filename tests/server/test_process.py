@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -23,6 +24,7 @@ from pluriverse_server.process import (
     child_environment,
     executable,
     holder,
+    listeners,
     require_free,
     run,
 )
@@ -371,8 +373,37 @@ def test_port_whose_last_connections_linger_is_free() -> None:
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "no such host"])
 def test_address_that_this_machine_lacks_is_told_to_be_the_reason(host: str) -> None:
-    with pytest.raises(StartError, match=r"can't be had: .+; choose another with --host"):
-        require_free("VNC", host, free_port(), "--host")
+    with pytest.raises(StartError, match=f"on '{host}': that is no address of this machine; choose one with --host"):
+        require_free("VNC", host, free_port(), "--vnc-port")
+
+
+@pytest.mark.parametrize(
+    ("host", "reached"),
+    [("::1", ["::1"]), ("::", ["::1", "127.0.0.1"]), ("127.0.0.2", ["127.0.0.2"]), ("0.0.0.0", ["127.0.0.3"])],
+)
+def test_any_local_address_may_be_listened_on(host: str, reached: list[str]) -> None:
+    port = free_port()
+    with contextlib.ExitStack() as stack:
+        for listener in listeners(host, port):
+            stack.enter_context(listener)
+        for address in reached:
+            socket.create_connection((address, port)).close()
+
+
+def test_taken_address_of_ipv6_is_named_in_brackets() -> None:
+    port = free_port()
+    named = rf"the VNC port \[::1\]:{port} is taken by .*; choose another with --vnc-port"
+    with socket.create_server(("::1", port), family=socket.AF_INET6), pytest.raises(StartError, match=named):
+        require_free("VNC", "::1", port, "--vnc-port")
+
+
+def test_descriptor_limit_is_raised_as_far_as_may_be() -> None:
+    script = (
+        "import resource; from pluriverse_server.process import raise_descriptor_limit;"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 2000)); raise_descriptor_limit();"
+        "print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"2000 2000\n"
 
 
 def test_nobody_in_particular_holds_a_free_port() -> None:

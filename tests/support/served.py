@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import Views, listen, make_app
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.programs.catalogue import load_catalogue
@@ -21,13 +22,15 @@ from support.waiting import eventually
 PASSWORD = "secret12"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Served:
-    """A daemon that listens, and the program behind it."""
+    """A daemon that listens, and the program behind it. ``screen_answers`` is what its screen would say."""
 
     toy: Toy
     service: EnvironmentService
+    door: Door
     port: int
+    screen_answers: bool = True
 
     def agent(self, **options: Any) -> contextlib.AbstractAsyncContextManager[Agent]:
         """Connect with the right password."""
@@ -52,14 +55,16 @@ async def serving(
     service = EnvironmentService(
         Settings(directory, password=PASSWORD, **settings), manifest, catalogue, directory, lambda: None
     )
-    views = Views(service.status, service.render_metrics, directory / "viewer.sock")
-    app, _ = make_app(service.hub, PASSWORD, views)
+    door = Door(PASSWORD)
     port = free_port()
+    served = Served(toy, service, door, port)
+    views = Views(service.status, service.render_metrics, lambda: served.screen_answers, directory / "viewer.sock")
+    app, _ = make_app(service.hub, door, views)
     await service.start(manifest.runtime.default_env)
     service.program.put_on({})
-    runner = await listen(app, "127.0.0.1", port)
+    runner = await listen(app, door, settings.get("host", "127.0.0.1"), port)
     try:
-        yield Served(toy, service, port)
+        yield served
     finally:
         await service.stop("the test is over")
         await runner.cleanup()

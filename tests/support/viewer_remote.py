@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
+from pluriverse_server.daemon.door import Door
+from pluriverse_server.daemon.http import listen
 from pluriverse_server.viewer import ViewerHub, add_viewer
 from support.ports import free_port
 
@@ -49,7 +51,6 @@ class Remote:
     hub: ViewerHub
     state: dict[str, Any] = field(default_factory=a_state)
     snapshots: int = 0
-    password: str = PASSWORD
 
     def url(self, path: str, scheme: str = "http") -> str:
         return f"{scheme}://127.0.0.1:{self.port}/viewer/{path}"
@@ -63,19 +64,14 @@ class Remote:
 async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
     """A remote for as long as the context lasts; with the VNC server at ``vnc_socket``."""
 
-    def authorize(password: str) -> bool:
-        return password == remote.password
-
     def snapshot() -> dict[str, Any]:
         return remote.snapshot()
 
-    app = web.Application()
-    hub = add_viewer(app, authorize=authorize, snapshot=snapshot, vnc_socket=vnc_socket)
+    app, door = web.Application(), Door(PASSWORD)
+    hub = add_viewer(app, door=door, snapshot=snapshot, vnc_socket=vnc_socket)
     remote = Remote(port=free_port(), vnc_socket=vnc_socket, hub=hub)
-    runner = web.AppRunner(app, shutdown_timeout=5.0)
-    await runner.setup()
+    runner = await listen(app, door, "127.0.0.1", remote.port)
     try:
-        await web.TCPSite(runner, "127.0.0.1", remote.port).start()
         yield remote
     finally:
         await runner.cleanup()

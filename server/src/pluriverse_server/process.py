@@ -7,6 +7,7 @@ import contextlib
 import errno
 import logging
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -35,6 +36,14 @@ _SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, err
 
 # A child's output ends with it, unless something that left its group still holds the pipe.
 OUTPUT_GRACE_S: Final = 0.05
+
+
+# Connections that the kernel keeps for a port while the event loop is busy, and how many it takes of them in one turn.
+BACKLOG: Final = 1024
+ACCEPTED_AT_ONCE: Final = 16
+
+# What the ports' limits leave is for programs; those that close all that they might have inherited get on with it.
+MAX_DESCRIPTORS: Final = 65536
 
 
 class StartError(Exception):
@@ -300,28 +309,69 @@ async def run(
         output.close()
 
 
+def listeners(host: str, port: int) -> list[socket.socket]:
+    """Return sockets that listen on ``port``: one for each address that ``host`` has. ``::`` takes IPv4 as well.
+
+    Raises:
+        OSError: the port can't be had, or ``host`` is no address of this machine.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    both = host == "::" and socket.has_dualstack_ipv6()
+    with contextlib.ExitStack() as undo:
+        made: list[socket.socket] = []
+        for family, _, _, _, address in dict.fromkeys(found):
+            # As it does by itself: a port whose last connections linger is free.
+            listener = socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=both)
+            made.append(undo.enter_context(listener))
+        undo.pop_all()
+        return made
+
+
+async def serve(factory: Callable[[], asyncio.BaseProtocol], listener: socket.socket) -> asyncio.Server:
+    """Serve the connections of a listening socket on the running event loop, which owns it from now on.
+
+    However many come at once, only ACCEPTED_AT_ONCE of them have a descriptor before the first is looked at.
+    """
+    listener.setblocking(False)
+    server = await asyncio.get_running_loop().create_server(factory, sock=listener, backlog=ACCEPTED_AT_ONCE)
+    # The event loop has told the kernel to keep no more than that, too.
+    listener.listen(BACKLOG)
+    return server
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process have as many file descriptors as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def require_free(what: str, host: str, port: int, option: str) -> None:
     """Make sure that ``port`` can be listened on.
 
     Raises:
         StartError: it can't; says who has it, and with which ``option`` to choose another.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
-        # As the servers do: a port whose last connections linger is free.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, port))
-            listener.listen(1)
-        except OSError as error:
-            raise StartError(port_fault(what, host, port, option, error)) from None
+    try:
+        for listener in listeners(host, port):
+            listener.close()
+    except OSError as error:
+        raise StartError(port_fault(what, host, port, option, error)) from None
 
 
 def port_fault(what: str, host: str, port: int, option: str, error: OSError) -> str:
     """Return why a port can't be listened on, and with which ``option`` to choose another."""
-    taken = error.errno == errno.EADDRINUSE
-    reason = f"is taken by {holder(port)}" if taken else f"can't be had: {error.strerror}"
-    return f"the {what} port {host}:{port} {reason}; choose another with {option}"
+    if error.errno == errno.EADDRINUSE:
+        return f"the {what} port {endpoint(host, port)} is taken by {holder(port)}; choose another with {option}"
+    if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
+        return f"the {what} port can't be had on {host!r}: that is no address of this machine; choose one with --host"
+    return f"the {what} port {endpoint(host, port)} can't be had: {error.strerror}; choose another with {option}"
+
+
+def endpoint(host: str, port: int) -> str:
+    """Return ``host:port``, with brackets around an address of IPv6."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def holder(port: int) -> str:

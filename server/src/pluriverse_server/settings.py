@@ -46,5 +46,4 @@ class Settings:
     @property
     def reachable_host(self) -> str:
         """An address of this machine that reaches a server on ``host``."""
-        # What listens on all addresses of IPv6 may listen on none of IPv4.
         return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)

@@ -10,6 +10,9 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes import health
 from pluriverse.remotes.address import Address
 from pluriverse.remotes.health import wait_until_ready, why_not_ready
+from pluriverse_protocol.rfb.handshake import ServerInit
+from pluriverse_protocol.rfb.pixel_format import BGRX
+from pluriverse_protocol.rfb.server_handshake import server_init
 from support.served import free_port, serving
 
 
@@ -25,15 +28,51 @@ async def answering(answer: bytes) -> AsyncGenerator[int]:
         yield server.sockets[0].getsockname()[1]
 
 
+@contextlib.asynccontextmanager
+async def greeting(says: bytes) -> AsyncGenerator[int]:
+    """A VNC server that says this, and then nothing until it is hung up on."""
+
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(says)
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+# The version, one way in that needs no password, and the result.
+WELCOME = b"RFB 003.008\n\1\1\0\0\0\0" + server_init(ServerInit(4, 3, BGRX, "a test"))
+
+
 async def test_remote_is_ready_once_it_runs_and_its_screen_answers(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, answering(b"RFB 003.008\n") as vnc_port:
+    async with serving(tmp_path) as served, greeting(WELCOME) as vnc_port:
         resetting = await asyncio.to_thread(why_not_ready, Address("127.0.0.1", vnc_port, served.port))
         assert resetting == "its environment is resetting"
         await served.running()
         assert await asyncio.to_thread(why_not_ready, Address("127.0.0.1", vnc_port, served.port)) is None
+        served.screen_answers = False
+        hung = await asyncio.to_thread(why_not_ready, Address("127.0.0.1", vnc_port, served.port))
+        assert hung == "its screen does not answer"
+        served.screen_answers = True
         no_screen = await asyncio.to_thread(why_not_ready, Address("127.0.0.1", free_port(), served.port))
         assert no_screen is not None
         assert "refused" in no_screen
+
+
+@pytest.mark.parametrize("says", [b"", b"RFB 003.008\n", WELCOME[:-1]])
+async def test_vnc_server_that_hangs_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: bytes) -> None:
+    monkeypatch.setattr(health, "ANSWER_S", 0.5)
+    async with serving(tmp_path) as served, greeting(says) as vnc_port:
+        await served.running()
+        assert await asyncio.to_thread(why_not_ready, Address("127.0.0.1", vnc_port, served.port)) == "timed out"
+
+
+async def test_vnc_server_that_refuses_the_password_answers(tmp_path: Path) -> None:
+    refuses = b"RFB 003.008\n\1\2" + bytes(16) + b"\0\0\0\1\0\0\0\2no"
+    async with serving(tmp_path) as served, greeting(refuses) as vnc_port:
+        await served.running()
+        assert await asyncio.to_thread(why_not_ready, Address("127.0.0.1", vnc_port, served.port, "wrong")) is None
 
 
 @pytest.mark.parametrize(

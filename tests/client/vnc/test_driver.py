@@ -317,8 +317,12 @@ def test_garbage_is_a_typed_error(connects: Connect) -> None:
         assert "238" in str(error)
 
 
-@pytest.mark.parametrize("sent", [b"", b"\0\0\0\1\0\0"], ids=["between messages", "within a message"])
-def test_a_silent_server_is_given_up(connects: Connect, sent: bytes) -> None:
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [(b"", "silent for"), (b"\0\0\0\1\0\0", "not finished an update in")],
+    ids=["between messages", "within a message"],
+)
+def test_a_silent_server_is_given_up(connects: Connect, sent: bytes, why: str) -> None:
     def script(peer: Peer) -> None:
         peer.send(sent)
         while True:
@@ -327,7 +331,38 @@ def test_a_silent_server_is_given_up(connects: Connect, sent: bytes) -> None:
     with server(script) as port:
         error = wait_for_error(connects(port, silence_s=0.4))
         assert isinstance(error, TimeoutError)
-        assert "silent" in str(error)
+        assert why in str(error)
+
+
+def test_a_server_that_sends_an_update_byte_by_byte_is_given_up(connects: Connect) -> None:
+    def script(peer: Peer) -> None:
+        for byte in one_colour(WIDTH, HEIGHT, 3):
+            peer.send(bytes([byte]))
+            time.sleep(0.02)
+
+    with server(script) as port:
+        error = wait_for_error(connects(port, silence_s=0.4))
+        assert isinstance(error, TimeoutError)
+        assert "not finished an update in" in str(error)
+
+
+def test_updates_one_right_after_another_are_no_stall(connects: Connect) -> None:
+    painted = one_colour(WIDTH, HEIGHT, 3)
+    cut = len(painted) // 2
+
+    def script(peer: Peer) -> None:
+        peer.send(painted[:cut])
+        for _ in range(20):
+            time.sleep(0.05)
+            peer.send(painted[cut:] + painted[:cut])
+
+    with server(script) as port:
+        connection = connects(port, silence_s=0.4)
+        error = wait_for_error(connection)
+        assert isinstance(error, ConnectionError)
+        frame = connection.frame()
+        assert frame is not None
+        assert frame.updates == 20
 
 
 def test_a_still_screen_is_no_silence_as_it_answers_when_asked_for_a_pixel(connects: Connect) -> None:

@@ -7,7 +7,7 @@ from pluriverse_server.access.throttle import (
     FORGET_S,
     MAX_ADDRESSES,
     MAX_DELAY_S,
-    MAX_WAITING,
+    MAX_WAIT_S,
     PasswordThrottle,
 )
 
@@ -17,7 +17,7 @@ def guess(throttle: PasswordThrottle, now: float, *, right: bool = False, addres
     wait_s = throttle.delay(address, now)
     if wait_s is None:
         return None
-    throttle.judged(address, right=right, waited=wait_s > 0, now=now + wait_s)
+    throttle.judged(address, right=right, now=now + wait_s)
     return now + wait_s
 
 
@@ -52,8 +52,15 @@ def test_right_password_waits_as_a_wrong_one_does() -> None:
 def test_guesses_side_by_side_wait_for_each_other_and_the_rest_is_refused() -> None:
     throttle = PasswordThrottle()
     guess(throttle, 0.0)
-    waits = [throttle.delay("a", 0.0) for _ in range(MAX_WAITING + 2)]
-    assert waits == [FIRST_DELAY_S * (1 + turn) for turn in range(MAX_WAITING)] + [None, None]
+    turns = int(MAX_WAIT_S / FIRST_DELAY_S)
+    waits = [throttle.delay("a", 0.0) for _ in range(turns + 2)]
+    assert waits == [FIRST_DELAY_S * (1 + turn) for turn in range(turns)] + [None, None]
+
+
+def test_right_passwords_now_and_then_are_never_refused_after_a_wrong_one() -> None:
+    throttle = PasswordThrottle()
+    guess(throttle, 0.0)
+    assert [guess(throttle, now, right=True) for now in range(10, 200, 5)] == [*range(10, 200, 5)]
 
 
 def test_wrong_passwords_are_forgotten_after_a_while() -> None:
@@ -66,7 +73,7 @@ def test_wrong_passwords_are_forgotten_after_a_while() -> None:
 
 def test_logs_ever_rarer() -> None:
     throttle = PasswordThrottle()
-    logged = [throttle.judged("a", right=False, waited=False, now=0.0) for _ in range(9)]
+    logged = [throttle.judged("a", right=False, now=0.0) for _ in range(9)]
     assert [number for number, line in enumerate(logged, 1) if line] == [1, 2, 4, 8]
     assert throttle.wrong == 9
 

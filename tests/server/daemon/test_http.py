@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
+import os
+import re
 import socket
+import time
 from pathlib import Path
 
 import aiohttp
 import pytest
 from aiohttp import web
+from pluriverse_server.daemon.door import MAX_PENDING, Door
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.process import StartError
 from support.agent import connected
+from support.ports import free_port
 from support.served import PASSWORD, serving
+from support.waiting import eventually
+from websockets.exceptions import InvalidStatus
+
+DOCKERFILE = Path(__file__).parents[3] / "Dockerfile"
 
 
 @pytest.mark.parametrize("password", [None, "wrong", "", "sEcret12"])
@@ -54,10 +64,30 @@ async def test_healthz_is_alive_and_readyz_only_while_an_environment_runs(tmp_pa
             assert response.status == 200
             assert (await response.json()) == {
                 "ready": True,
+                "screen": True,
                 "env_id": "toy.First-v0",
                 "env_state": "running",
                 "episode_id": "1",
             }
+
+
+async def test_readyz_waits_for_the_screen(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, aiohttp.ClientSession(f"http://127.0.0.1:{served.port}") as session:
+        await served.running()
+        served.screen_answers = False
+        async with session.get("/readyz") as response:
+            assert response.status == 503
+            document = await response.json()
+        assert (document["ready"], document["screen"], document["env_state"]) == (False, False, "running")
+
+
+async def test_page_of_another_site_is_kept_from_the_rewarder(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        with pytest.raises(InvalidStatus, match="403"):
+            async with served.agent(origin="http://elsewhere.example"):
+                pass
+        async with served.agent(origin=f"http://127.0.0.1:{served.port}") as agent:
+            await agent.assert_alive()
 
 
 async def test_metrics_are_prometheus_text_with_our_prefix_and_units(tmp_path: Path) -> None:
@@ -92,18 +122,100 @@ async def test_connections_without_a_byte_are_no_news(tmp_path: Path, caplog: py
         assert not [record for record in caplog.records if record.levelname not in ("DEBUG", "INFO")]
 
 
-async def test_a_thousand_connections_that_say_nothing_keep_nobody_out(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served:
-        idle = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(1000)]
-        async with served.agent() as agent:
-            assert (await agent.hear_reply(await agent.send("v0.control.ping", {})))[
-                "method"
-            ] == "v0.reply.control.ping"
+async def test_idle_connections_keep_nobody_out_and_are_bounded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(tmp_path) as served, served.agent() as first:
+        await first.assert_alive()
+        idle = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(3 * MAX_PENDING)]
+        async with served.agent(observer=True) as agent:
+            await agent.assert_alive()
+        assert len(served.door.table) <= MAX_PENDING + 2
+        assert served.door.table.dropped > MAX_PENDING
+        await first.assert_alive()
         for _, writer in idle:
             writer.close()
+    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == ["rewarder port: 1 connections without the password were dropped, last for 127.0.0.1"]
+
+
+async def test_connections_that_have_ended_are_forgotten(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        async with served.agent() as agent:
+            await agent.assert_alive()
+            assert served.door.table.let_in == 1
+        await eventually(lambda: len(served.door.table) == 0)
+
+
+async def test_wrong_passwords_are_slowed_down_logged_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(tmp_path) as served, aiohttp.ClientSession(f"http://127.0.0.1:{served.port}") as session:
+        began = time.monotonic()
+        for _ in range(2):
+            async with session.get("/viewer/access?password=wrong") as response:
+                assert await response.json() == {"granted": False}
+            async with connected(served.port, "wrong") as agent:
+                await agent.hear_end()
+        assert time.monotonic() - began > 0.25 + 0.5 + 1
+        assert served.door.throttle.wrong == 4
+    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == [f"rewarder port: a wrong password from 127.0.0.1 ({count} in all)" for count in (1, 2, 4)]
+
+
+async def test_agents_with_the_right_password_never_wait(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        began = time.monotonic()
+        for _ in range(30):
+            async with served.agent(observer=True) as agent:
+                await agent.assert_alive()
+        assert served.door.throttle.wrong == 0
+        assert time.monotonic() - began < 10
+
+
+async def test_missing_password_is_no_guess(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, aiohttp.ClientSession(f"http://127.0.0.1:{served.port}") as session:
+        async with session.get("/viewer/access") as response:
+            assert await response.json() == {"granted": False}
+        async with connected(served.port, None) as agent:
+            await agent.hear_end()
+        assert served.door.throttle.wrong == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "reached"), [("::1", "::1"), ("::", "::1"), ("::", "127.0.0.1"), ("127.0.0.2", "127.0.0.2")]
+)
+async def test_any_local_address_may_be_listened_on(host: str, reached: str) -> None:
+    port = free_port()
+    runner = await listen(web.Application(), Door(PASSWORD), host, port)
+    try:
+        _, writer = await asyncio.open_connection(reached, port)
+        writer.close()
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.2", "::", "::1"])
+async def test_images_health_check_reaches_whichever_address_is_listened_on(tmp_path: Path, host: str) -> None:
+    (check,) = re.findall(r"^HEALTHCHECK .*\\\n +CMD (.*)$", DOCKERFILE.read_text(), re.MULTILINE)
+    async with serving(tmp_path, host=host) as served:
+        env = {"PATH": os.environ["PATH"], "PLURIVERSE_HOST": host, "PLURIVERSE_REWARDER_PORT": str(served.port)}
+
+        async def says() -> int:
+            process = await asyncio.create_subprocess_exec(*json.loads(check), env=env)
+            return await process.wait()
+
+        assert await says() == 1
+        await served.running()
+        assert await says() == 0
+
+
+async def test_address_that_is_not_this_machines_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match=r"'192\.0\.2\.1': that is no address of this machine; choose one with --host"):
+        await listen(web.Application(), Door(PASSWORD), "192.0.2.1", free_port())
 
 
 async def test_port_that_is_taken_is_named(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         with pytest.raises(StartError, match=str(served.port)):
-            await listen(web.Application(), "127.0.0.1", served.port)
+            await listen(web.Application(), Door(PASSWORD), "127.0.0.1", served.port)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+from pluriverse_server.daemon.door import Door
 from pluriverse_server.remote.metrics import Metrics
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -54,3 +55,16 @@ def test_readings_are_timed_by_source_and_counted_where_they_do_not_count() -> N
     assert 'pluriverse_source_refused_total{state="implausible"} 1.0' in text
     assert "pluriverse_source_cycle_seconds_sum 0.002" in text
     assert "odd" not in text
+
+
+def test_ports_are_counted_apart_when_metrics_are_asked_for() -> None:
+    metrics, door = Metrics(), Door("secret")
+    metrics.ports["rewarder"] = door
+    metrics.ports["vnc"] = Door("secret")
+    door.throttle.judged("a", right=False, now=0.0)
+    door.table.dropped = 7
+    text = metrics.render().decode()
+    assert 'pluriverse_wrong_passwords_total{port="rewarder"} 1.0' in text
+    assert 'pluriverse_wrong_passwords_total{port="vnc"} 0.0' in text
+    assert 'pluriverse_dropped_connections_total{port="rewarder"} 7.0' in text
+    assert 'pluriverse_port_connections{port="rewarder"} 0.0' in text

@@ -10,17 +10,20 @@ import re
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pluriverse_server.display.screen
 import pluriverse_server.remote.environment
 import pytest
+from pluriverse.remotes.address import parse_addresses
+from pluriverse.remotes.health import why_not_ready
 from pluriverse_protocol.reports import Report
 from pluriverse_server.episode import Output
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
-from pluriverse_server.process import StartError
+from pluriverse_server.process import StartError, endpoint
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
 from pluriverse_server.remote.remote import GaveUp, Remote
 from pluriverse_server.settings import DisplayBackend, Settings
@@ -59,12 +62,11 @@ class Up:
 
 
 @contextlib.asynccontextmanager
-async def remote_up(directory: Path, backend: DisplayBackend = "xvfb") -> AsyncGenerator[Up]:
+async def remote_up(directory: Path, backend: DisplayBackend = "xvfb", host: str = "127.0.0.1") -> AsyncGenerator[Up]:
     toy = await Toy.make(directory)
     port, vnc_port = free_port(), free_port()
-    remote = Remote(
-        Settings(directory, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD, display_backend=backend)
-    )
+    settings = Settings(directory, host=host, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD)
+    remote = Remote(replace(settings, display_backend=backend))
     started = asyncio.Event()
     running = asyncio.create_task(remote.run(lambda _: started.set()))
     try:
@@ -145,6 +147,30 @@ def can_connect(vnc_port: int) -> bool:
             return True
     except (OSError, RfbError):
         return False
+
+
+@pytest.mark.parametrize("server", ["X0tigervnc", "Xvfb"])
+async def test_stopped_server_is_found_and_replaced(tmp_path: Path, server: str) -> None:
+    async with remote_up(tmp_path) as up, up.agent() as agent:
+        await agent.assert_alive()
+        await eventually(lambda: up.remote.screen.answers)
+        (pid,) = children_named(server)
+        os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+        await eventually(lambda: children_named(server) not in ([], [pid]))
+        await eventually(lambda: up.remote.screen.answers)
+        assert time.monotonic() - began < 10
+        assert can_connect(up.vnc_port)
+        await agent.assert_alive()
+
+
+@pytest.mark.parametrize(("host", "reached"), [("::1", "::1"), ("::", "127.0.0.1"), ("127.0.0.2", "127.0.0.2")])
+async def test_client_finds_a_remote_on_any_local_address(tmp_path: Path, host: str, reached: str) -> None:
+    async with remote_up(tmp_path, host=host) as up:
+        (address,) = parse_addresses(f"vnc://{endpoint(reached, up.vnc_port)}+{up.port}?password={PASSWORD}")
+        async with asyncio.timeout(DEADLINE_S):
+            while await asyncio.to_thread(why_not_ready, address) is not None:
+                pass
 
 
 @pytest.mark.parametrize(("backend", "server"), [("xvfb", "Xvfb"), ("xvnc", "Xtigervnc")])
@@ -278,7 +304,7 @@ async def test_every_task_of_a_running_remote_is_watched(tmp_path: Path) -> None
     before = asyncio.all_tasks()
     async with remote_up(tmp_path) as up:
         # These end by themselves, or are waited for.
-        others = {"stop", up.running.get_name()}
+        others = {"stop", "VNC health", up.running.get_name()}
         names = {task.get_name() for task in asyncio.all_tasks() - before} - others
         servers = {f"{server}: {end}" for server in ("X server", "VNC server") for end in ("output", "end")}
         assert {name for name in names if not re.match(r"Task-\d+", name)} == {*LONG_LIVED, *servers}

@@ -7,7 +7,7 @@ import time
 from pluriverse_protocol import metadata
 from support.chromium import Chromium
 from support.desktop import Desktop
-from support.viewer_remote import Remote
+from support.viewer_remote import PASSWORD, Remote
 
 UNKNOWN = "\u2013"
 GREEN = (24, 160, 88)
@@ -115,7 +115,7 @@ async def test_missing_password_is_asked_for_and_a_wrong_one_again(
 
 async def test_password_opens_the_vnc_server_too(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
     await desktop.stop_vnc()
-    await desktop.start_vnc(password=remote.password)
+    await desktop.start_vnc(password=PASSWORD)
     await browser.open(remote.url("?password=sesame"))
     await browser.wait_until(LIVE)
     desktop.fill(100, 80, 60, 60, GREEN)

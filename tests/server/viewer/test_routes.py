@@ -81,13 +81,18 @@ async def test_access_says_whether_a_password_is_right(
         assert await answer.json() == {"granted": granted}
 
 
-async def test_without_a_password_another_sites_page_is_kept_out(
-    remote: Remote, session: aiohttp.ClientSession
+@pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("path", ["vnc", "state"])
+async def test_another_sites_page_is_kept_out_even_with_the_password(
+    remote: Remote, session: aiohttp.ClientSession, path: str, origin: str
 ) -> None:
-    remote.password = ""
     with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
-        await session.ws_connect(remote.url("state"), origin="http://elsewhere.example")
-    async with session.ws_connect(remote.url("state"), origin=f"http://127.0.0.1:{remote.port}") as websocket:
+        await session.ws_connect(remote.url(f"{path}?password=sesame"), origin=origin)
+
+
+async def test_own_page_is_let_in(remote: Remote, session: aiohttp.ClientSession) -> None:
+    own = f"http://127.0.0.1:{remote.port}"
+    async with session.ws_connect(remote.url("state?password=sesame"), origin=own) as websocket:
         assert (await websocket.receive()).type is WSMsgType.TEXT
 
 

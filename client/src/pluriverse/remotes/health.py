@@ -1,4 +1,4 @@
-"""Waiting until a remote is ready: it runs an environment, and both of its ports answer."""
+"""Waiting until a remote is ready: it runs an environment, and the servers behind both of its ports answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import socket
 import time
 from collections.abc import Callable
 from typing import Final
+
+from pluriverse_protocol.rfb.errors import AuthenticationFailed, RfbError
+from pluriverse_protocol.rfb.handshake import Handshake
 
 from pluriverse.errors import RemoteUnavailable
 
@@ -26,8 +29,9 @@ ASK_AGAIN_S: Final = 0.05
 # A remote brings a dead program or screen back within a second or two; one that hasn't by now is replaced.
 HEAL_S: Final = 5.0
 
-# The answer has a hundred bytes.
+# The answers have a hundred bytes.
 MAX_ANSWER_BYTES: Final = 64 * 1024
+RECEIVE_BYTES: Final = 4096
 
 
 def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], None]) -> None:
@@ -65,16 +69,36 @@ def why_not_ready(address: Address) -> str | None:
         response = connection.getresponse()
         body = response.read(MAX_ANSWER_BYTES)
         if response.status != http.HTTPStatus.OK:
-            return f"its environment is {_state(body)}"
-        socket.create_connection((address.host, address.vnc_port), ANSWER_S).close()
-    except (OSError, http.client.HTTPException) as error:
+            return _reason(body)
+        _shake_hands(address)
+    except (OSError, http.client.HTTPException, RfbError) as error:
         return str(error) or type(error).__name__
     finally:
         connection.close()
     return None
 
 
-def _state(body: bytes) -> str:
+def _reason(body: bytes) -> str:
     with contextlib.suppress(ValueError, AttributeError):  # no JSON, or no object
-        return str(json.loads(body).get("env_state") or "not started")
-    return "unknown"
+        answer = json.loads(body)
+        if answer.get("screen") is False:
+            return "its screen does not answer"
+        return f"its environment is {answer.get('env_state') or 'not started'}"
+    return "its environment is unknown"
+
+
+def _shake_hands(address: Address) -> None:
+    """Return once the VNC server behind the port has answered: a port may take connections that nobody serves."""
+    deadline = time.monotonic() + ANSWER_S
+    handshake = Handshake(password=address.password)
+    with (
+        socket.create_connection((address.host, address.vnc_port), ANSWER_S) as connection,
+        # A server that refuses the password answers; connecting tells of that.
+        contextlib.suppress(AuthenticationFailed),
+    ):
+        while handshake.done is None:
+            connection.settimeout(max(0.001, deadline - time.monotonic()))
+            data = connection.recv(RECEIVE_BYTES)
+            if not data:
+                raise handshake.hung_up()
+            connection.sendall(handshake.feed(data))

@@ -49,7 +49,8 @@ class NativeConnection:
 
     Asks for updates itself: ``continuous`` ones where the server can. With ``regions`` only the rectangle around them
     is asked for. ``spec`` says what is made of it. A server that is silent for ``silence_s`` seconds
-    although it owes something is given up. ``leftover`` is what came with the end of the handshake.
+    although it owes something is given up, and one that takes as long over one update.
+    ``leftover`` is what came with the end of the handshake.
     ``bell`` is an eventfd that is written when there is a frame, or a failure.
     """
 

@@ -61,6 +61,11 @@ class PythonDecoder:
         return self._stream.pixels
 
     @property
+    def in_update(self) -> bool:
+        """Whether an update has begun and isn't complete."""
+        return self._stream.in_update
+
+    @property
     def framebuffer(self) -> NDArray[np.uint8]:
         """RGB, shape (height, width, 3)."""
         return self._canvas.framebuffer

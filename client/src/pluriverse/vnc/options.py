@@ -46,7 +46,8 @@ class VncOptions:
     then sends all as JPEG: nothing is exact any more, and the metadata block can't be read.
 
     ``continuous``: updates come without being asked for, one by one, where the server can. ``silence_s``: a server
-    that owes an answer for so long is given up. ``implementation``: None takes the native one where it was built.
+    that owes an answer, or the rest of an update, for so long is given up. ``implementation``: None takes the native
+    one where it was built.
 
     Raises:
         ValueError: a value is out of range; says which.

@@ -111,6 +111,7 @@ class PythonPump:
             while self._error is None:
                 if self._is_readable():
                     self._receive()
+                self._check_silence(time.monotonic() - self._heard_at)
         except (RfbProtocolError, OSError) as error:
             with self._send_lock:
                 # The first failure is the reason of the others.
@@ -120,7 +121,7 @@ class PythonPump:
         BELL.ring()
 
     def _is_readable(self) -> bool:
-        """Wait for input, for a tick; send what is unsent, and look at the clock."""
+        """Wait for input, for a tick; send what is unsent."""
         poller = select.poll()
         poller.register(self._socket, select.POLLIN | (select.POLLOUT if self._unsent else 0))
         for _, happened in poller.poll(TICK_S * 1000):
@@ -128,7 +129,6 @@ class PythonPump:
                 self._send(b"")
             if happened & ~select.POLLOUT:
                 return True
-        self._check_silence(time.monotonic() - self._heard_at)
         return False
 
     def _receive(self) -> None:
@@ -142,9 +142,12 @@ class PythonPump:
             self._take(data)
 
     def _take(self, data: bytes) -> None:
+        began = not self._decoder.in_update
         happened = self._decoder.feed(data)
-        self._heard_at = time.monotonic()
-        self._probed = False
+        # A server that sends an update a byte at a time has stalled, too.
+        if began or happened or not self._decoder.in_update:
+            self._heard_at = time.monotonic()
+            self._probed = False
         request = None
         for event in happened:
             match event:
@@ -169,6 +172,8 @@ class PythonPump:
 
     def _check_silence(self, silent_s: float) -> None:
         if silent_s > self._options.silence_s:
+            if self._decoder.in_update:
+                raise TimeoutError(f"the server has not finished an update in {silent_s:.1f} s")
             raise TimeoutError(f"the server has been silent for {silent_s:.1f} s though it was asked for a pixel")
         if silent_s > self._options.silence_s * PROBE_AFTER and not self._probed:
             self._probed = True

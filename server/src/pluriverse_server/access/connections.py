@@ -50,8 +50,10 @@ class ConnectionTable(Generic[_T]):
         return oldest
 
     def admit(self, connection: _T) -> bool:
-        """Count a pending connection as let in; return False if there are too many, and forget it."""
-        address = self._pending.pop(connection)
+        """Count a pending connection as let in; return False if there are too many, or it was dropped meanwhile."""
+        address = self._pending.pop(connection, None)
+        if address is None:
+            return False
         of_address = sum(its == address for its in self._let_in.values())
         if len(self._let_in) >= self._max_connections or of_address >= self._max_per_address:
             self._count_dropped()

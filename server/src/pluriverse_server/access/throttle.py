@@ -13,8 +13,8 @@ MAX_DELAY_S: Final = 2.0
 # An address that has guessed wrong is forgotten after so long without a guess.
 FORGET_S: Final = 60.0
 
-# Guesses of an address that wait for their turn; more are refused unread.
-MAX_WAITING: Final = 4
+# Guesses of an address wait for their turn. Those that would wait longer than this are refused unread.
+MAX_WAIT_S: Final = 4.0
 
 # What is remembered of the addresses that guessed last.
 MAX_ADDRESSES: Final = 4096
@@ -23,7 +23,6 @@ MAX_ADDRESSES: Final = 4096
 @dataclass(slots=True)
 class _Guesses:
     wrong: int = 0
-    waiting: int = 0
     next_at: float = 0.0
     last_at: float = 0.0
 
@@ -43,22 +42,19 @@ class PasswordThrottle:
         guesses = self._addresses.get(address)
         if guesses is None:
             return 0.0
-        if not guesses.waiting and now - guesses.last_at > FORGET_S:
+        at = max(now, guesses.next_at)
+        if at - now > MAX_WAIT_S:
+            return None
+        if now - guesses.last_at > FORGET_S:
             del self._addresses[address]
             return 0.0
-        if guesses.waiting >= MAX_WAITING:
-            return None
-        guesses.waiting += 1
         guesses.last_at = now
-        at = max(now, guesses.next_at)
         guesses.next_at = at + self._pause_s(guesses)
         return at - now
 
-    def judged(self, address: str, *, right: bool, waited: bool, now: float) -> bool:
-        """Note a guess' result; ``waited``: its delay wasn't 0. Return whether to log it: each power of two is."""
+    def judged(self, address: str, *, right: bool, now: float) -> bool:
+        """Note a guess' result; return whether to log it: each power of two of an address' wrong ones is."""
         guesses = self._addresses.get(address)
-        if guesses is not None and waited:
-            guesses.waiting -= 1
         if right:
             return False
         self.wrong += 1

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import typer
 
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
-from pluriverse_server.process import StartError
+from pluriverse_server.process import StartError, endpoint, raise_descriptor_limit
 from pluriverse_server.settings import Settings, SettingsError
 from pluriverse_server.tasks import TaskFailed
 
@@ -71,6 +71,7 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "") -> No
     """
     from pluriverse_server.remote.remote import Remote
 
+    raise_descriptor_limit()
     remote = Remote(settings)
     async with stopped_by_signals(remote.stop):
         line = asyncio.create_task(show(lambda: compose(remote.status()))) if show_status else None
@@ -85,15 +86,14 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "") -> No
 
 def greet(settings: Settings, manifest: Manifest, query: str = "") -> None:
     """Print how to connect; ``query`` is added to the viewer's address."""
-    host = settings.reachable_host
-    host = f"[{host}]" if ":" in host else host
+    vnc, rewarder = (endpoint(settings.reachable_host, port) for port in (settings.vnc_port, settings.rewarder_port))
     password = quote(settings.password, safe="")
     lines = (
         f"{manifest.runtime.title} ({manifest.runtime.id} {manifest.runtime.version})",
         f"  password  {settings.password}",
-        f"  screen    vnc://{host}:{settings.vnc_port}",
-        f"  viewer    http://{host}:{settings.rewarder_port}/viewer/?password={password}{query}",
-        f"  rewarder  ws://{host}:{settings.rewarder_port}",
+        f"  screen    vnc://{vnc}",
+        f"  viewer    http://{rewarder}/viewer/?password={password}{query}",
+        f"  rewarder  ws://{rewarder}",
         "Ctrl-C ends it.",
     )
     clear = CLEAR if sys.stderr.isatty() else ""

@@ -13,21 +13,19 @@ from aiohttp import WSCloseCode, web
 from pluriverse_protocol import Headers, encode, seats
 from pluriverse_protocol.messages import Close
 
-from pluriverse_server.process import StartError
+from pluriverse_server.process import StartError, listeners, port_fault
 from pluriverse_server.viewer.hub import ViewerHub
-from pluriverse_server.viewer.routes import add_viewer
+from pluriverse_server.viewer.routes import add_viewer, is_same_origin
 
-from .auth import authorized, matches
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
+from .door import Door
 from .hub import FAREWELL_S, Hub
 from .seat import Seat
+from .site import Site
 
 # Beyond this aiohttp closes with code 1009; between the protocol's limit and this, an error reply says what was wrong
 # and the connection stays open.
 MAX_FRAME_BYTES: Final = 1024 * 1024
-
-# Connections that the kernel accepts while the event loop is busy.
-BACKLOG: Final = 1024
 
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -37,19 +35,21 @@ _UNAUTHORIZED: Final = (
 _NOT_WEBSOCKET: Final = (
     "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
 )
+OTHER_ORIGIN: Final = "only the remote's own pages may connect from a browser"
 _FULL: Final = "this remote has as many connections as it serves; try again when one has gone"
 
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Sources of the HTTP side: the state as JSON, the metrics' text, and the viewer's VNC socket."""
+    """Sources of the HTTP side: the state as JSON, the metrics' text, whether VNC answers, and the viewer's socket."""
 
     status: Callable[[], Mapping[str, Any]]
     metrics: Callable[[], bytes]
+    screen_answers: Callable[[], bool]
     vnc_socket: Path
 
 
-def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, ViewerHub]:
+def make_app(hub: Hub, door: Door, views: Views) -> tuple[web.Application, ViewerHub]:
     """Return the application on the rewarder port, and the viewers that it serves."""
 
     async def health(_: web.Request) -> web.Response:
@@ -57,9 +57,10 @@ def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, Vi
 
     async def ready(_: web.Request) -> web.Response:
         status = views.status()
-        running = status["env_state"] == "running"
-        document = {"ready": running, **{key: status[key] for key in ("env_id", "env_state", "episode_id")}}
-        return web.json_response(document, status=200 if running else 503)
+        screen = views.screen_answers()
+        is_ready = screen and status["env_state"] == "running"
+        state = {key: status[key] for key in ("env_id", "env_state", "episode_id")}
+        return web.json_response({"ready": is_ready, "screen": screen, **state}, status=200 if is_ready else 503)
 
     async def metrics(_: web.Request) -> web.Response:
         return web.Response(body=views.metrics(), headers={"Content-Type": METRICS_TYPE})
@@ -68,7 +69,9 @@ def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, Vi
         if not web.WebSocketResponse().can_prepare(request).ok:
             status = 426 if request.path == "/" else 404
             return web.json_response({"error": _NOT_WEBSOCKET}, status=status)
-        return await _serve_websocket(hub, password, request)
+        if not is_same_origin(request):
+            raise web.HTTPForbidden(text=OTHER_ORIGIN)
+        return await _serve_websocket(hub, door, request)
 
     app = web.Application()
     app.router.add_get("/healthz", health)
@@ -76,7 +79,7 @@ def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, Vi
     app.router.add_get("/metrics", metrics)
     viewers = add_viewer(
         app,
-        authorize=lambda given: matches(given, password),
+        door=door,
         snapshot=views.status,
         vnc_socket=views.vnc_socket,
     )
@@ -84,7 +87,7 @@ def make_app(hub: Hub, password: str, views: Views) -> tuple[web.Application, Vi
     return app, viewers
 
 
-async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:
+async def listen(app: web.Application, door: Door, host: str, port: int) -> web.AppRunner:
     """Serve ``app``; the caller cleans the runner up.
 
     Raises:
@@ -93,24 +96,25 @@ async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=FAREWELL_S)
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port, backlog=BACKLOG).start()
+        for listener in listeners(host, port):
+            await Site(runner, listener, door).start()
     except OSError as error:
         await runner.cleanup()
-        raise StartError(f"the rewarder port {host}:{port} can't be had: {error.strerror}") from error
+        raise StartError(port_fault("rewarder", host, port, "--rewarder-port", error)) from error
     return runner
 
 
-async def _serve_websocket(hub: Hub, password: str, request: web.Request) -> web.WebSocketResponse:
+async def _serve_websocket(hub: Hub, door: Door, request: web.Request) -> web.WebSocketResponse:
     socket = web.WebSocketResponse(
         timeout=CLOSE_TIMEOUT_S, autoping=False, max_msg_size=MAX_FRAME_BYTES, compress=False, protocols=()
     )
     observer = request.headers.get("openai-observer", "").lower() == "true"
     seat = None
     # Old agents ignore the status code: a refusal is a message on the open connection, which is then closed.
-    refusal = None if authorized(request.headers.get("Authorization"), password) else _UNAUTHORIZED
+    refusal = None if await door.is_authorized(request) else _UNAUTHORIZED
     if refusal is None:
         seat = None if observer else _take_seat(hub, request, socket)
-        refusal = _FULL if hub.full else None
+        refusal = _FULL if hub.full or not door.admit(request) else None
     await socket.prepare(request)
     if refusal is not None:
         await socket.send_str(encode(Close(refusal), Headers(message_id=0, sent_at=time.time())))

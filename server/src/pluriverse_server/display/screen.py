@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+import psutil
+
 from pluriverse_server.gate.gate import Gate
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
-from . import vnc
+from . import pulse, vnc
 from .keymap import map_probe_keysyms
 from .vnc_keyboard import VncKeyboard
 from .xserver import XServer
@@ -87,6 +90,8 @@ class Screen(ABC):
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
         self._changing = asyncio.Lock()
+        self.answers = False
+        """Whether the VNC server answered when it was last asked."""
 
     @property
     def display(self) -> str:
@@ -125,17 +130,28 @@ class Screen(ABC):
             await self._stop()
 
     async def wait_for_exit(self) -> ServerExit:
-        """Return when one of the servers has ended. If both have, the X server is named: it takes the other along."""
+        """Return when one of the servers has ended, or was killed since it answered no more.
+
+        If both have ended, the X server is named: it takes the other along.
+        """
         children = self._children()
         if not children:
             raise RuntimeError("the screen has not been started")
         waiting = [asyncio.create_task(child.wait()) for child in children.values()]
+        asking = asyncio.create_task(self._wait_for_hang(), name="VNC health")
         try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({*waiting, asking}, return_when=asyncio.FIRST_COMPLETED)
+            hung = asking.result() if asking.done() else None
+            if hung is not None:
+                children[hung].kill()
+                await children[hung].wait()
             await asyncio.wait(waiting[:1], timeout=ROOT_CAUSE_S)
         finally:
-            for task in waiting:
+            self.answers = False
+            for task in (*waiting, asking):
                 task.cancel()
+        if hung is not None:
+            return ServerExit(hung, "answered no more", children[hung].output_tail)
         name, child = next((name, child) for name, child in children.items() if child.returncode is not None)
         return ServerExit(name, child.describe_end(), child.output_tail)
 
@@ -155,6 +171,7 @@ class Screen(ABC):
             try:
                 await self._vnc.stop()
                 await self._start_vnc()
+                self.answers = True
             except BaseException:
                 await self._stop()
                 raise
@@ -167,6 +184,27 @@ class Screen(ABC):
     @abstractmethod
     async def _start_vnc(self) -> None:
         """Start VNC, with X running, and return once it greets."""
+
+    async def _wait_for_hang(self) -> str:
+        """Ask the servers now and then; return the name of the one that answers no more."""
+        misses, spent_s = 0, dict[str, float]()
+        while True:
+            async with asyncio.TaskGroup() as asked:
+                vnc_answers = asked.create_task(pulse.vnc_answers(self.viewer_socket))
+                # Without the X server the VNC server has nothing to show.
+                x_answers = asked.create_task(pulse.x_answers(self.display)) if misses else None
+            self.answers = vnc_answers.result()
+            if self.answers:
+                misses = 0
+                await asyncio.sleep(pulse.ASK_EVERY_S)
+                continue
+            misses += 1
+            before_s, spent_s = spent_s, {name: _cpu_seconds(pid) for name, pid in self.pids.items()}
+            if x_answers is not None:
+                suspect = VNC_SERVER if self._vnc is not None and x_answers.result() else X_SERVER
+                is_idle = spent_s[suspect] == before_s[suspect]
+                if misses >= (pulse.MISSES if is_idle else pulse.MISSES_OF_BUSY):
+                    return suspect
 
     async def _start(self) -> None:
         options = self.options
@@ -183,6 +221,7 @@ class Screen(ABC):
             await self._map_probes(self._x)
             await self.gate.type_with(await self._open_keyboard())
             await self._start_vnc()
+            self.answers = True
         except BaseException:
             await self._stop()
             raise
@@ -231,6 +270,13 @@ class Screen(ABC):
 
     async def _vnc_arguments(self, program: str) -> list[str]:
         return await vnc.arguments(program, socket=self.gate.vnc_socket, name=self.options.name)
+
+
+def _cpu_seconds(pid: int) -> float:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        times = psutil.Process(pid).cpu_times()
+        return times.user + times.system
+    return 0.0
 
 
 class XvfbScreen(Screen):

@@ -19,7 +19,7 @@ from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_ini
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.connections import ConnectionTable
 from pluriverse_server.access.throttle import PasswordThrottle
-from pluriverse_server.process import StartError, port_fault
+from pluriverse_server.process import StartError, listeners, port_fault, serve
 
 from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
@@ -36,9 +36,6 @@ MAX_PENDING: Final = 64
 
 # From its connection a client has so long for the handshake, waits for guesses of the password included.
 HANDSHAKE_S: Final = 20.0
-
-# Connections that the kernel accepts while the event loop is busy.
-BACKLOG: Final = 1024
 
 
 class Gate:
@@ -95,10 +92,8 @@ class Gate:
 
     async def _listen(self, host: str, port: int, private: Path) -> None:
         loop = asyncio.get_running_loop()
-        self._servers = [
-            await loop.create_server(lambda: _ClientHalf(self), host, port, backlog=BACKLOG),
-            await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private),
-        ]
+        self._servers = [await serve(lambda: _ClientHalf(self), listener) for listener in listeners(host, port)]
+        self._servers.append(await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private))
 
     async def _type_with(self, keyboard: Keyboard | None) -> None:
         before, self.keyboard = self.keyboard, keyboard
@@ -108,12 +103,15 @@ class Gate:
     async def _close(self) -> None:
         await self._type_with(None)
         servers, self._servers = self._servers, []
+        # A server that is closed forgets the connections that it accepted a moment ago, which are only tasks as yet.
+        for listener in (listener for server in servers for listener in server.sockets):
+            asyncio.get_running_loop().remove_reader(listener.fileno())
+        while self.clients or len(asyncio.all_tasks()) > 1:
+            for client in list(self.clients):
+                client.transport.abort()
+            await asyncio.sleep(0)
         for server in servers:
             server.close()
-        for client in list(self.clients):
-            client.transport.abort()
-        for server in servers:
-            await server.wait_closed()
 
 
 class _ClientHalf(Half):
@@ -184,16 +182,16 @@ class _ClientHalf(Half):
         if wait_s is None:
             self._refuse("too many guesses of the password at once")
         elif wait_s:
-            self._loop.call_later(wait_s, self._judge, answer, True)
+            self._loop.call_later(wait_s, self._judge, answer)
         else:
-            self._judge(answer, False)
+            self._judge(answer)
 
-    def _judge(self, answer: bytes, waited: bool) -> None:
+    def _judge(self, answer: bytes) -> None:
         gate = self._gate
         assert gate.password is not None
         assert self._challenge is not None
         right = hmac.compare_digest(answer_challenge(gate.password, self._challenge), answer)
-        if gate.throttle.judged(self._address, right=right, waited=waited, now=self._loop.time()):
+        if gate.throttle.judged(self._address, right=right, now=self._loop.time()):
             log.warning("VNC: a wrong password from %s (%d in all)", self._address, gate.throttle.wrong)
         if self.transport.is_closing():
             return

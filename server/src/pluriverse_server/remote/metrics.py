@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from pluriverse_server.access.connections import ConnectionTable
+from pluriverse_server.access.throttle import PasswordThrottle
 
 _LAG_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
 _READ_BUCKETS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
@@ -16,11 +21,28 @@ LATE: Final = "late"
 REFUSED: Final = (LATE, "implausible", "unsure")
 
 
+class Port(Protocol):
+    """One of the remote's ports: its connections, and the guesses of its password."""
+
+    @property
+    def table(self) -> ConnectionTable[Any]:
+        """The connections."""
+        ...
+
+    @property
+    def throttle(self) -> PasswordThrottle:
+        """The guesses."""
+        ...
+
+
 class Metrics:
     """One remote's metrics, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.ports: dict[str, Port] = {}
+        """The ports whose connections are counted, by name."""
+        self.registry.register(_Ports(self.ports))
         r = self.registry
         self.frames = Counter("pluriverse_frames_total", "Frames that the program drew.", registry=r)
         self.late_frames = Counter("pluriverse_late_frames_total", "Frames dropped since they were late.", registry=r)
@@ -88,3 +110,24 @@ class Metrics:
     def render(self) -> bytes:
         """Return the metrics in Prometheus' text format."""
         return generate_latest(self.registry)
+
+
+class _Ports(Collector):
+    """Asks the ports when metrics are asked for."""
+
+    def __init__(self, ports: Mapping[str, Port]) -> None:
+        self._ports = ports
+
+    def collect(self) -> Iterator[Metric]:
+        let_in = GaugeMetricFamily(
+            "pluriverse_port_connections", "Open connections that have given the password.", labels=["port"]
+        )
+        dropped = CounterMetricFamily(
+            "pluriverse_dropped_connections", "Connections that were dropped or turned away.", labels=["port"]
+        )
+        wrong = CounterMetricFamily("pluriverse_wrong_passwords", "Guesses of the password.", labels=["port"])
+        for name, port in self._ports.items():
+            let_in.add_metric([name], port.table.let_in)
+            dropped.add_metric([name], port.table.dropped)
+            wrong.add_metric([name], port.throttle.wrong)
+        yield from (let_in, dropped, wrong)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import Views, listen, make_app
 from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.screen import X_SERVER
@@ -114,14 +115,16 @@ class Remote:
         settings = self.settings
         env_id = require_environment(manifest, catalogue, settings.env_id)
         service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
-        views = Views(self.status, service.render_metrics, screen.viewer_socket)
-        app, self._viewers = make_app(service.hub, settings.password, views)
+        views = Views(self.status, service.render_metrics, lambda: screen.answers, screen.viewer_socket)
+        door = Door(settings.password)
+        service.metrics.ports.update(vnc=screen.gate, rewarder=door)
+        app, self._viewers = make_app(service.hub, door, views)
         clients = ScreenClients(screen, manifest, service)
         runner: web.AppRunner | None = None
         try:
             await service.start(env_id)
             await clients.put_on()
-            runner = await listen(app, settings.host, settings.rewarder_port)
+            runner = await listen(app, door, settings.host, settings.rewarder_port)
             on_start(manifest)
             await self._serve(screen, clients, service, failure)
         finally:

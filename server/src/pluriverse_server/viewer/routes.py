@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from aiohttp import WSCloseCode, web
 
@@ -21,7 +21,6 @@ from . import bridge, feed
 from .feed import Snapshot
 from .hub import TooManyViewers, ViewerHub, close
 
-Authorize = Callable[[str], bool]
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -32,7 +31,8 @@ NO_ASSETS: Final = (
     "In a checkout of the sources, fetch it and reload this page:\n\n    make assets\n"
 )
 NO_PASSWORD: Final = "The password is missing or wrong: give this remote's with ?password=…\n"  # noqa: S105
-OTHER_ORIGIN: Final = "Without a password, only the remote's own page may connect here.\n"
+OTHER_ORIGIN: Final = "Only the remote's own page may connect here.\n"
+FULL: Final = "This remote has as many connections as it serves; try again when one has gone.\n"
 NO_WEBSOCKET: Final = "This address speaks WebSocket; the page for people is /viewer/.\n"
 
 # Some browsers don't count WebSockets as 'self'; noVNC draws JPEG rectangles and pointers from data: images.
@@ -50,27 +50,32 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
 )
 
 
-def add_viewer(
-    app: web.Application,
-    *,
-    authorize: Authorize,
-    snapshot: Snapshot,
-    vnc_socket: Path,
-) -> ViewerHub:
+class Doorkeeper(Protocol):
+    """Checks passwords and counts connections, as ``daemon.door.Door`` does."""
+
+    async def knows_password(self, request: web.Request, given: str) -> bool:
+        """Return whether the password is right (``""``: none was given), later for who has guessed wrong."""
+        ...
+
+    def admit(self, request: web.Request) -> bool:
+        """Count a request's connection as one that may stay; return False if it may not."""
+        ...
+
+
+def add_viewer(app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vnc_socket: Path) -> ViewerHub:
     """Serve the viewer at ``/viewer/``.
 
-    ``authorize`` checks a password (``""``: none was given); ``snapshot`` returns the state that the page shows, as
-    JSON without NaN; ``vnc_socket`` speaks RFB. The hub counts the viewers, is notified of changes
-    through ``changed``, and closes its connections when ``app`` shuts down.
+    ``snapshot`` returns the state that the page shows, as JSON without NaN; ``vnc_socket`` speaks RFB. The hub counts
+    the viewers, is notified of changes through ``changed``, and closes its connections when ``app`` shuts down.
     """
     hub = ViewerHub()
     viewer = web.Application()
     viewer.add_routes(
         [
             web.get("/", _page),
-            web.get("/access", _access(authorize)),
-            web.get("/vnc", _guarded(authorize, _vnc(hub, vnc_socket))),
-            web.get("/state", _guarded(authorize, _state(hub, snapshot))),
+            web.get("/access", _access(door)),
+            web.get("/vnc", _guarded(door, _vnc(hub, vnc_socket))),
+            web.get("/state", _guarded(door, _state(hub, snapshot))),
             web.static("/static", STATIC),
         ]
     )
@@ -92,29 +97,31 @@ async def _page(request: web.Request) -> web.StreamResponse:
     return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
 
 
-def _access(authorize: Authorize) -> _Handler:
+def _access(door: Doorkeeper) -> _Handler:
     async def access(request: web.Request) -> web.StreamResponse:
-        granted = authorize(request.query.get("password", ""))
+        granted = await door.knows_password(request, request.query.get("password", ""))
         return web.json_response({"granted": granted}, headers={"Cache-Control": "no-store"})
 
     return access
 
 
-def _guarded(authorize: Authorize, handler: _Handler) -> _Handler:
+def _guarded(door: Doorkeeper, handler: _Handler) -> _Handler:
     async def guarded(request: web.Request) -> web.StreamResponse:
-        if not authorize(request.query.get("password", "")):
-            raise web.HTTPUnauthorized(text=NO_PASSWORD)
-        # Without a password, any site's page could control the remote.
-        if authorize("") and not _is_same_origin(request):
+        if not is_same_origin(request):
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
+        if not await door.knows_password(request, request.query.get("password", "")):
+            raise web.HTTPUnauthorized(text=NO_PASSWORD)
         if request.headers.get("Upgrade", "").lower() != "websocket":
             raise web.HTTPUpgradeRequired(text=NO_WEBSOCKET)
+        if not door.admit(request):
+            raise web.HTTPServiceUnavailable(text=FULL)
         return await handler(request)
 
     return guarded
 
 
-def _is_same_origin(request: web.Request) -> bool:
+def is_same_origin(request: web.Request) -> bool:
+    """Whether a request comes from a page of this port, or from no page at all: browsers always say which."""
     origin = request.headers.get("Origin")
     return origin is None or origin.partition("://")[2] == request.host
 

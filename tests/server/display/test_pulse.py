@@ -1,0 +1,85 @@
+"""Servers that are there, and answer no more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from pluriverse_server.display import Restarted, Screen, pulse
+from pluriverse_server.display.screen import VNC_SERVER, X_SERVER, ServerExit
+from support.rfb import RfbClient
+from support.waiting import eventually
+
+
+@contextlib.contextmanager
+def stopped(screen: Screen, name: str) -> Generator[int]:
+    """Stop a server as a debugger does, until the end of the context if it is still there."""
+    pid = screen.pids[name]
+    os.kill(pid, signal.SIGSTOP)
+    yield pid
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
+
+
+async def replaced(screen: Screen, name: str) -> tuple[ServerExit, Restarted]:
+    """What is found, and what is started again, once a server has been stopped."""
+    waiting = asyncio.create_task(screen.wait_for_exit())
+    await eventually(lambda: screen.answers)
+    with stopped(screen, name) as pid:
+        async with asyncio.timeout(10):
+            found = await waiting
+            assert not screen.answers
+            restarted = await screen.restart_dead()
+        assert screen.pids[name] != pid
+    return found, restarted
+
+
+async def see(screen: Screen) -> None:
+    """A client gets in, and is shown the screen."""
+    client = await asyncio.to_thread(RfbClient, "127.0.0.1", screen.options.vnc_port)
+    await asyncio.to_thread(client.wait_until, lambda: True)
+    client.close()
+
+
+async def test_servers_that_run_answer(screen: Screen) -> None:
+    assert await pulse.vnc_answers(screen.viewer_socket)
+    assert await pulse.x_answers(screen.display)
+
+
+async def test_nobody_answers_where_nothing_listens(tmp_path: Path) -> None:
+    assert not await pulse.vnc_answers(tmp_path / "nothing")
+    assert not await pulse.x_answers(":65535")
+
+
+async def test_stopped_x_server_is_found_and_replaced(screen: Screen) -> None:
+    found, restarted = await replaced(screen, X_SERVER)
+    assert (found.name, found.how) == (X_SERVER, "answered no more")
+    assert restarted is Restarted.EVERYTHING
+    await see(screen)
+
+
+@pytest.mark.parametrize("backend", ["xvfb"])
+async def test_stopped_vnc_server_is_found_and_replaced_alone(screen: Screen) -> None:
+    x = screen.pids[X_SERVER]
+    found, restarted = await replaced(screen, VNC_SERVER)
+    assert (found.name, found.how) == (VNC_SERVER, "answered no more")
+    assert restarted is Restarted.VNC_SERVER
+    assert screen.pids[X_SERVER] == x
+    await see(screen)
+
+
+async def test_server_that_was_stopped_for_a_moment_is_left_alone(screen: Screen) -> None:
+    waiting = asyncio.create_task(screen.wait_for_exit())
+    await eventually(lambda: screen.answers)
+    before = screen.pids
+    with stopped(screen, list(before)[-1]):
+        await eventually(lambda: not screen.answers)
+    await eventually(lambda: screen.answers)
+    assert screen.pids == before
+    assert not waiting.done()
+    waiting.cancel()
