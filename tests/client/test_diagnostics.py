@@ -159,5 +159,18 @@ def test_lags_of_rewards_are_told_of_what_is_new() -> None:
     assert message == pytest.approx((0.15, 0.35))
 
 
+def test_reward_that_was_dated_by_a_clock_that_was_set_since_has_no_lag() -> None:
+    for step in (3600.0, -3600.0):
+        info = {FRAME_AT: NOW + step}
+        lags = reward_lags(info, NOW + step, NO_SKEW, NOW, earned=True, received_at=NOW)
+        assert lags == (None, None)
+
+
+def test_reward_that_was_taken_late_has_all_of_its_lag() -> None:
+    info = {FRAME_AT: NOW - 3600.5}
+    reward, _ = reward_lags(info, NOW - 3600.25, NO_SKEW, NOW, earned=True, received_at=NOW - 3600.0)
+    assert reward == pytest.approx((3600.5, 3600.5))
+
+
 def test_lag_is_at_least_and_at_most() -> None:
     assert lag(NOW - 1, Skew(0.0, 0.25), NOW) == (0.75, 1.0)

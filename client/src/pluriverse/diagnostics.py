@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import metadata
+from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.metadata import Metadata
 
 from .rewarder.clock import Skew
@@ -182,16 +183,31 @@ class Diagnostics:
 
 
 def reward_lags(
-    info: Mapping[str, Any], sent_at: float | None, skew: Skew, now: float, *, earned: bool
+    info: Mapping[str, Any],
+    sent_at: float | None,
+    skew: Skew,
+    now: float,
+    *,
+    earned: bool,
+    received_at: float | None = None,
 ) -> tuple[Bounds | None, Bounds | None]:
     """Return the lag of a reward since its frame was on the screen, and of the rewarder's last message.
 
-    ``info`` is what the rewards carried, ``sent_at`` the remote's time of its last message. A message that nothing was
-    ``earned`` with has no lag of a frame: it is sent at any time.
+    ``info`` is what the rewards carried, ``sent_at`` the remote's time of its last message, which was ``received_at``
+    ours. A message that nothing was ``earned`` with has no lag of a frame: it is sent at any time. What would have been
+    on its way for an impossible time was dated by a clock that was set since, and has no lag either.
     """
+
+    def plausible(remote_time: float) -> bool:
+        on_its_way = (received_at if received_at is not None else now) - (remote_time + skew.middle)
+        return -PLAUSIBLE_S <= on_its_way <= SEAT_KEPT_S + PLAUSIBLE_S
+
     frame_at = info.get(FRAME_AT)
-    of_reward = lag(frame_at, skew, now) if earned and isinstance(frame_at, int | float) else None
-    return of_reward, lag(sent_at, skew, now) if sent_at is not None else None
+    of_reward = None
+    if earned and isinstance(frame_at, int | float) and plausible(frame_at):
+        of_reward = lag(frame_at, skew, now)
+    of_message = lag(sent_at, skew, now) if sent_at is not None and plausible(sent_at) else None
+    return of_reward, of_message
 
 
 def lag(remote_time: float, skew: Skew, now: float) -> Bounds:

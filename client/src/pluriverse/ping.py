@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from . import steady
 from .env.connections import open_screen
 from .errors import RemoteUnavailable
 from .remotes import Address
@@ -44,7 +45,7 @@ async def _examine_rewarder(address: Address, count: int) -> list[str]:
             await asyncio.sleep(PING_S / FIRST_PINGS / 10)
         if connection.error is not None:
             raise connection.error
-        described, skew = connection.described, connection.skew(time.time())
+        described, skew = connection.described, connection.skew(steady.now())
         assert described is not None
         assert skew is not None
         trips = sorted(connection.round_trips_s)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
 import pluriverse
 import pytest
+from pluriverse import steady
+from pluriverse.diagnostics import PREFIX
 from pluriverse.env import backoff as backoff_module
 from pluriverse.env import connections as connections_module
 from pluriverse.env.connections import RemoteConnection
@@ -27,6 +30,7 @@ from pluriverse.rewarder import connection as connection_module
 from pluriverse.spaces import PEEK_REWARD
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
+from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_server.daemon import hub as hub_module
 from support.relay import Relay, relaying
 from support.served import PASSWORD, Served, free_port, serving
@@ -359,6 +363,27 @@ async def test_remote_that_cannot_be_reached_is_told_at_once_and_leaves_nothing(
     with pytest.raises(RemoteUnavailable, match="can't be reached"):
         env.configure(remotes=f"vnc://127.0.0.1:{free_port()}+{free_port()}", vision=False)
     assert threading.enumerate() == before
+
+
+# ── clocks that are set ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("step_s", [3600.0, -3600.0])
+async def test_our_clock_that_is_set_changes_no_lag_and_is_the_one_that_info_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step_s: float
+) -> None:
+    set_by = 0.0
+    monkeypatch.setattr(steady, "CLOCK", SteadyClock(lambda: time.time() + set_by, time.monotonic))
+    lag = PREFIX + "lag.reward"
+    async with bench(tmp_path) as b:
+        await b.reset()
+        await eventually(lambda: b.link(0).rewarder.pings >= 2)
+        for _ in range(2):
+            b.programs[0].report(Reward(b.episodes[0], 1.0, at=time.time()))
+            *_, (info,) = await b.step_until(lambda step: step[1] == [1.0])
+            assert -1.0 < info[lag][0] <= info[lag][1] < 5.0
+            assert abs(info["reward_buffer.local_time"] - (time.time() + set_by)) < 5.0
+            set_by = step_s
 
 
 # ── outages ──────────────────────────────────────────────────────────────────────────────────────────────────────────

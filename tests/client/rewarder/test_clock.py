@@ -84,3 +84,26 @@ def test_skew_brings_a_remotes_time_into_ours() -> None:
     skew = Skew(-1.0, 3.0)
     assert skew.to_local(100.0) == (99.0, 103.0)
     assert skew.middle == 1.0
+
+
+def test_message_from_the_future_makes_the_skew_unknown_until_the_next_ping() -> None:
+    clock = ClockEstimator()
+    now = ping(clock, 1.7e9, 0.0, 0.01, 0.01)
+    assert not clock.doubts(now, now + 0.01)
+    assert clock.doubts(now + 3600.0, now + 0.01)
+    assert clock.skew(now) is None
+    now = ping(clock, now + 0.1, -3600.0, 0.01, 0.01)
+    bounds = clock.skew(now)
+    assert bounds is not None
+    assert abs(bounds.middle + 3600.0) < 1.0
+
+
+def test_late_message_is_doubted_once_and_changes_nothing() -> None:
+    clock = ClockEstimator()
+    now = ping(clock, 1.7e9, 0.0, 0.01, 0.01)
+    before = clock.skew(now)
+    assert clock.doubts(now - 10.0, now)
+    assert not clock.doubts(now - 10.0, now)
+    assert clock.skew(now) == before
+    now = ping(clock, now, 0.0, 0.01, 0.01)
+    assert clock.doubts(now - 10.0, now)

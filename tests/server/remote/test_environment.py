@@ -6,6 +6,7 @@ import itertools
 import os
 import resource
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from pluriverse_protocol.reports import (
     Stop,
     Text,
 )
+from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
 from pluriverse_server.remote.environment import PROBES
@@ -426,3 +428,23 @@ async def test_what_agents_may_press_follows_the_environment(tmp_path: Path) -> 
             await agent.hear_reply(await agent.reset(env_id, leaving="9"))
             permitted = served.service.permitted
             assert (permitted.keys if permitted else None) == keys
+
+
+@pytest.mark.parametrize("step_s", [3600.0, -3600.0])
+async def test_clock_that_is_set_makes_no_episode_long_and_no_reward_late(tmp_path: Path, step_s: float) -> None:
+    set_by = 0.0
+    async with serving(tmp_path) as served, served.agent() as agent:
+        clock = SteadyClock(lambda: time.time() + set_by, time.monotonic)
+        served.service._clock = clock  # pyright: ignore[reportPrivateUsage]
+        process = await served.running()
+        dated = time.time()
+        set_by = step_s
+        # Drawn before the clock was set, and after it.
+        process.report(Reward(1, 1.0, at=dated), Reward(1, 2.0, at=time.time() + set_by))
+        await agent.hear_method("v0.env.reward", reward=2.0)
+        status = served.service.status()
+        assert 0 <= status["reward_lag_ms"] < 60_000
+        assert status["episode_seconds"] < 60
+        process.report(Done(1))
+        await process.begin()
+        assert served.service.status()["last_episodes"][0]["seconds"] < 60

@@ -11,6 +11,7 @@ from pluriverse_protocol.events import JoystickEvent, KeyEvent
 from pluriverse_protocol.messages import Describe
 from pluriverse_protocol.metadata import Metadata
 
+from pluriverse import steady
 from pluriverse.diagnostics import Diagnostics, reward_lags
 from pluriverse.rewarder.clock import Skew
 from pluriverse.rewarder.reward_buffer import Popped
@@ -73,11 +74,13 @@ class Slot:
         else:
             outcome.masked_action = True
         skew = connection.rewarder.skew(now)
-        outcome.message_sent_at, outcome.message_received_at = popped.remote_time, popped.local_time
+        outcome.message_sent_at = popped.remote_time
+        if popped.local_time is not None:
+            outcome.message_received_at = steady.to_wall(popped.local_time)
         if skew is not None:
             earned = popped.reward != 0 or popped.done
             outcome.reward_lag, outcome.message_lag = reward_lags(
-                popped.info, popped.remote_time, skew, now, earned=earned
+                popped.info, popped.remote_time, skew, now, earned=earned, received_at=popped.local_time
             )
         frame = self._look(connection, outcome, skew, now)
         outcome.observation = self._observe(connection, popped, frame, now)
@@ -174,7 +177,8 @@ class Slot:
         if outcome.updates or self._block is None:
             self._block = self._diagnostics.read(frame.array, skew, now, frame.block)
         if self._block is not None and skew is not None:
-            outcome.painted_at, outcome.skew = self._block.clock / 1000, (skew.low, skew.high)
+            outcome.painted_at = self._block.clock / 1000
+            outcome.skew = steady.to_wall(skew.low), steady.to_wall(skew.high)
             outcome.observation_lag, outcome.action_lag = self._diagnostics.lags(self._block, skew, now)
         return frame
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from pluriverse_protocol.messages import Describe
 
 from pluriverse import remotes as remotes_module
+from pluriverse import steady
 from pluriverse.bell import BELL
 from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, RemoteUnavailable, ResetNeeded
 from pluriverse.remotes import RemoteManager
@@ -224,7 +224,7 @@ class VectorEnv(Env):
         connections = self._require_begun()
         if len(actions) == self.n:
             self._seen_signals = connections.signal.count
-        now = time.time()
+        now = steady.now()
         outcomes = {index: self._step_one(connections, index, action, now) for index, action in actions.items()}
         for watcher in self.watchers:
             for index, outcome in outcomes.items():

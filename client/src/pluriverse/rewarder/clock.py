@@ -18,6 +18,9 @@ WINDOW: Final = 64
 # each second of its age, so a fresh sample with a slightly longer round trip takes over in time.
 DRIFT: Final = 100e-6
 
+# A message that is off by so much was held up by the network, or its sender's clock was set.
+DOUBT_S: Final = 0.5
+
 
 class Skew(NamedTuple):
     """Bounds of the clocks' difference in seconds, here minus there: add it to a remote's time to get ours."""
@@ -56,12 +59,14 @@ class ClockEstimator:
     def __init__(self) -> None:
         self._samples: deque[_Sample] = deque(maxlen=WINDOW)
         self._best: _Sample | None = None
+        self._doubted = False
 
     def add(self, sent: float, remote_received: float, remote_sent: float, received: float) -> None:
         """Add one ping's four timestamps (UNIX seconds, the outer two ours); impossible ones are ignored."""
         skew = Skew(sent - remote_received, received - remote_sent)
         if skew.low > skew.high:
             return
+        self._doubted = False
         # A clock that was set makes older samples wrong: only those that agree with the newest are kept.
         agreeing = [sample for sample in self._samples if _overlap(sample.bounds(received), skew)]
         if len(agreeing) < len(self._samples):
@@ -69,6 +74,22 @@ class ClockEstimator:
         self._samples.append(_Sample(received, skew))
         # All bounds widen at the same rate, so the tightest remains so until the next sample.
         self._best = min(self._samples, key=lambda sample: sample.width(received))
+
+    def doubts(self, remote_sent: float, received: float) -> bool:
+        """Return whether a message casts doubt on the skew for the first time since the last ping: ask again at once.
+
+        One that seems to come from the future was sent by a clock that was set, and all samples are forgotten. One that
+        seems to be late may have been held up.
+        """
+        skew = self.skew(received)
+        if skew is None or self._doubted:
+            return False
+        earliest, latest = skew.to_local(remote_sent)
+        if earliest - received > DOUBT_S:
+            self._samples.clear()
+            self._best = None
+        self._doubted = earliest - received > DOUBT_S or received - latest > DOUBT_S
+        return self._doubted
 
     def skew(self, now: float) -> Skew | None:
         """Return the tightest bounds at ``now`` (our UNIX seconds); None before the first ping."""

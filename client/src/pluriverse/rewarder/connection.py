@@ -37,6 +37,7 @@ from pluriverse_protocol.messages import (
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
 
+from pluriverse import steady
 from pluriverse.errors import RemoteFailed, RemoteUnavailable, printable
 
 from .clock import WINDOW, ClockEstimator, Skew
@@ -247,7 +248,7 @@ class RewarderConnection:
         """Receive until the environment's description, which comes first unless the remote refuses the connection."""
         while self.described is None:
             try:
-                self._take(await socket.recv(), time.time())
+                self._take(await socket.recv(), steady.now())
             except ConnectionClosed as closed:
                 raise self.error or RemoteFailed(f"{self.name} hung up: {printable(str(closed))}") from closed
             if self.error is not None:
@@ -256,7 +257,7 @@ class RewarderConnection:
     async def _receive(self, socket: ClientConnection) -> None:
         try:
             while self.error is None:
-                self._take(await socket.recv(), time.time())
+                self._take(await socket.recv(), steady.now())
         except ConnectionClosed as closed:
             self._lose(f"the rewarder at {self.name} hung up: {printable(str(closed))}")
 
@@ -298,6 +299,10 @@ class RewarderConnection:
         if headers.episode_id is None:
             return
         self._episode_id = max(self._episode_id, headers.episode_id)
+        with self._lock:
+            set_meanwhile = self._clock.doubts(headers.sent_at, received_at)
+        if set_meanwhile:
+            self._ping()
         try:
             with self._lock:
                 self._buffer.put(message, headers.episode_id, headers.sent_at, received_at)
@@ -336,11 +341,14 @@ class RewarderConnection:
             if time.monotonic() - self._heard_at > SILENCE_S:
                 self._lose(f"{self.name} has said nothing for {SILENCE_S:g} s")
                 return
-            sent = time.time()
-            self._pinged[self._send(Ping())] = sent
-            while len(self._pinged) > SILENCE_S / PING_S + FIRST_PINGS:
-                del self._pinged[next(iter(self._pinged))]
+            self._ping()
             await asyncio.sleep(FIRST_PING_S if count < FIRST_PINGS else PING_S)
+
+    def _ping(self) -> None:
+        sent = steady.now()
+        self._pinged[self._send(Ping())] = sent
+        while len(self._pinged) > SILENCE_S / PING_S + FIRST_PINGS:
+            del self._pinged[next(iter(self._pinged))]
 
     def _send_reset(self, reset: Reset) -> None:
         leaving = self._episode_id

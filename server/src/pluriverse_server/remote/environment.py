@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, TypeVar, cast
 
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.events import Event, JoystickEvent
+from pluriverse_protocol.steady_clock import SteadyClock
 
 from pluriverse_server.daemon.hub import Hub
 from pluriverse_server.daemon.requests import RequestError
@@ -100,6 +101,7 @@ class EnvironmentService:
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
         self._crashes = CrashLimiter()
         self._runtime_dir = runtime_dir
+        self._clock = SteadyClock(time.time, time.monotonic)
         self._on_change = on_change
         self._time_limit: asyncio.TimerHandle | None = None
         self._resetting_since: float | None = None
@@ -118,7 +120,7 @@ class EnvironmentService:
         self.hub.start()
         self._ticker = start_task(self._tick(), "heartbeat")
         environment = self._manifest.environment(self._catalogue[env_id])
-        self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=time.time()))
+        self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=self._clock.now()))
 
     async def stop(self, reason: str) -> None:
         """Close all connections with ``reason``, and end the program."""
@@ -135,16 +137,16 @@ class EnvironmentService:
             # Everything dies of this, and nothing once there is room.
             log.warning("%s: %s; the disk of %s is full: make room there", part, how, self._runtime_dir)
             return
-        if self._crashes.record(f"{part}: {how}", time.time()) and not self.gave_up.done():
+        if self._crashes.record(f"{part}: {how}", self._clock.now()) and not self.gave_up.done():
             self.gave_up.set_result(self._crashes.summary())
 
     def screen_lost(self, reason: str) -> None:
         """End the episode of a screen that died; the next one waits for another screen."""
-        self._carry_out(self._machine.program_lost(reason, time.time()))
+        self._carry_out(self._machine.program_lost(reason, self._clock.now()))
 
     def status(self) -> dict[str, Any]:
         """Return the live state; see ``status``."""
-        now = time.time()
+        now = self._clock.now()
         round_trip_s = self.hub.agent_round_trip_s
         runtime = self._manifest.runtime
         return {
@@ -154,6 +156,7 @@ class EnvironmentService:
             "height": runtime.screen.height,
             "metadata": runtime.block.model_dump(exclude={"qr"}),
             **self.statistics.episode_status(self._machine.episode, self._machine.state.value, now),
+            "now": time.time(),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.hub.agent is not None),
             "observers": self.hub.observers,
@@ -192,7 +195,7 @@ class EnvironmentService:
             raise RequestError(refusal(self._manifest, self._catalogue, env_id))
         environment = self._manifest.environment(entry)
         self._carry_out(
-            self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=time.time())
+            self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=self._clock.now())
         )
         return self._machine.episode.episode_id
 
@@ -235,14 +238,14 @@ class EnvironmentService:
     def _reported(self, report: reports.Report) -> None:
         for subscriber in self.subscribers:
             _tell(subscriber.on_report, report)
-        now = time.time()
+        now = self._clock.now()
         episode = self._machine.episode
         if isinstance(report, reports.Readings) and episode is not None and report.episode == episode.episode_id:
             self._note_readings(report)
         if isinstance(report, reports.Frame) and episode is not None and report.episode == episode.episode_id:
             self.metrics.frames.inc(max(0, report.frames - episode.frames))
             self.metrics.late_frames.inc(max(0, report.late_frames - episode.late_frames))
-            self.statistics.frame_rate.note(report.frames, report.at or now)
+            self.statistics.frame_rate.note(report.frames, now)
         self._carry_out(self._machine.report(report, now))
 
     def _note_readings(self, report: reports.Readings) -> None:
@@ -267,14 +270,14 @@ class EnvironmentService:
             self.mistake.set_result(lost.mistake)
         if lost.died:
             self.part_died("program", lost.reason)
-        self._carry_out(self._machine.program_lost(lost.reason, time.time()))
+        self._carry_out(self._machine.program_lost(lost.reason, self._clock.now()))
 
     async def _tick(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
             self.program.check_frozen(loop.time())
-            self._carry_out(self._machine.heartbeat(time.time()))
+            self._carry_out(self._machine.heartbeat(self._clock.now()))
 
     # ── outputs of the episode machine ───────────────────────────────────────────────────────────────────────────────
 
@@ -306,7 +309,7 @@ class EnvironmentService:
             end = str(reward.info.get("reason", "")) if reward.done else None
             self.statistics.note_reward(reward.frame_at or sent_at, reward.reward, episode_id, end)
         if reward.frame_at is not None and reward.reward:
-            lag = max(0.0, sent_at - reward.frame_at)
+            lag = max(0.0, self._clock.age(reward.frame_at))
             self.statistics.note_reward_lag(lag)
             self.metrics.reward_lag_seconds.observe(lag)
 
@@ -333,7 +336,7 @@ class EnvironmentService:
         self._on_change()
 
     def _time_is_up(self, episode_id: int) -> None:
-        self._carry_out(self._machine.time_limit(episode_id, time.time()))
+        self._carry_out(self._machine.time_limit(episode_id, self._clock.now()))
 
     def _note_end(self, finished: Finished) -> None:
         self.statistics.finished.append(finished)

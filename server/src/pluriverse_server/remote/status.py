@@ -116,5 +116,4 @@ class Statistics:
                 }
                 for finished in self.finished
             ],
-            "now": now,
         }

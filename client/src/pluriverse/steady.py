@@ -1,0 +1,19 @@
+"""The client's clock: UNIX time that goes on when the system's clock is set."""
+
+from __future__ import annotations
+
+import time
+
+from pluriverse_protocol.steady_clock import SteadyClock
+
+CLOCK: SteadyClock = SteadyClock(time.time, time.monotonic)
+
+
+def now() -> float:
+    """Return UNIX seconds of the steady clock."""
+    return CLOCK.now()
+
+
+def to_wall(at: float) -> float:
+    """Return a steady time as the system's clock has it."""
+    return at + CLOCK.step
