@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.browser import MAX_FOLDER_CHARS, Browser
@@ -39,6 +40,13 @@ async def test_stopped_browser_leaves_nothing() -> None:
         assert started.process.returncode is None
     await eventually(lambda: set(Leftovers.descendants()) <= before)
     await started.stop()
+
+
+async def test_nobody_else_can_reach_its_devtools() -> None:
+    async with browser() as started:
+        process = psutil.Process(started.process.pid)
+        connections = [each for one in (process, *process.children(recursive=True)) for each in one.net_connections()]
+        assert [each for each in connections if each.status == psutil.CONN_LISTEN] == []
 
 
 async def test_window_that_is_closed_is_told_of_and_strays_are_closed() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import shutil
+import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,18 +15,20 @@ from typing import Final
 import psutil
 
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, start_error
-from pluriverse_server.sources.page.devtools import DevTools, DevToolsError
+from pluriverse_server.sources.page.devtools import CallTimedOut, DevTools, DevToolsError
 
 log = logging.getLogger(__name__)
 
 BINARY: Final = "chromium"
 
-# The file in the profile with the port and path of DevTools.
-PORT_FILE: Final = "DevToolsActivePort"
-
 # Half a second on an idle machine.
 START_TIMEOUT_S: Final = 30.0
-LOOK_S: Final = 0.01
+
+# A browser that ends hangs up first.
+END_GRACE_S: Final = 0.5
+
+# Chromium reads DevTools' commands from descriptor 3 and writes to 4, which come here as input and output.
+WITH_PIPE: Final = ("sh", "-c", 'exec "$@" 3<&0 4>&1 </dev/null >&2', "sh")
 
 # With less shared memory than this Chromium crashes on large pages, and must use files instead.
 MIN_SHM_BYTES: Final = 256 * 1024 * 1024
@@ -105,13 +109,26 @@ class Browser:
         except OSError as error:
             raise start_error("the browser", error) from error
         homes = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(folder))
-        options = [f"--user-data-dir={folder}", "--remote-debugging-port=0", *_small_shm()]
-        process = await ChildProcess.start(
-            "browser", [*command, *options], env=child_environment({**environment, **homes})
-        )
+        options = [f"--user-data-dir={folder}", "--remote-debugging-pipe", *_small_shm()]
+        ours, its = socket.socketpair()
         try:
-            devtools = await _connect(process, folder / PORT_FILE)
+            process = await ChildProcess.start(
+                "browser",
+                [*WITH_PIPE, *command, *options],
+                env=child_environment({**environment, **homes}),
+                stdin=its.fileno(),
+                stdout=its.fileno(),
+            )
         except BaseException:
+            ours.close()
+            raise
+        finally:
+            its.close()
+        devtools = await DevTools.connect(ours)
+        try:
+            await _wait_until_ready(process, devtools)
+        except BaseException:
+            await devtools.close()
             await process.stop()
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
             raise
@@ -159,23 +176,14 @@ def _small_shm() -> list[str]:
     return ["--disable-dev-shm-usage"] if size < MIN_SHM_BYTES else []
 
 
-async def _connect(process: ChildProcess, port_file: Path) -> DevTools:
+async def _wait_until_ready(process: ChildProcess, devtools: DevTools) -> None:
     try:
-        async with asyncio.timeout(START_TIMEOUT_S):
-            while (address := _read_address(port_file)) is None:
-                if process.returncode is not None:
-                    raise StartError(f"the browser did not start: {process.describe_end()}\n{process.output_tail}")
-                await asyncio.sleep(LOOK_S)
-        return await DevTools.connect(address)
-    except TimeoutError:
-        raise StartError(f"the browser has opened no DevTools within {START_TIMEOUT_S:g} s") from None
+        await devtools.call("Browser.getVersion", timeout_s=START_TIMEOUT_S)
+    except CallTimedOut:
+        raise StartError(f"the browser has not answered within {START_TIMEOUT_S:g} s") from None
     except DevToolsError as error:
-        raise StartError(f"the browser did not start: {error}\n{process.output_tail}") from error
-
-
-def _read_address(port_file: Path) -> str | None:
-    try:
-        lines = port_file.read_text().splitlines()
-    except FileNotFoundError:
-        return None
-    return f"ws://127.0.0.1:{lines[0]}{lines[1]}" if len(lines) == 2 else None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(END_GRACE_S):
+                await process.wait()
+        how = error if process.returncode is None else process.describe_end()
+        raise StartError(f"the browser did not start: {how}\n{process.output_tail}") from error

@@ -37,7 +37,7 @@ CHECK_TIMEOUT_S: Final = 1.5
 # A flag limits scripts' memory to half of this, but not that of pictures, sounds and WebAssembly.
 MAX_PAGE_BYTES: Final = 1024**3
 
-# Names of this machine, where the daemon and the browser's DevTools listen: pages can't reach them.
+# Names of this machine, where the daemon listens, and whatever else does: pages can't reach them.
 LOOPBACK: Final = ("localhost", "*.localhost", "127.*", "[::1]", "0.0.0.0")
 
 # How long to wait before loading a page again that failed at once.

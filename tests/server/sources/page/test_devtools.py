@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from aiohttp import web
 from pluriverse_server.sources.page.devtools import (
+    END,
     MAX_MESSAGE_BYTES,
     MAX_OUTSTANDING,
     CallFailed,
@@ -24,35 +26,43 @@ Answer = Callable[[dict[str, Any]], list[str]]
 class Browser:
     """The other end: answers each command with what a test says."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Answer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.answer = answer
         self.heard: list[dict[str, Any]] = []
-        self.socket = web.WebSocketResponse()
+        self._reader = reader
+        self._writer = writer
 
-    async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        await self.socket.prepare(request)
-        async for frame in self.socket:
-            command = json.loads(frame.data)
-            self.heard.append(command)
-            for text in self.answer(command):
-                await self.socket.send_str(text)
-        return self.socket
+    async def serve(self) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, OSError):
+            while True:
+                command = json.loads((await self._reader.readuntil(END)).removesuffix(END))
+                self.heard.append(command)
+                for text in self.answer(command):
+                    await self.say(text)
+
+    async def say(self, text: str) -> None:
+        self._writer.write(text.encode() + END)
+        await self._writer.drain()
+
+    async def hang_up(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
 
 
 @asynccontextmanager
 async def connected(answer: Answer) -> AsyncGenerator[tuple[DevTools, Browser]]:
-    browser = Browser(answer)
-    app = web.Application()
-    app.router.add_get("/devtools", browser.serve)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    devtools = await DevTools.connect(f"ws://127.0.0.1:{runner.addresses[0][1]}/devtools")
+    ours, its = socket.socketpair()
+    browser = Browser(answer, *await asyncio.open_unix_connection(sock=its))
+    serving = asyncio.create_task(browser.serve())
+    devtools = await DevTools.connect(ours)
     try:
         yield devtools, browser
     finally:
         await devtools.close()
-        await runner.cleanup()
+        await browser.hang_up()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
 
 
 def result(command: dict[str, Any]) -> list[str]:
@@ -84,7 +94,7 @@ async def test_call_that_is_not_answered_times_out_and_its_late_answer_is_passed
     async with connected(silence) as (devtools, browser):
         with pytest.raises(CallTimedOut, match=r"A\.b was not answered within 0\.05 s"):
             await devtools.call("A.b", timeout_s=0.05)
-        await browser.socket.send_str(json.dumps({"id": 1, "result": {}}))
+        await browser.say(json.dumps({"id": 1, "result": {}}))
         browser.answer = result
         assert await devtools.call("A.c")
 
@@ -95,13 +105,11 @@ async def test_events_reach_the_listeners_of_their_session() -> None:
         devtools.listen("one", {"Page.done": heard.append})
         devtools.listen("", {"Page.done": lambda event: heard.append(("browser", event))})
         for session in ({"sessionId": "one"}, {"sessionId": "two"}, {}):
-            await browser.socket.send_str(
-                json.dumps({"method": "Page.done", "params": {"of": len(session)}, **session})
-            )
+            await browser.say(json.dumps({"method": "Page.done", "params": {"of": len(session)}, **session}))
         await devtools.call("A.b")
         assert heard == [{"of": 1}, ("browser", {"of": 0})]
         devtools.forget("one")
-        await browser.socket.send_str(json.dumps({"method": "Page.done", "params": {}, "sessionId": "one"}))
+        await browser.say(json.dumps({"method": "Page.done", "params": {}, "sessionId": "one"}))
         await devtools.call("A.b")
         assert len(heard) == 2
 
@@ -147,13 +155,8 @@ async def test_browser_that_goes_fails_the_calls_that_wait_and_those_to_come() -
     async with connected(silence) as (devtools, browser):
         waiting = asyncio.create_task(devtools.call("A.b"))
         await eventually(lambda: browser.heard)
-        await browser.socket.close()
+        await browser.hang_up()
         with pytest.raises(ConnectionLost, match=r"A\.b: the browser closed the connection"):
             await waiting
         with pytest.raises(ConnectionLost):
             await devtools.call("A.c")
-
-
-async def test_address_that_speaks_no_devtools_is_named() -> None:
-    with pytest.raises(ConnectionLost, match=r"no DevTools at ws://127\.0\.0\.1:1/"):
-        await DevTools.connect("ws://127.0.0.1:1/")

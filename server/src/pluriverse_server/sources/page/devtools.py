@@ -1,4 +1,4 @@
-"""A DevTools connection over a WebSocket: calls with their results, and events.
+"""A DevTools connection over a pipe, which nobody else can reach: calls with their results, and events.
 
 ::
 
@@ -15,11 +15,10 @@ import contextlib
 import itertools
 import json
 import logging
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
-
-import aiohttp
 
 from pluriverse_server.tasks import start_task
 
@@ -37,8 +36,8 @@ MAX_OUTSTANDING: Final = 256
 # An idle browser answers within milliseconds; the rest is for a busy machine.
 CALL_TIMEOUT_S: Final = 5.0
 
-# The browser listens on this machine before we know its port.
-CONNECT_TIMEOUT_S: Final = 5.0
+# What ends each message, both ways.
+END: Final = b"\0"
 
 
 class DevToolsError(Exception):
@@ -66,9 +65,9 @@ class _Call:
 class DevTools:
     """A connection to a browser with all of its sessions. Made by ``connect``, ended by ``close``."""
 
-    def __init__(self, client: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse) -> None:
-        self._client = client
-        self._socket = socket
+    def __init__(self, stream: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._stream = stream
+        self._writer = writer
         self._ids = itertools.count(1)
         self._calls: dict[int, _Call] = {}
         self._posted: set[asyncio.Task[None]] = set()
@@ -77,19 +76,9 @@ class DevTools:
         self._reader = asyncio.create_task(self._read(), name="devtools")
 
     @classmethod
-    async def connect(cls, address: str) -> DevTools:
-        """Connect to ``ws://127.0.0.1:PORT/devtools/browser/ID``; raise ConnectionLost if there is no browser."""
-        client = aiohttp.ClientSession()
-        try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                socket = await client.ws_connect(address, max_msg_size=MAX_MESSAGE_BYTES, compress=0)
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            await client.close()
-            raise ConnectionLost(f"no DevTools at {address}: {error!r}") from error
-        except BaseException:
-            await client.close()
-            raise
-        return cls(client, socket)
+    async def connect(cls, end: socket.socket) -> DevTools:
+        """Speak over one end of a pair of sockets, of which a browser has the other; ``close`` closes it."""
+        return cls(*await asyncio.open_unix_connection(sock=end, limit=MAX_MESSAGE_BYTES))
 
     async def close(self) -> None:
         """Disconnect; pending calls fail."""
@@ -98,9 +87,9 @@ class DevTools:
         (ended,) = await asyncio.gather(self._reader, return_exceptions=True)
         if isinstance(ended, Exception):
             log.error("an event handler failed", exc_info=ended)
+        self._writer.close()
         with contextlib.suppress(OSError):
-            await self._socket.close()
-        await self._client.close()
+            await self._writer.wait_closed()
 
     def on_close(self, callback: Callable[[str], None]) -> None:
         """Call ``callback`` with the reason, from the event loop, once the connection has ended for any reason."""
@@ -129,7 +118,8 @@ class DevTools:
         call = self._calls[number] = _Call(method, asyncio.get_running_loop().create_future())
         try:
             async with asyncio.timeout(timeout_s):
-                await self._socket.send_str(json.dumps(message))
+                self._writer.write(json.dumps(message).encode() + END)
+                await self._writer.drain()
                 return await call.result
         except TimeoutError:
             raise CallTimedOut(f"{method} was not answered within {timeout_s:g} s") from None
@@ -154,11 +144,13 @@ class DevTools:
     async def _read(self) -> None:
         why = "the browser closed the connection"
         try:
-            async for frame in self._socket:
-                if frame.type is not aiohttp.WSMsgType.TEXT:
-                    why = f"the browser said what isn't DevTools: {self._socket.exception() or frame.type.name}"
-                    break
-                self._take(_parse(frame.data))
+            while True:
+                message = await self._stream.readuntil(END)
+                self._take(_parse(message.removesuffix(END)))
+        except (asyncio.IncompleteReadError, OSError):
+            pass
+        except asyncio.LimitOverrunError:
+            why = f"the browser said what isn't DevTools: over {MAX_MESSAGE_BYTES} bytes at once"
         except ValueError as error:
             why = f"the browser said what isn't DevTools: {error}"
         finally:
@@ -189,7 +181,7 @@ class DevTools:
                 call.result.set_exception(ConnectionLost(f"{call.method}: {self._why_closed}"))
 
 
-def _parse(text: str) -> dict[str, Any]:
+def _parse(text: bytes) -> dict[str, Any]:
     """Parse an answer (``id`` with ``result`` or ``error``) or an event (``method``, ``params``), else ValueError."""
     try:
         message: Any = json.loads(text)
@@ -202,4 +194,4 @@ def _parse(text: str) -> dict[str, Any]:
         event = isinstance(fields.get("method"), str) and isinstance(fields.get("params"), dict)
         if of_session and (answer or event):
             return fields
-    raise ValueError(f"{text:.80}")
+    raise ValueError(f"{text[:80]!r}")
