@@ -64,7 +64,7 @@ def test_least_manifest_has_the_defaults_that_are_documented(tmp_path: Path) -> 
     assert manifest.runtime.metadata is None
     assert manifest.program is not None
     assert manifest.program.ready.timeout_s == 10
-    assert manifest.program.frozen_after_s == 5
+    assert manifest.program.frozen_after_s == 4
     assert manifest.reset.by == "report"
     assert manifest.time_limit is None
     assert manifest.envs[0].model_extra == {"level": 3}

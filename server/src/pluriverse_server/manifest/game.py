@@ -55,7 +55,7 @@ class ProgramTable(Table):
 
     command: Command
     ready: Ready = Ready()
-    frozen_after_s: Annotated[float, Field(gt=0, le=600)] = 5.0
+    frozen_after_s: Annotated[float, Field(gt=0, le=600)] = 4.0
     home: Name | None = None
     env: dict[str, str] = {}
     accessibility: bool = False
