@@ -181,6 +181,17 @@ def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monk
     assert player.slowest_s < NOT_WAITING_S
 
 
+def test_hung_vnc_server_of_an_own_remote_ends_no_episode(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+    # However little patience there is with a daemon: this one answers.
+    monkeypatch.setattr("pluriverse.env.connections.FROZEN_S", 0.0)
+    children = daemon_of(player.env, 0).children(recursive=True)
+    next(child for child in children if child.name() == "X0tigervnc").suspend()
+    *_, info = player.until(lambda o, r, d, info_n: "env_status.reconnecting" in info_n[0] or "error" in info_n[0])
+    assert "error" not in info["n"][0]
+    *_, info = player.until(lambda o, r, d, info_n: "env_status.reconnecting" not in info_n[0] or "error" in info_n[0])
+    assert "error" not in info["n"][0]
+
+
 def test_killed_program_is_a_truncated_episode_and_no_error(player: Player) -> None:
     for child in daemon_of(player.env, 0).children(recursive=True):
         if any("main.py" in word for word in child.cmdline()):

@@ -23,7 +23,6 @@ from pluriverse.bell import Signal
 from pluriverse.diagnostics import place_of
 from pluriverse.errors import RemoteError, RemoteFailed, RemoteUnavailable, printable
 from pluriverse.remotes import Address, Attached, RemoteManager
-from pluriverse.remotes.health import HEAL_S
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
 from pluriverse.rfb import Region
@@ -295,10 +294,9 @@ class RemoteConnections:
 
     def _patience_s(self, connection: RemoteConnection) -> float:
         """Return for how long a broken line is mended."""
-        if isinstance(self._manager, Attached):
-            # It may be far away, behind a network that fails.
-            return SEAT_KEPT_S
-        return HEAL_S if connection.rewarder.lost is None else FROZEN_S
+        # Other remotes may be far away, behind a network that fails; and one that answers restarts a screen itself.
+        is_frozen = connection.rewarder.lost is not None and not isinstance(self._manager, Attached)
+        return FROZEN_S if is_frozen else SEAT_KEPT_S
 
     def _is_gone(self, connection: RemoteConnection, error: RemoteError) -> bool:
         """Return whether nobody listens any more at a remote that was started here."""
