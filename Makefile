@@ -70,6 +70,7 @@ bench: setup-dev  ## Measure every speed that the README claims; writes bench/re
 
 faults: setup-dev  ## Inject 500 faults into remotes; writes bench/faults.json, in a quarter of an hour
 	$(PY) bench/faults.py
+	$(PY) bench/readme.py
 
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }

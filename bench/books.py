@@ -25,21 +25,26 @@ class Ledger:
 
     def __init__(self) -> None:
         self.given: dict[str, float] = defaultdict(float)
+        self.doomed: set[int] = set()
+        """Process ids of programs whose daemon dies: what they earn from then on reaches nobody."""
 
     def audit(self, folder: Path) -> Audit:
         """Compare with the books.
 
-        The last episode of each program died with it: nothing is owed of it. An episode that an agent's reset ended
-        before it was given anything was never its own.
+        The last episode of each program died with it, or with its daemon: nothing is owed of it. An episode that an
+        agent's reset ended before it was given anything was never its own.
         """
         owed: dict[str, float] = {}
         most: dict[str, float] = {}
         for book in folder.iterdir():
             points, ends = _read(book)
+            names = {episode: f"{book.name} {episode}" for episode in points}
+            is_doomed = int(book.name.partition("-")[0]) in self.doomed
+            reached = [episode for episode in points if not is_doomed or self.given.get(names[episode])]
             for episode, earned in points.items():
-                name = f"{book.name} {episode}"
+                name = names[episode]
                 most[name] = earned
-                is_last = episode == max(points)
+                is_last = episode >= max(reached, default=0)
                 if not is_last and not (ends.get(episode) == LEFT and not self.given.get(name)):
                     owed[name] = earned
         lost = {name: earned - self.given.get(name, 0.0) for name, earned in owed.items()}

@@ -145,7 +145,7 @@ class Noted:
 Inject = Callable[[int], Fault | None]
 
 
-def kill_and_stop(remotes: Noted, signum: signal.Signals, count: int) -> Inject:
+def kill_and_stop(remotes: Noted, signum: signal.Signals, count: int, ledger: Ledger) -> Inject:
     """Return what sends ``signum`` to the program, the X server, the VNC server and the daemon in turns."""
     word = "killed" if signum is signal.SIGKILL else "stopped"
     kinds = [part for _, part in zip(range(count), _cycle(PARTS), strict=False)]
@@ -159,6 +159,8 @@ def kill_and_stop(remotes: Noted, signum: signal.Signals, count: int) -> Inject:
         at = time.time()
         victim.send_signal(signum)
         kinds.pop()
+        if part == "daemon":
+            ledger.doomed.add(processes[PROGRAM].pid)
         return Fault(f"{part} {word}", part != "VNC", at, lambda: _go_on([victim]))
 
     return inject
@@ -329,7 +331,7 @@ def _signalled(plan: Plan, signum: signal.Signals) -> Found:
         remotes = Noted(plan.remotes)
         with contextlib.closing(pluriverse.make(ENV_ID, remotes=remotes)) as env:
             ledger, count = Ledger(), _share(plan, 2.5)
-            inject = kill_and_stop(remotes, signum, count)
+            inject = kill_and_stop(remotes, signum, count, ledger)
             name = "killed" if signum is signal.SIGKILL else "stopped"
             faults = play(env, name, inject, count, plan.seconds, ledger, SPACING_S)
         return _found(plan, faults, ledger, books)

@@ -35,6 +35,12 @@ def test_readmes_figures_are_those_that_were_measured() -> None:
     assert fill(README, json.loads((ROOT / "bench/results.json").read_text())) == README
 
 
+def test_operatings_figures_are_those_that_were_measured() -> None:
+    fill = runpy.run_path(str(ROOT / "bench/readme.py"))["fill_faults"]
+    operating = (ROOT / "docs/operating.md").read_text()
+    assert fill(operating, json.loads((ROOT / "bench/faults.json").read_text())) == operating
+
+
 def test_readmes_links_lead_somewhere() -> None:
     for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "bench/README.md"):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
