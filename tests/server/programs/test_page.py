@@ -174,8 +174,8 @@ async def test_pushed_values_are_not_missed(remote: PageRemote) -> None:
     ("page", "reason"),
     [
         ("Throws", "page: rewards[0].value: Error: oops"),
-        ("Loops", "the page hung: no answer for 1.5 s"),
-        ("Alerts", "the page hung: no answer for 1.5 s"),
+        ("Loops", "the page hung: no answer for 3 s"),
+        ("Alerts", "the page hung: no answer for 3 s"),
         ("Eats", "the page's process"),
         ("Buffers", "the page took over"),
         ("NaN", "page: rewards[0].value is NaN, expected a number"),

@@ -17,6 +17,8 @@ import psutil
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, start_error
 from pluriverse_server.sources.page.devtools import CallTimedOut, DevTools, DevToolsError
 
+from .cpu_wait import cpu_wait_s
+
 log = logging.getLogger(__name__)
 
 BINARY: Final = "chromium"
@@ -124,7 +126,7 @@ class Browser:
             raise
         finally:
             its.close()
-        devtools = await DevTools.connect(ours)
+        devtools = await DevTools.connect(ours, lambda: cpu_wait_s(process.pid))
         try:
             await _wait_until_ready(process, devtools)
         except BaseException:

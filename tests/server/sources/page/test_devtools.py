@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from pluriverse_server.sources.page import devtools as devtools_module
 from pluriverse_server.sources.page.devtools import (
     END,
     MAX_MESSAGE_BYTES,
@@ -51,11 +52,13 @@ class Browser:
 
 
 @asynccontextmanager
-async def connected(answer: Answer) -> AsyncGenerator[tuple[DevTools, Browser]]:
+async def connected(
+    answer: Answer, cpu_wait_s: Callable[[], float] = lambda: 0.0
+) -> AsyncGenerator[tuple[DevTools, Browser]]:
     ours, its = socket.socketpair()
     browser = Browser(answer, *await asyncio.open_unix_connection(sock=its))
     serving = asyncio.create_task(browser.serve())
-    devtools = await DevTools.connect(ours)
+    devtools = await DevTools.connect(ours, cpu_wait_s)
     try:
         yield devtools, browser
     finally:
@@ -160,3 +163,16 @@ async def test_browser_that_goes_fails_the_calls_that_wait_and_those_to_come() -
             await waiting
         with pytest.raises(ConnectionLost):
             await devtools.call("A.c")
+
+
+@pytest.mark.parametrize(("share", "within_s"), [(0.0, (0.2, 0.6)), (1.0, (0.9, 2.0))], ids=["quiet", "busy"])
+async def test_time_in_which_the_browser_waits_for_a_cpu_counts_less(
+    share: float, within_s: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devtools_module, "LOOK_S", 0.02)
+    loop = asyncio.get_running_loop()
+    async with connected(lambda _: [], lambda: loop.time() * share) as (devtools, _):
+        began = loop.time()
+        with pytest.raises(CallTimedOut, match=r"was not answered within 0\.2 s"):
+            await devtools.call("Test.hangs", timeout_s=0.2)
+        assert within_s[0] <= loop.time() - began < within_s[1]

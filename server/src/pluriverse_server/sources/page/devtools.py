@@ -33,8 +33,13 @@ MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 # An episode's beginning takes a dozen. A browser that leaves this many unanswered answers nothing at all.
 MAX_OUTSTANDING: Final = 256
 
-# An idle browser answers within milliseconds; the rest is for a busy machine.
+# A browser with a CPU answers within milliseconds; the rest is for what its pages do meanwhile.
 CALL_TIMEOUT_S: Final = 5.0
+
+# How often to look whether a browser that hasn't answered had a CPU, and how many times as long it has if it hadn't.
+# What answers at all does so in that time, with thirty others on its CPU.
+LOOK_S: Final = 0.25
+BUSY: Final = 5
 
 # What ends each message, both ways.
 END: Final = b"\0"
@@ -65,9 +70,12 @@ class _Call:
 class DevTools:
     """A connection to a browser with all of its sessions. Made by ``connect``, ended by ``close``."""
 
-    def __init__(self, stream: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, stream: asyncio.StreamReader, writer: asyncio.StreamWriter, cpu_wait_s: Callable[[], float]
+    ) -> None:
         self._stream = stream
         self._writer = writer
+        self._cpu_wait_s = cpu_wait_s
         self._ids = itertools.count(1)
         self._calls: dict[int, _Call] = {}
         self._posted: set[asyncio.Task[None]] = set()
@@ -76,9 +84,12 @@ class DevTools:
         self._reader = asyncio.create_task(self._read(), name="devtools")
 
     @classmethod
-    async def connect(cls, end: socket.socket) -> DevTools:
-        """Speak over one end of a pair of sockets, of which a browser has the other; ``close`` closes it."""
-        return cls(*await asyncio.open_unix_connection(sock=end, limit=MAX_MESSAGE_BYTES))
+    async def connect(cls, end: socket.socket, cpu_wait_s: Callable[[], float] = lambda: 0.0) -> DevTools:
+        """Speak over one end of a pair of sockets, of which a browser has the other; ``close`` closes it.
+
+        ``cpu_wait_s`` returns for how long the browser has waited for a CPU, which counts less towards time limits.
+        """
+        return cls(*await asyncio.open_unix_connection(sock=end, limit=MAX_MESSAGE_BYTES), cpu_wait_s)
 
     async def close(self) -> None:
         """Disconnect; pending calls fail."""
@@ -106,7 +117,10 @@ class DevTools:
     async def call(
         self, method: str, parameters: Parameters | None = None, session_id: str = "", timeout_s: float = CALL_TIMEOUT_S
     ) -> dict[str, Any]:
-        """Send a command to a session (to the browser if it is "") and return its result; raise DevToolsError."""
+        """Send a command to a session (to the browser if it is "") and return its result; raise DevToolsError.
+
+        ``timeout_s`` leaves out the time that the browser waits for a CPU; with it, a call may take BUSY times that.
+        """
         if self._why_closed is not None:
             raise ConnectionLost(f"{method}: {self._why_closed}")
         if len(self._calls) >= MAX_OUTSTANDING:
@@ -117,16 +131,30 @@ class DevTools:
             message["sessionId"] = session_id
         call = self._calls[number] = _Call(method, asyncio.get_running_loop().create_future())
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(BUSY * timeout_s):
                 self._writer.write(json.dumps(message).encode() + END)
                 await self._writer.drain()
-                return await call.result
+                return await self._answered(call, timeout_s)
         except TimeoutError:
             raise CallTimedOut(f"{method} was not answered within {timeout_s:g} s") from None
         except OSError as error:
             raise ConnectionLost(f"{method}: {error}") from error
         finally:
             del self._calls[number]
+
+    async def _answered(self, call: _Call, timeout_s: float) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        looked_at, waited_s = loop.time(), None
+        while not (await asyncio.wait({call.result}, timeout=min(LOOK_S, timeout_s)))[0]:
+            now, before_s = loop.time(), waited_s
+            waited_s = self._cpu_wait_s()
+            took_s = now - looked_at
+            # Several threads may wait at a time.
+            timeout_s -= took_s if before_s is None else took_s - min(max(0.0, waited_s - before_s), took_s)
+            looked_at = now
+            if timeout_s <= 0:
+                raise TimeoutError
+        return call.result.result()
 
     def post(self, method: str, parameters: Parameters | None = None, session_id: str = "") -> None:
         """Send a command without waiting for its result. Commands are sent in the order of the calls."""

@@ -1,0 +1,56 @@
+"""How long processes wait for a CPU, on one that is kept busy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from pluriverse_server.programs import cpu_wait
+from pluriverse_server.programs.cpu_wait import cpu_wait_s
+
+SPIN = f"import os; os.sched_setaffinity(0, [{min(os.sched_getaffinity(0))}])\nwhile True: pass"
+
+
+@pytest.fixture
+def rivals() -> Generator[list[int]]:
+    """Two processes that share a CPU."""
+    spinning = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(2)]
+    yield [process.pid for process in spinning]
+    for process in spinning:
+        process.kill()
+        process.wait()
+
+
+def test_one_of_two_on_a_cpu_waits_and_one_that_sleeps_does_not(rivals: list[int]) -> None:
+    with subprocess.Popen(["sleep", "600"]) as sleeping:
+        before = [cpu_wait_s(pid) for pid in (rivals[0], sleeping.pid)]
+        deadline = time.monotonic() + 20
+        while cpu_wait_s(rivals[0]) - before[0] < 0.3:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert cpu_wait_s(sleeping.pid) - before[1] < 0.1
+        sleeping.kill()
+
+
+def test_where_threads_are_not_counted_the_machine_is(
+    rivals: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cpu_wait, "PROC", tmp_path)
+    assert cpu_wait_s(rivals[0]) == 0.0
+    (tmp_path / "pressure").mkdir()
+    (tmp_path / "pressure/cpu").write_text(
+        "some avg10=1.00 avg60=0.00 avg300=0.00 total=1500000\nfull avg10=0 total=0\n"
+    )
+    assert cpu_wait_s(rivals[0]) == 1.5
+
+
+def test_process_that_is_gone_waits_for_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    monkeypatch.setattr(cpu_wait, "PROC", tmp_path)
+    assert cpu_wait_s(process.pid) == 0.0
