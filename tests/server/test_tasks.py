@@ -30,6 +30,15 @@ async def test_failure_of_what_a_task_has_started_is_told_to_whoever_started_tha
     assert "'inner'" in str(await failure)
 
 
+async def test_failed_task_of_one_connection_ends_that_alone(caplog: pytest.LogCaptureFixture) -> None:
+    failure = first_failure()
+    ended = asyncio.Event()
+    start_task(fail(), "sender", ended.set)
+    await ended.wait()
+    assert 'raise ValueError("wrong")' in caplog.text
+    assert not failure.done()
+
+
 async def test_failed_timer_is_told() -> None:
     failure = first_failure()
     call_later(0, "timer", int, "none")

@@ -1,4 +1,4 @@
-"""Tasks and timers that nobody waits for: one that fails is logged, and ends what has started it."""
+"""Tasks and timers that nobody waits for: one that fails is logged, and ends what has started it, or its connection."""
 
 from __future__ import annotations
 
@@ -29,10 +29,15 @@ def first_failure() -> asyncio.Future[TaskFailed]:
     return failure
 
 
-def start_task(work: Coroutine[Any, Any, _T], name: str) -> asyncio.Task[_T]:
-    """Start a task that may only end by returning, or by being cancelled."""
+def start_task(
+    work: Coroutine[Any, Any, _T], name: str, on_failure: Callable[[], object] | None = None
+) -> asyncio.Task[_T]:
+    """Start a task that may only end by returning, or by being cancelled.
+
+    ``on_failure`` is called instead of ending what has started it: one connection's failure isn't everybody's.
+    """
     task = asyncio.create_task(work, name=name)
-    task.add_done_callback(_ended)
+    task.add_done_callback(lambda task: _ended(task, on_failure))
     return task
 
 
@@ -52,12 +57,21 @@ def call_later(
 
 def fail(name: str, error: BaseException) -> None:
     """Log that the task or timer of this name failed, and end what has started it."""
-    log.critical("the task %r failed", name, exc_info=error)
+    _log(name, error)
     failure = _failure.get(None)
     if failure is not None and not failure.done():
         failure.set_result(TaskFailed(f"the task {name!r} failed: {type(error).__name__}: {error}"))
 
 
-def _ended(task: asyncio.Task[Any]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
+def _ended(task: asyncio.Task[Any], on_failure: Callable[[], object] | None) -> None:
+    if task.cancelled() or (error := task.exception()) is None:
+        return
+    if on_failure is None:
         fail(task.get_name(), error)
+    else:
+        _log(task.get_name(), error)
+        on_failure()
+
+
+def _log(name: str, error: BaseException) -> None:
+    log.critical("the task %r failed", name, exc_info=error)

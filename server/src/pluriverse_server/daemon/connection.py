@@ -24,6 +24,8 @@ from pluriverse_protocol.messages import (
     ServerMessage,
 )
 
+from pluriverse_server.tasks import start_task
+
 from .hub import ANOTHER_AGENT, Hub
 from .requests import RequestError
 from .seat import Seat
@@ -83,7 +85,7 @@ class Connection:
         """Serve the connection until either side hangs up."""
         self._hub.add(self)
         self._wake.set()  # an agent that comes back has missed messages already
-        sender = asyncio.create_task(self._send_all(), name=f"sender to {self.peer}")
+        sender = start_task(self._send_all(), f"sender to {self.peer}", self.cut)
         try:
             with contextlib.suppress(ConnectionError):
                 await self._receive_all()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_server.gate.client_input import Way
+from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import (
     DisplayLost,
     ReportingLoss,
@@ -145,7 +146,7 @@ class VncKeyboard:
     def rest(self) -> None:
         """Take off the map what was added, as nobody types any more."""
         if self._thread is not None:
-            self._resting = asyncio.create_task(self._restore(self._thread), name="keyboard's rest")
+            self._resting = start_task(self._restore(self._thread), "keyboard's rest", lambda: None)
 
     async def close(self) -> None:
         """Hang up. May be called repeatedly, and when the X server is gone."""

@@ -28,6 +28,8 @@ from pluriverse_protocol.rfb.messages import (
 from pluriverse_protocol.rfb.numbers import ClientMessage, Encoding
 from pluriverse_protocol.rfb.steps import PAUSE, StepReader, Steps
 
+from pluriverse_server.tasks import start_task
+
 from .permitted import Permitted
 
 log = logging.getLogger(__name__)
@@ -166,7 +168,7 @@ class ClientInput:
             return
         way = self._keyboard.way(keysym) if self._keyboard is not None else Way.ANYHOW
         if way is Way.MISSING and keysym not in self._added:
-            self._adding = asyncio.get_running_loop().create_task(self._add(keysym), name="VNC client's key")
+            self._adding = start_task(self._add(keysym), "VNC client's key", self._client.abort)
             yield PAUSE
         shifts = self._held & SHIFTS
         before: dict[int, bool] = {}

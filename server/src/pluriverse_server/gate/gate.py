@@ -20,6 +20,7 @@ from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.connections import ConnectionTable
 from pluriverse_server.access.throttle import PasswordThrottle
 from pluriverse_server.process import StartError, listeners, port_fault, serve
+from pluriverse_server.tasks import start_task
 
 from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
@@ -161,7 +162,7 @@ class _ClientHalf(Half):
         elif self._handshake.done and self._opening is None:
             # What it sends meanwhile waits in the kernel.
             self.transport.pause_reading()
-            self._opening = self._loop.create_task(self._open(), name="VNC client")
+            self._opening = start_task(self._open(), "VNC client", self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.cancel()
