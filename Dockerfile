@@ -3,15 +3,30 @@
 #   base ── desktop ── server ─┬─────────── runtime     docker build --build-arg RUNTIME=gym-core .
 #     │                  :     └─ browser ── runtime     docker build --build-arg RUNTIME=internet --build-arg LAYER=browser .
 #     └──── build ·······┴ vendor ·············┘ (only what they installed or made is copied)
+#
+# The same again, to the byte of every package: a BASE with its digest, and Debian's archive as it was at a time.
 ARG BASE=debian:trixie-slim
 ARG LAYER=server
 
-# ── base: Python, an init, and the user that everything runs as ───────────────────────────────────────────────────────
+# ── base: Python, an init, and the users that daemon and programs run as ──────────────────────────────────────────────
 FROM ${BASE} AS base
+ARG SNAPSHOT=
+RUN if [ -n "$SNAPSHOT" ]; then \
+      echo "deb [check-valid-until=no] http://snapshot.debian.org/archive/debian/$SNAPSHOT trixie main" \
+        >/etc/apt/sources.list \
+      && rm -f /etc/apt/sources.list.d/*; \
+    fi
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 tini \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --uid 1000 --create-home --shell /usr/sbin/nologin pluriverse
+ && useradd --uid 59000 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin pluriverse-program \
+ && useradd --uid 1000 --groups pluriverse-program --create-home --shell /usr/sbin/nologin pluriverse
+# What may be started with the container's environment, password included, can be executed and not read: the kernel then
+# shows nobody what it runs with. Beside it the setpriv that tools/entrypoint tells of, for one user alone.
+RUN install -D -m 0711 /usr/bin/bash /usr/lib/pluriverse/bash \
+ && install -m 0750 -g pluriverse /usr/bin/setpriv /usr/lib/pluriverse/setpriv \
+ && python3 -c 'import os, struct; os.setxattr("/usr/lib/pluriverse/setpriv", "security.capability", \
+      struct.pack("<5I", 0x02000001, 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7, 0, 0, 0))'
 ENV PYTHONUNBUFFERED=1 PATH=/opt/pluriverse/bin:$PATH
 
 # ── desktop: the screen and its VNC servers ───────────────────────────────────────────────────────────────────────────
@@ -26,7 +41,8 @@ FROM base AS build
 RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && rm -rf /var/lib/apt/lists/*
 COPY requirements.lock pyproject.toml /src/
 RUN python3 -m venv /opt/tools \
- && /opt/tools/bin/pip install -q --disable-pip-version-check "uv==$(sed -n 's/^uv==\([^ ]*\).*/\1/p' /src/requirements.lock)" \
+ && sed -n '/^uv==/,/[^\\]$/p' /src/requirements.lock >/tmp/uv.txt \
+ && /opt/tools/bin/pip install -q --disable-pip-version-check --require-hashes -r /tmp/uv.txt \
  && cd /src && /opt/tools/bin/uv pip install -q --python /opt/tools/bin/python -c requirements.lock --group assets
 RUN python3 -m venv --without-pip /opt/pluriverse
 COPY package.json package-lock.json /src/
@@ -41,6 +57,7 @@ RUN cd /src && /opt/tools/bin/uv pip install -q --python /opt/pluriverse/bin/pyt
 # ── server: the daemon ────────────────────────────────────────────────────────────────────────────────────────────────
 FROM desktop AS server
 COPY --from=build /opt/pluriverse /opt/pluriverse
+COPY tools/entrypoint /usr/bin/pluriverse-entrypoint
 ENV HOME=/tmp \
     PLURIVERSE_HOST=0.0.0.0 \
     PLURIVERSE_RUNTIME=/runtime
@@ -49,8 +66,8 @@ STOPSIGNAL SIGTERM
 # Ready means that an environment runs, and the screen answers. Bash asks, since starting Python each time would cost more
 # than the daemon does. Linux takes 0.0.0.0 and :: for itself.
 HEALTHCHECK --interval=3s --timeout=3s --start-period=30s --retries=5 \
-  CMD ["bash", "-c", "exec 3<>/dev/tcp/$PLURIVERSE_HOST/${PLURIVERSE_REWARDER_PORT:-15900} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
-ENTRYPOINT ["tini", "--", "pluriverse-server"]
+  CMD ["/usr/lib/pluriverse/bash", "-c", "exec 3<>/dev/tcp/$PLURIVERSE_HOST/${PLURIVERSE_REWARDER_PORT:-15900} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
+ENTRYPOINT ["pluriverse-entrypoint"]
 CMD ["run"]
 
 # ── browser: for runtimes that are pages ───────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,8 @@ REWARDER_PORT ?= 15900
 PASSWORD ?=
 AGENT ?=
 DISPLAY_BACKEND ?= xvfb
+BASE ?= debian:trixie-slim
+SNAPSHOT ?=
 N ?= 2
 TESTS ?= tests
 # Tests wait more than they compute.
@@ -30,7 +32,7 @@ help:  ## List what there is to make
 	  '  RUNTIME=gym-core ($(RUNTIMES))  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
 	  '  AGENT=random (plays what make run runs)' \
 	  '  N=2 (remotes of make up)  TESTS=tests (what make test runs)  WORKERS=$(WORKERS) (how many tests at once)' \
-	  '  PYTHON=… (3.11 or newer)'
+	  '  PYTHON=… (3.11 or newer)  BASE=debian:trixie-slim@sha256:…  SNAPSHOT=20261101T000000Z (of images)'
 
 run: setup  ## Run a remote on this machine, without Docker, until Ctrl-C
 	@exec tools/run $(RUNTIME) $(VNC_PORT) $(REWARDER_PORT) $(DISPLAY_BACKEND) '$(AGENT)'
@@ -74,7 +76,7 @@ faults: setup-dev  ## Inject 500 faults into remotes; writes bench/faults.json, 
 
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }
-	$(DOCKER_BUILD) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) \
+	$(DOCKER_BUILD) --build-arg BASE=$(BASE) --build-arg SNAPSHOT=$(SNAPSHOT) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) \
 	  $$(grep -qs '^[^#:]*:chromium$$' runtimes/$(RUNTIME)/debian.txt && echo --build-arg LAYER=browser) .
 
 images:  ## Build the images of all runtimes

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Generator
+from typing import Any
 
 import docker
 import pytest
 from docker import DockerClient
+from pluriverse.remotes.docker import LIMITS
 from support.agent import connected
-from support.remotes import HARDENED, IMAGE, find, in_container, wait_for_greeting
+from support.remotes import HARDENED, IMAGE, PASSWORD, find, in_container, wait_for_greeting
 
 pytestmark = pytest.mark.container
 
@@ -28,7 +30,7 @@ def test_image_says_what_it_is(engine: DockerClient) -> None:
     assert config["User"] == "pluriverse"
     assert config["StopSignal"] == "SIGTERM"
     assert set(config["ExposedPorts"]) == {"5900/tcp", "15900/tcp"}
-    assert config["Entrypoint"][0] == "tini"
+    assert config["Entrypoint"] == ["pluriverse-entrypoint"]
     labels = config["Labels"]
     assert labels["org.opencontainers.image.title"] == IMAGE
     assert labels["org.opencontainers.image.licenses"] == "MIT"
@@ -44,11 +46,29 @@ def test_remote_becomes_healthy_by_itself() -> None:
             remote.container.reload()
 
 
-def test_nothing_runs_as_root() -> None:
-    with in_container() as remote:
+@pytest.mark.parametrize(
+    ("limits", "users"), [(HARDENED, {"1000"}), (LIMITS, {"1000", "59000"}), ({}, {"1000", "59000"})]
+)
+def test_nothing_runs_as_root(limits: dict[str, Any], users: set[str]) -> None:
+    with in_container(limits=limits) as remote:
         listed = remote.container.top(ps_args="-eo pid,uid,args")
-        assert listed["Processes"]
-        assert {row[1] for row in listed["Processes"]} == {"1000"}
+        assert {row[1] for row in listed["Processes"]} == users
+
+
+def test_no_process_of_the_image_was_started_with_the_password() -> None:
+    with in_container() as remote:
+        first = remote.container.exec_run("cat /proc/1/environ")
+        assert b"PLURIVERSE_PASSWORD_FILE" in first.output
+        assert PASSWORD.encode() not in first.output
+
+
+def test_health_check_which_is_given_the_password_shows_it_to_nobody(engine: DockerClient) -> None:
+    check = engine.images.get(IMAGE).attrs["Config"]["Healthcheck"]["Test"][1]
+    with in_container() as remote:
+        looks = f'{check} -c "read _" <"$pipe" & until grep -q bash /proc/$!/comm; do :; done; cat /proc/$!/environ'
+        ended = remote.container.exec_run(["sh", "-c", f"pipe=/tmp/pipe; mkfifo $pipe; exec 9<>$pipe; {looks}"])
+    assert ended.exit_code != 0
+    assert b"Permission denied" in ended.output
 
 
 def test_remote_without_a_password_makes_one_and_says_it(engine: DockerClient) -> None:

@@ -111,6 +111,10 @@ def test_make_up_starts_remotes_and_make_down_removes_them() -> None:
         ports = re.findall(r'"PublishedPort":\s*(159\d\d)', listed)
         assert len(set(ports)) == 2
         assert listed.count('"Health":"healthy"') == 2
+        configured = subprocess.run([*compose, "config"], cwd=ROOT, env=environment, check=True, capture_output=True)
+        assert re.search(
+            rb"logging:\s+driver: json-file\s+options:\s+max-file: \"3\"\s+max-size: 10m", configured.stdout
+        )
     finally:
         subprocess.run([*compose, "down", "--timeout", "5"], cwd=ROOT, env=environment, check=True, capture_output=True)
     left = subprocess.run(

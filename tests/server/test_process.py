@@ -118,6 +118,35 @@ async def test_kill_from_outside_is_noticed() -> None:
         assert process.describe_end() == "killed by SIGKILL"
 
 
+# ── what it may reach ───────────────────────────────────────────────────────────────────────────────────────────────
+
+CONNECT = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)"
+
+
+async def connects(port: int, network: bool | int) -> bool:
+    """Whether a child may connect to a port."""
+    command = [sys.executable, "-c", CONNECT, str(port)]
+    process = await ChildProcess.start("toy", command, network=network)
+    status = await process.wait()
+    assert status == 0 or "PermissionError" in process.output_tail
+    return status == 0
+
+
+async def test_child_has_as_much_of_a_network_as_it_is_given() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert not await connects(port, network=False)
+        assert await connects(port, network=port)
+        assert await connects(port, network=True)
+
+
+async def test_child_has_no_privileges() -> None:
+    async with child("print(open('/proc/self/status').read())", network=True) as process:
+        await ended(process)
+        assert "CapEff:\t0000000000000000" in process.output_tail
+        assert "NoNewPrivs:\t1" in process.output_tail
+
+
 # ── its last words ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 

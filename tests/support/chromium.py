@@ -75,7 +75,7 @@ class Chromium:
         command = [BINARY, place, *FLAGS, f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
         # Its own home: the machine's must neither change the test nor be changed by it.
         environment = {**os.environ, **(screen or {}), "HOME": str(profile)}
-        process = await ChildProcess.start("chromium", command, env=environment)
+        process = await ChildProcess.start("chromium", command, env=environment, network=True)
         try:
             address = await _devtools_address(process, profile / "DevToolsActivePort")
             connection = await websockets.connect(address, max_size=None, compression=None)

@@ -99,13 +99,13 @@ class ContainerRemote:
 
 
 @contextlib.contextmanager
-def on_machine(*options: str, runtime: str = "gym-core") -> Generator[MachineRemote]:
+def on_machine(*options: str, runtime: str = "gym-core", password: str = PASSWORD) -> Generator[MachineRemote]:
     """Run a runtime with the command, until the end of the context."""
     port, vnc_port = free_port(), free_port()
     command = [sys.executable, "-m", "pluriverse_server", "run", str(ROOT / "runtimes" / runtime)]
     ports = ["--vnc-port", str(vnc_port), "--rewarder-port", str(port)]
-    with started([*command, *ports, "--password", PASSWORD, *options]) as (process, _):
-        yield MachineRemote(port, vnc_port, PASSWORD, process)
+    with started([*command, *ports, "--password", password, *options]) as (process, _):
+        yield MachineRemote(port, vnc_port, password, process)
 
 
 @contextlib.contextmanager
@@ -147,15 +147,17 @@ def started(command: list[str], env: dict[str, str] | None = None) -> Generator[
 
 
 @contextlib.contextmanager
-def in_container(env_id: str = "", *, runtime: str = "gym-core") -> Generator[ContainerRemote]:
-    """Run a runtime's image, hardened, until the end of the context."""
+def in_container(
+    env_id: str = "", *, runtime: str = "gym-core", limits: dict[str, Any] = HARDENED, **more: Any
+) -> Generator[ContainerRemote]:
+    """Run a runtime's image, hardened if not told otherwise, until the end of the context."""
     client = docker.from_env()
     options: dict[str, Any] = {
         "name": f"pluriverse-test-{uuid.uuid4().hex[:8]}",
         "environment": {"PLURIVERSE_PASSWORD": PASSWORD, "PLURIVERSE_ENV": env_id},
         "ports": {"5900/tcp": ("127.0.0.1", None), "15900/tcp": ("127.0.0.1", None)},
     }
-    container = client.containers.run(IMAGES + runtime, detach=True, **options, **HARDENED)
+    container = client.containers.run(IMAGES + runtime, detach=True, **options, **limits, **more)
     try:
         port, vnc_port = published(container, 15900), published(container, 5900)
         wait_for_greeting(container)

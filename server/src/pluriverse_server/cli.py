@@ -18,12 +18,14 @@ from .console.options import (
     ENV_HELP,
     RUNTIME_HELP,
     HostOption,
+    PasswordFileOption,
     PasswordOption,
     RewarderPortOption,
     RuntimeArgument,
     VerboseOption,
     VncPortOption,
 )
+from .console.secrecy import keep_secret, read_password
 from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
 from .settings import DisplayBackend, Settings
@@ -49,6 +51,7 @@ def run(
     vnc_port: VncPortOption = 5900,
     rewarder_port: RewarderPortOption = 15900,
     password: PasswordOption = None,
+    password_file: PasswordFileOption = None,
     vnc_password: Annotated[
         bool, typer.Option(envvar="PLURIVERSE_VNC_PASSWORD", help="Whether the VNC port asks for the password.")
     ] = True,
@@ -89,13 +92,14 @@ def run(
             host=host,
             vnc_port=vnc_port,
             rewarder_port=rewarder_port,
-            password=password or generate_password(),
+            password=password or read_password(password_file) or generate_password(),
             vnc_password=vnc_password,
             display_backend=display_backend,
             idle_timeout_s=idle_timeout,
             session_timeout_s=session_timeout,
             zoom=zoom,
         )
+        keep_secret(settings.password)
         set_up_logging(verbose=verbose)
         event_loop.run(serve(settings, show_status=status and sys.stderr.isatty()))
 

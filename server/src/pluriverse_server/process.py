@@ -11,14 +11,18 @@ import resource
 import shutil
 import signal
 import socket
+import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import child_process
 
+from pluriverse_server import confine
 from pluriverse_server.tasks import start_task
 
 log = logging.getLogger(__name__)
@@ -44,6 +48,9 @@ ACCEPTED_AT_ONCE: Final = 16
 
 # What the ports' limits leave is for programs; those that close all that they might have inherited get on with it.
 MAX_DESCRIPTORS: Final = 65536
+
+# The user, and group, that children run as; None: as this process.
+child_user: ContextVar[int | None] = ContextVar("child_user", default=None)
 
 
 class StartError(Exception):
@@ -84,6 +91,21 @@ def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return child_process.child_environment(os.environ, extra)
 
 
+def has_network() -> bool:
+    """Return whether this process may open sockets of the internet."""
+    try:
+        socket.socket(socket.AF_INET).close()
+    except PermissionError:
+        return False
+    return True
+
+
+def confined(command: Sequence[str], network: bool | int) -> list[str]:
+    """Return ``command`` wrapped so that it has no privileges, and no more network than ``network`` says."""
+    allowed = confine.ALL if network is True else confine.NONE if network is False else str(network)
+    return [sys.executable, "-I", "-S", confine.__file__, allowed, *command]
+
+
 @dataclass(frozen=True, slots=True)
 class Pipe:
     """A pipe from a child, which inherits ``write_end``; call ``close_write_end`` once it was started.
@@ -122,6 +144,13 @@ class Pipe:
         self._transport.close()
 
 
+def share(folder: Path) -> None:
+    """Make a private ``folder`` in which children may write, too."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # Its parent decides whose group it gets, and keeps everybody else out.
+    folder.chmod(0o770)
+
+
 class ChildProcess:
     """One running child. Made by ``ChildProcess.start``; ``stop`` ends and reaps it with all that it started."""
 
@@ -149,10 +178,12 @@ class ChildProcess:
         stderr: int | None = None,
         pass_fds: Sequence[int] = (),
         log_level: int = logging.DEBUG,
+        network: bool | int = False,
     ) -> ChildProcess:
         """Start ``command`` in a process group of its own; it is killed when this process ends, however that does.
 
-        Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
+        It runs as ``child_user``, without privileges. ``network``: whether it may use the internet, or the one TCP port
+        that it may connect to. Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
 
         Raises:
             StartError: it isn't there, or the system would not start it; OutOfResources: it may later.
@@ -160,17 +191,25 @@ class ChildProcess:
         # Without this check setpriv would start, and end because it doesn't find the program.
         executable(command[0], path=env.get("PATH") if env is not None else None, cwd=cwd)
         setpriv = executable(child_process.SETPRIV, package=child_process.SETPRIV_PACKAGE)
+        # What has no network already can hand none on.
+        wrapped = confined(command, network) if has_network() else command
+        user, env = child_user.get(), dict(os.environ if env is None else env)
+        if user is not None and env.get("HOME") == os.environ.get("HOME"):
+            env["HOME"] = tempfile.gettempdir()
         output = await Pipe.open()
         try:
             process = await asyncio.create_subprocess_exec(
-                *child_process.dying_with_parent(command, signal.SIGKILL, setpriv),
+                *child_process.dying_with_parent(wrapped, signal.SIGKILL, setpriv),
                 stdin=stdin,
                 stdout=output.write_end if stdout is None else stdout,
                 stderr=output.write_end if stderr is None else stderr,
-                env=dict(env) if env is not None else None,
+                env=env,
                 cwd=cwd,
                 pass_fds=tuple(pass_fds),
                 start_new_session=True,
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
             )
         except (OSError, ValueError) as error:
             output.close()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import docker
 import pytest
@@ -25,6 +26,14 @@ def owned(owner: str) -> list[str]:
         client.close()
 
 
+def logs_of(container: str) -> dict[str, Any]:
+    client = docker.from_env()
+    try:
+        return client.containers.get(container).attrs["HostConfig"]["LogConfig"]
+    finally:
+        client.close()
+
+
 def test_containers_are_started_replaced_and_removed() -> None:
     remotes = DockerRemotes(2, "gym-core", PONG, start_timeout_s=60.0)
     try:
@@ -33,6 +42,7 @@ def test_containers_are_started_replaced_and_removed() -> None:
         assert why_not_ready(second) is None
         before = owned(this_process())
         assert len(before) == 2
+        assert logs_of(before[0]) == {"Type": "json-file", "Config": {"max-file": "3", "max-size": "10m"}}
         assert remotes.replace(1) == second
         client = docker.from_env()
         for id_ in before:

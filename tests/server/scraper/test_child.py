@@ -19,11 +19,17 @@ from support.waiting import eventually
 
 
 @asynccontextmanager
-async def running(folder: Path, *command: str, nice: int = 0) -> AsyncGenerator[Child]:
+async def running(folder: Path, *command: str, nice: int = 0, network: bool = False) -> AsyncGenerator[Child]:
     private = folder / "private"
     private.mkdir()
     child = await Child.start(
-        command, cwd=folder, env=child_environment({"SAID": "hello"}), folder=private, output=ProgramOutput(), nice=nice
+        command,
+        cwd=folder,
+        env=child_environment({"SAID": "hello"}),
+        folder=private,
+        output=ProgramOutput(),
+        nice=nice,
+        network=network,
     )
     try:
         yield child
@@ -40,6 +46,14 @@ async def test_output_and_exit_code_are_the_programs(tmp_path: Path) -> None:
         assert (child.exit_code, child.describe_end()) == (3, "exit status 3")
         await eventually(lambda: child.output_tail == f"hello\n{tmp_path}\nbad")
         assert child.printed_bytes == len(child.output_tail) + 1
+
+
+@pytest.mark.parametrize(("network", "status"), [(False, 1), (True, 0)])
+async def test_program_has_a_network_only_if_it_asked_for_it(tmp_path: Path, network: bool, status: int) -> None:
+    command = [sys.executable, "-c", "import socket; socket.socket(socket.AF_INET)"]
+    async with running(tmp_path, *command, network=network) as child:
+        await child.ended.wait()
+        assert child.exit_code == status
 
 
 async def test_signal_that_ends_it_is_named(tmp_path: Path) -> None:

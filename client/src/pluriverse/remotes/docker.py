@@ -15,6 +15,7 @@ import docker
 import docker.errors
 import requests.exceptions
 from docker.models.containers import Container
+from docker.types import LogConfig
 from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
@@ -38,10 +39,14 @@ CALL_S: Final = 60.0
 LIMITS: Final[dict[str, Any]] = {
     "read_only": True,
     "tmpfs": {"/tmp": ""},  # noqa: S108 - in the container
+    # It drops root at once: these are for running the program as another user than the daemon.
+    "user": "root",
     "cap_drop": ["ALL"],
+    "cap_add": ["SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER"],
     "security_opt": ["no-new-privileges:true"],
     "mem_limit": "1g",
     "pids_limit": 256,
+    "log_config": LogConfig(type=LogConfig.types.JSON, config={"max-size": "10m", "max-file": "3"}),
 }
 
 # None is any free port; the SDK's documentation has it, its types haven't.

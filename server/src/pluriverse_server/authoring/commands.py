@@ -26,6 +26,7 @@ from pluriverse_server.console.options import (
     VerboseOption,
     VncPortOption,
 )
+from pluriverse_server.console.secrecy import keep_secret
 from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.runtime import ManifestError
@@ -282,7 +283,7 @@ def _prepare(
     if draft:
         # For the scraper, which is another process.
         os.environ[DRAFT_VARIABLE] = "1"
-    return Settings(
+    settings = Settings(
         runtime=runtime,
         env_id=env,
         host=host,
@@ -290,3 +291,5 @@ def _prepare(
         rewarder_port=rewarder_port,
         password=password or generate_password(),
     )
+    keep_secret(settings.password)
+    return settings

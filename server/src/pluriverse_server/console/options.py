@@ -29,6 +29,12 @@ PasswordOption = Annotated[
         show_default=False,
     ),
 ]
+PasswordFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="PLURIVERSE_PASSWORD_FILE", help="A file with the password, read once at the start.", show_default=False
+    ),
+]
 DraftOption = Annotated[
     bool,
     typer.Option(

@@ -51,6 +51,7 @@ class ProgramTable(Table):
     """How the program is started. A program that reported frames and stops for ``frozen_after_s`` is replaced.
 
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
+    ``network``: whether it may open sockets of the internet, those to this machine included.
     """
 
     command: Command
@@ -58,6 +59,7 @@ class ProgramTable(Table):
     frozen_after_s: Annotated[float, Field(gt=0, le=600)] = 4.0
     home: Name | None = None
     env: dict[str, str] = {}
+    network: bool = False
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()
 

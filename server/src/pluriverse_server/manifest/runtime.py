@@ -198,6 +198,11 @@ class Manifest(GameTables):
         """Return the tables that hold for an environment."""
         return self._games.get(env_id, self)
 
+    @property
+    def all_games(self) -> Sequence[GameTables]:
+        """The tables of all games: those of the games' files, or the manifest's own."""
+        return list(self._games.values()) or [self]
+
     def with_games(self, games: Sequence[GameFile]) -> Manifest:
         """Return a copy with the environments of ``games``."""
         envs = [

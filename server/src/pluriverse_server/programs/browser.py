@@ -14,7 +14,15 @@ from typing import Final
 
 import psutil
 
-from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, start_error
+from pluriverse_server.process import (
+    ChildProcess,
+    StartError,
+    child_environment,
+    child_user,
+    executable,
+    share,
+    start_error,
+)
 from pluriverse_server.sources.page.devtools import CallTimedOut, DevTools, DevToolsError
 
 from .cpu_wait import cpu_wait_s
@@ -86,8 +94,12 @@ class Browser:
         self._folder = folder
 
     @classmethod
-    async def start(cls, environment: Mapping[str, str], folder: Path, flags: Sequence[str]) -> Browser:
+    async def start(
+        cls, environment: Mapping[str, str], folder: Path, flags: Sequence[str], network: bool | int = True
+    ) -> Browser:
         """Start a browser on the screen that ``environment`` names. ``folder`` is created, and removed by ``stop``.
+
+        ``network``: as ``ChildProcess.start`` has it.
 
         Raises:
             StartError: it isn't installed or did not start; says why.
@@ -95,17 +107,19 @@ class Browser:
         program = executable(BINARY, package="chromium")
         if len(str(folder)) > MAX_FOLDER_CHARS:
             raise StartError(f"the browser's folder {folder} has too long a path; choose another: export TMPDIR=/tmp")
-        sandbox: list[str] = ["--no-sandbox"] if os.geteuid() == 0 else []
+        sandbox: list[str] = ["--no-sandbox"] if os.geteuid() == 0 and child_user.get() is None else []
         try:
-            return await cls._start([program, *FLAGS, *sandbox, *flags], environment, folder)
+            return await cls._start([program, *FLAGS, *sandbox, *flags], environment, folder, network)
         except StartError as error:
             if sandbox or not any(words in str(error) for words in _NO_SANDBOX):
                 raise
         log.info("the browser runs without a sandbox of its own: this system gives ordinary users none")
-        return await cls._start([program, *FLAGS, "--no-sandbox", *flags], environment, folder)
+        return await cls._start([program, *FLAGS, "--no-sandbox", *flags], environment, folder, network)
 
     @classmethod
-    async def _start(cls, command: list[str], environment: Mapping[str, str], folder: Path) -> Browser:
+    async def _start(
+        cls, command: list[str], environment: Mapping[str, str], folder: Path, network: bool | int
+    ) -> Browser:
         try:
             await asyncio.to_thread(_renew, folder)
         except OSError as error:
@@ -120,6 +134,7 @@ class Browser:
                 env=child_environment({**environment, **homes}),
                 stdin=its.fileno(),
                 stdout=its.fileno(),
+                network=network,
             )
         except BaseException:
             ours.close()
@@ -159,7 +174,7 @@ class Browser:
 
 def _renew(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
+    share(folder)
 
 
 def _private_bytes(pid: int) -> int:

@@ -202,7 +202,9 @@ class PageProgram:
 
     async def _open_page(self, environment: Mapping[str, str]) -> Page | None:
         """Replace the current page by a new one; None if the screen was lost meanwhile."""
-        windows = await self._keeper.start(environment, self._flags())
+        # What a runtime serves itself comes from one port.
+        network = self._files.port if self._files is not None and not self._table.origins else True
+        windows = await self._keeper.start(environment, self._flags(), network)
         if windows is None:
             return None
         assert self._outline is not None

@@ -33,8 +33,10 @@ class BrowserKeeper:
         self._on_lost = on_lost
         self._ending: asyncio.Task[None] | None = None
 
-    async def start(self, environment: Mapping[str, str], flags: Sequence[str]) -> Windows | None:
+    async def start(self, environment: Mapping[str, str], flags: Sequence[str], network: bool | int) -> Windows | None:
         """Start the browser if needed, and return its windows; None if the screen was lost meanwhile.
+
+        ``network``: as ``ChildProcess.start`` has it.
 
         Raises:
             StartError: the browser doesn't start.
@@ -43,7 +45,7 @@ class BrowserKeeper:
         if self._ending is not None:
             await asyncio.shield(self._ending)
         if self.browser is None:
-            browser = await Browser.start(environment, self._folder, flags)
+            browser = await Browser.start(environment, self._folder, flags, network)
             if self.environment is not environment:
                 await browser.stop()
                 return None

@@ -23,6 +23,7 @@ from pluriverse_server.process import (
     StartError,
     child_environment,
     executable,
+    share,
     start_error,
 )
 from pluriverse_server.sources.reports import ReportSocket
@@ -216,6 +217,7 @@ class Program:
                 self._command(begin),
                 cwd=self._directory,
                 env=child_environment({**environment, "PLURIVERSE_SOCKET": str(self._socket.path)}),
+                network=self._needs_network(begin),
                 # A scraper's log is for people; it doesn't include its program's output.
                 log_level=logging.INFO if self._manifest.plays_scraped else logging.DEBUG,
             )
@@ -329,7 +331,7 @@ class Program:
         if self._manifest.plays_scraped:
             folder = self._runtime_dir / SCRAPER_FOLDER
             try:
-                folder.mkdir(mode=0o700, exist_ok=True)
+                share(folder)
             except OSError as error:
                 raise start_error("the scraper", error) from error
             return scraper_command(self._directory, folder)
@@ -337,6 +339,11 @@ class Program:
         assert program is not None
         entry = self._catalogue[begin.environment.env_id]
         return python_command(fill_command(program.command, entry, seed=begin.seed, fps=begin.fps))
+
+    def _needs_network(self, begin: Begin) -> bool:
+        # A scraper plays all games, and starts those without a network that ask for none.
+        games = self._manifest.all_games if self._manifest.plays_scraped else [self._game(begin.environment.env_id)]
+        return any(game.program is not None and game.program.network for game in games)
 
     def _ready_within_s(self, begin: Begin) -> float:
         game = self._game(begin.environment.env_id)

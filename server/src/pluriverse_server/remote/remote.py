@@ -16,12 +16,13 @@ from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_scr
 from pluriverse_server.display.screen import X_SERVER
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
 from pluriverse_server.private_folder import PrivateFolder, sweep
-from pluriverse_server.process import StartError, require_free
+from pluriverse_server.process import StartError, child_user, require_free
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.settings import Settings
 from pluriverse_server.tasks import TaskFailed, first_failure, start_task
 from pluriverse_server.viewer.hub import ViewerHub
 
+from .child_user import let_in, user_for_children
 from .environment import EnvironmentService
 from .screen_clients import ScreenClients
 
@@ -89,6 +90,10 @@ class Remote:
         await asyncio.to_thread(sweep)
         folder = _make_folder()
         runtime_dir = folder.path
+        user = user_for_children(settings.runtime.resolve(), runtime_dir.parent)
+        if user is not None:
+            let_in(user, runtime_dir)
+        child_user.set(user)
         screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir))
         try:
             # Independent of each other, and most of the time that a start takes.

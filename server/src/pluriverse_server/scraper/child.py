@@ -53,6 +53,7 @@ class Child:
         folder: Path,
         output: ProgramOutput,
         nice: int = 0,
+        network: bool = False,
     ) -> Child:
         """Start ``command``; ``folder`` is removed when it has been stopped.
 
@@ -71,6 +72,7 @@ class Child:
                 cwd=cwd,
                 env=env,
                 pass_fds=(status.write_end, output_write_end),
+                network=network,
             )
         except BaseException:
             status.close()

@@ -169,6 +169,7 @@ class Play:
             folder=folder,
             output=output,
             nice=BACKGROUND_NICE if background and can_raise_priority() else 0,
+            network=program.network,
         )
         self._exit_stack.push_async_callback(child.stop)
         self._watch_limits(Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes))

@@ -55,6 +55,8 @@ class ReportSocket:
                 f"the report socket {self.path} can't be made: {error}; choose another folder, with a short path: "
                 "export TMPDIR=/tmp"
             ) from error
+        # For programs with a user of their own, whose group its folder then has.
+        self.path.chmod(0o660)
 
     async def stop(self) -> None:
         """Hang up, stop listening, and remove the socket."""

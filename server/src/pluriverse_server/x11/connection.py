@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import socket
+import stat
 import struct
 import threading
 import traceback
@@ -47,6 +48,8 @@ def write_cookie(path: Path) -> None:
     content = struct.pack(">H", xauth.FamilyLocal)
     content += b"".join(struct.pack(">H", len(field)) + field for field in fields)
     write_private_file(path, content)
+    # Its folder is shared with programs that have a user of their own, and with nobody else.
+    path.chmod(0o600 | path.parent.stat().st_mode & stat.S_IRGRP)
 
 
 def open_display(name: str | None = None, xauthority: Path | None = None) -> display.Display:

@@ -1,0 +1,60 @@
+"""Keeps a remote's password from the programs that it runs, which may run as the same user."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.settings import SettingsError
+
+PASSWORD_VARIABLE: Final = "PLURIVERSE_PASSWORD"  # noqa: S105 - its name
+
+# <sys/prctl.h>
+_PR_SET_DUMPABLE: Final = 4
+_PR_CAP_AMBIENT: Final = 47
+_PR_CAP_AMBIENT_CLEAR_ALL: Final = 4
+
+# Where /proc/PID/stat has the addresses of the command line and of the environment, counted from the state.
+_ARGUMENTS_START: Final = 45
+_ENVIRONMENT_END: Final = 48
+
+
+def read_password(path: Path | None) -> str | None:
+    """Return the password in a file, without the end of its line; None without a file.
+
+    Raises:
+        SettingsError: it can't be read.
+    """
+    if path is None:
+        return None
+    try:
+        return path.read_text().rstrip("\r\n")
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"the password's file {path} can't be read: {error}") from error
+
+
+def keep_secret(password: str) -> None:
+    """Close this process to others of its user, and blank the password in what it was started with.
+
+    Children no longer inherit capabilities, nor the password.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    os.environ.pop(PASSWORD_VARIABLE, None)
+    _blank(password.encode())
+    # Neither /proc nor ptrace shows such a process to anyone without CAP_SYS_PTRACE, whoever runs it.
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+
+
+def _blank(secret: bytes) -> None:
+    """Overwrite the secret in the memory that /proc/PID/cmdline and /proc/PID/environ show."""
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    start, end = int(fields[_ARGUMENTS_START]), int(fields[_ENVIRONMENT_END])
+    position = start
+    for item in ctypes.string_at(start, end - start).split(b"\0"):
+        for name in (f"{PASSWORD_VARIABLE}=".encode(), b"--password=", b""):
+            if item == name + secret:
+                ctypes.memset(position + len(name), ord("*"), len(secret))
+        position += len(item) + 1

@@ -1,0 +1,100 @@
+"""What a confined program can't do, in processes of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import socket
+import subprocess
+import sys
+from collections.abc import Generator
+
+import pytest
+from pluriverse_server import confine
+
+# Says of each kind of socket, and of a connection to each port on its command line, whether it is had.
+TRY = """
+import socket, sys
+for kind in ("UNIX", "NETLINK", "INET", "INET6"):
+    for way in ("STREAM", "DGRAM"):
+        if (kind, way) != ("NETLINK", "STREAM"):
+            try:
+                socket.socket(getattr(socket, "AF_" + kind), getattr(socket, "SOCK_" + way)).close()
+                print(f"{kind} {way}: had")
+            except OSError as error:
+                print(f"{kind} {way}: {error.strerror}")
+for port in sys.argv[1:]:
+    try:
+        socket.create_connection(("127.0.0.1", int(port)), 5).close()
+        print(f"{port}: had")
+    except OSError as error:
+        print(f"{port}: {error.strerror}")
+"""
+
+REFUSED = "Permission denied"
+
+
+def run(network: str, *command: str) -> str:
+    """The output of a confined command."""
+    line = [sys.executable, "-I", "-S", confine.__file__, network, *command]
+    return subprocess.run(line, check=True, capture_output=True, text=True, timeout=30).stdout
+
+
+def tried(network: str, *ports: int) -> dict[str, str]:
+    """What a confined program has had, and what it was refused with."""
+    lines = run(network, sys.executable, "-c", TRY, *map(str, ports)).splitlines()
+    return dict(line.split(": ") for line in lines)
+
+
+@contextlib.contextmanager
+def listener() -> Generator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_without_a_network_there_are_unix_sockets_alone() -> None:
+    with listener() as port:
+        had = tried(confine.NONE, port)
+    assert [name for name, answer in had.items() if answer == "had"] == ["UNIX STREAM", "UNIX DGRAM", "NETLINK DGRAM"]
+    assert {answer for answer in had.values() if answer != "had"} == {REFUSED}
+
+
+def test_one_port_is_all_that_can_be_connected_to() -> None:
+    with listener() as allowed, listener() as other:
+        had = tried(str(allowed), allowed, other)
+    assert had[str(allowed)] == "had"
+    assert had["INET DGRAM"] == had["INET6 DGRAM"] == REFUSED
+    if landlock_knows_ports():
+        assert had[str(other)] == REFUSED
+
+
+def landlock_knows_ports() -> bool:
+    """Whether the kernel is of 6.7 or newer, and was not told to leave this out."""
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) >= 4
+
+
+def test_all_of_the_network_is_had_by_who_asks_for_it() -> None:
+    with listener() as port:
+        assert set(tried(confine.ALL, port).values()) == {"had"}
+
+
+@pytest.mark.parametrize("network", [confine.ALL, confine.NONE, "80"])
+def test_nobody_has_privileges_or_can_gain_any(network: str) -> None:
+    status = run(network, "cat", "/proc/self/status")
+    fields = dict(line.split(":\t", 1) for line in status.splitlines())
+    assert {fields[name] for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")} == {"0" * 16}
+    assert fields["NoNewPrivs"] == "1"
+
+
+def test_program_that_is_not_there_is_named() -> None:
+    command = [sys.executable, "-I", "-S", confine.__file__, confine.NONE, "/no/such/program"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert ended.returncode != 0
+    assert "No such file" in ended.stderr
+
+
+def test_it_imports_next_to_nothing() -> None:
+    command = [sys.executable, "-I", "-S", "-X", "importtime", confine.__file__, confine.NONE, "true"]
+    imported = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stderr
+    assert "ctypes" in imported
+    assert not [name for name in ("typing", "asyncio", "pathlib", "collections") if f" {name}\n" in imported]
