@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -16,13 +15,12 @@ from pathlib import Path
 from typing import Final
 
 import psutil
-from pluriverse_server.display import Backend, ScreenOptions, make_screen
+from pluriverse_server.display import Backend
+from screen import HEIGHT, WIDTH
 from support.ports import free_port
 from support.xvfb import bare_xvfb
 
 BENCH: Final = Path(__file__).parent
-WIDTH: Final = 1024
-HEIGHT: Final = 768
 GEOMETRY: Final = f"{WIDTH}x{HEIGHT}"
 
 START_DEADLINE_S: Final = 20.0
@@ -35,11 +33,16 @@ STOP_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Desktop:
-    """A screen with its VNC port; ``environment`` is what a program needs in order to draw on it."""
+    """A screen with its VNC port; ``environment`` is what a program needs in order to draw on it.
+
+    Ours have a gate on that port, and the VNC server behind it on a socket.
+    """
 
     vnc_port: int
     environment: dict[str, str]
     servers: list[psutil.Process]
+    gate: psutil.Process | None = None
+    vnc_socket: Path | None = None
 
 
 def python_environment(extra: dict[str, str] | None = None) -> dict[str, str]:
@@ -50,15 +53,16 @@ def python_environment(extra: dict[str, str] | None = None) -> dict[str, str]:
 @contextmanager
 def ours(backend: Backend) -> Generator[Desktop]:
     """A screen as our remotes have it, without a password."""
-    with asyncio.Runner() as runner, tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        options = ScreenOptions(WIDTH, HEIGHT, free_port(), "127.0.0.1", None, backend, Path(folder), "bench")
-        screen = make_screen(options)
-        runner.run(screen.start())
-        try:
-            servers = [psutil.Process(pid) for pid in screen.pids.values()]
-            yield Desktop(options.vnc_port, screen.environment, servers)
-        finally:
-            runner.run(screen.stop())
+    command = [sys.executable, str(BENCH / "screen.py"), backend]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=python_environment(), stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # Leaving the block closes its input, which ends it.
+        where = json.loads(process.stdout.readline())
+        servers = [psutil.Process(pid) for pid in where["servers"]]
+        gate = psutil.Process(where["gate"])
+        yield Desktop(where["vnc_port"], where["environment"], servers, gate, Path(where["vnc_socket"]))
 
 
 @contextmanager

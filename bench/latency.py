@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final
 
+import psutil
 from desktops import Desktop, ours, plain_x0, plain_xvnc, program_on
 from report import Effort, Figures, Line, Measurement, Target, percentile
 from support.rfb import RfbClient
@@ -38,23 +39,46 @@ def run(effort: Effort) -> Figures:
             latencies_ms = _press_keys(screen, effort.of(200, 60))
             figures[f"{name}_p50"] = percentile(latencies_ms, 50)
             figures[f"{name}_p99"] = percentile(latencies_ms, 99)
-            figures[f"{name}_cpu"] = _cpu_share(screen, effort.of(6, 3))
+            figures[f"{name}_cpu"], gate_cpu = _cpu_shares(screen, effort.of(6, 3))
+            if screen.gate is not None:
+                figures[f"{name}_gate_ms"] = _added_by_gate(screen, effort.of(200, 60))
+                figures[f"{name}_gate_cpu"] = gate_cpu
     return figures
 
 
 def _press_keys(screen: Desktop, count: int) -> list[float]:
-    latencies_ms: list[float] = []
     with program_on(screen, "painter.py", "keys"), RfbClient("127.0.0.1", screen.vnc_port) as client:
+        return _press([client], count)[0]
+
+
+def _added_by_gate(screen: Desktop, count: int) -> float:
+    """Return the milliseconds that a press takes longer (p50) than straight to the VNC server, in turns."""
+    assert screen.vnc_socket is not None
+    with (
+        program_on(screen, "painter.py", "keys"),
+        RfbClient("127.0.0.1", screen.vnc_port) as through,
+        RfbClient(screen.vnc_socket) as straight,
+    ):
+        latencies_ms = _press([through, straight], count)
+    return percentile(latencies_ms[0], 50) - percentile(latencies_ms[1], 50)
+
+
+def _press(clients: list[RfbClient], count: int) -> list[list[float]]:
+    """Press a key so many times at each of the clients, in turns; return the milliseconds until each saw the change."""
+    latencies_ms: list[list[float]] = [[] for _ in clients]
+    for client in clients:
         client.wait_for_pixel(*PIXEL, (0, 0, 0))
-        for index in range(WARM_UP + count):
+    for index in range((WARM_UP + count) * len(clients)):
+        turn = index % len(clients)
+        for client in clients:
             _watch(client, random.uniform(*PAUSE_S))
-            level = 0 if index % 2 else 255
-            began = time.perf_counter()
-            client.key(KEY, down=True)
-            client.wait_for_pixel(*PIXEL, (level, level, level))
-            latencies_ms.append(1000 * (time.perf_counter() - began))
-            client.key(KEY, down=False)
-    return latencies_ms[WARM_UP:]
+        level = 0 if index % 2 else 255
+        began = time.perf_counter()
+        clients[turn].key(KEY, down=True)
+        clients[turn].wait_for_pixel(*PIXEL, (level, level, level))
+        latencies_ms[turn].append(1000 * (time.perf_counter() - began))
+        clients[turn].key(KEY, down=False)
+    return [each[WARM_UP:] for each in latencies_ms]
 
 
 def _watch(client: RfbClient, seconds: float) -> None:
@@ -64,15 +88,19 @@ def _watch(client: RfbClient, seconds: float) -> None:
         client.update(left)
 
 
-def _cpu_share(screen: Desktop, seconds: int) -> float:
+def _cpu_shares(screen: Desktop, seconds: int) -> tuple[float, float]:
+    """Return the per cent of a core that the servers take at 60 fps, and the gate."""
+    processes = [screen.servers, [screen.gate] if screen.gate is not None else []]
     with program_on(screen, "painter.py", "frames"), watching(screen.vnc_port, None):
-        before, began = _spent(screen), time.monotonic()
+        before, began = [_spent(each) for each in processes], time.monotonic()
         time.sleep(seconds)
-        return 100 * (_spent(screen) - before) / (time.monotonic() - began)
+        elapsed = time.monotonic() - began
+    servers, gate = (100 * (_spent(each) - spent) / elapsed for each, spent in zip(processes, before, strict=True))
+    return servers, gate
 
 
-def _spent(screen: Desktop) -> float:
-    return sum(times.user + times.system for times in (server.cpu_times() for server in screen.servers))
+def _spent(processes: list[psutil.Process]) -> float:
+    return sum(times.user + times.system for times in (process.cpu_times() for process in processes))
 
 
 X0: Final = "X0tigervnc as it comes"
@@ -84,6 +112,8 @@ MEASUREMENT: Final = Measurement(
         Line("key press → changed pixel, p50", "ms", "xvfb_p50", Target(5), "plain_x0_p50", X0),
         Line("key press → changed pixel, p99", "ms", "xvfb_p99", None, "plain_x0_p99", X0),
         Line("X and VNC server at 60 fps", "% of a core", "xvfb_cpu", None, "plain_x0_cpu", X0),
+        Line("the gate's part of that, p50", "ms", "xvfb_gate_ms", Target(0.2)),
+        Line("gate at 60 fps", "% of a core", "xvfb_gate_cpu", Target(1)),
         Line("the same with display xvnc, p50", "ms", "xvnc_p50", Target(5), "plain_xvnc_p50", XVNC),
         Line("the same with display xvnc, p99", "ms", "xvnc_p99", None, "plain_xvnc_p99", XVNC),
         Line("X and VNC server at 60 fps, xvnc", "% of a core", "xvnc_cpu", None, "plain_xvnc_cpu", XVNC),
