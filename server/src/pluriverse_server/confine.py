@@ -29,6 +29,9 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CONNECT_TCP = 2
 _RULE_NET_PORT = 2
 
+# From <linux/capability.h>, as bits.
+_CHOWN, _SETGID, _SETUID = 1 << 0, 1 << 6, 1 << 7
+
 # <linux/filter.h>: load a word, jump if it equals or is at least a value, mask it, return.
 _LOAD, _EQUALS, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 
@@ -55,8 +58,9 @@ def main() -> None:
     """Become the command."""
     network, *command = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
-    # With root's it could look into any process.
-    _check(libc.capset((ctypes.c_uint32 * 2)(_VERSION_3), (ctypes.c_uint32 * 6)()), "capset")
+    # With root's it could look into any process. A terminal that runs as root needs these to hand over its device.
+    kept = _CHOWN | _SETGID | _SETUID if os.geteuid() == 0 else 0
+    _check(libc.capset((ctypes.c_uint32 * 2)(_VERSION_3), (ctypes.c_uint32 * 6)(kept, kept)), "capset")
     _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     tcp = network not in (NONE, ALL)
     if tcp:

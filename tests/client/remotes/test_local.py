@@ -67,7 +67,7 @@ def test_remotes_are_started_kept_and_replaced(remotes: LocalRemotes, monkeypatc
 
 def test_remote_that_cannot_start_says_why(remotes: LocalRemotes) -> None:
     wrong = LocalRemotes(1, "gym-core", "gym-core.Nonsense-v0", start_timeout_s=30.0)
-    with pytest.raises(RemoteUnavailable, match=r"has no environment 'gym-core\.Nonsense-v0'"):
+    with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
         wrong.start(no_progress)
     assert not daemons()
 

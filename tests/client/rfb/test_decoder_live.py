@@ -45,7 +45,8 @@ async def start_server(screen: Screen, tmp_path: Path) -> AsyncGenerator[StartSe
     async def start(*arguments: str) -> int:
         port = screen_options(tmp_path).vnc_port
         command = ["X0tigervnc", f"-display={screen.display}", f"-rfbport={port}", "-localhost=1", *arguments]
-        servers.append(await ChildProcess.start("VNC server", command, env=child_environment(screen.environment)))
+        environment = child_environment(screen.environment)
+        servers.append(await ChildProcess.start("VNC server", command, env=environment, network=True))
         await wait_for_greeting(port)
         return port
 

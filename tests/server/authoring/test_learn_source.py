@@ -105,7 +105,9 @@ def test_another_games_recordings_teach_nothing(games: Path) -> None:
 
 def test_an_environment_that_is_not_there_is_refused(toy: Path) -> None:
     record(toy, "1.plrec", NUMBERS)
-    with pytest.raises(ManifestError, match=rf"no environment 'toy\.Secodn-v0'; it has 2, such as {SECOND}"):
+    with pytest.raises(
+        ManifestError, match=rf"unknown environment 'toy\.Secodn-v0'; runtime toy has 2, such as {SECOND}"
+    ):
         learn_source(toy, "score", "toy.Secodn-v0")
 
 

@@ -24,6 +24,7 @@ SOURCES: Final = (
     "pyproject.toml",
     "requirements.lock",
     "server",
+    "tools/entrypoint",
     "tools/vendor_assets.py",
 )
 
