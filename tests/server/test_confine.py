@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import socket
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Generator
