@@ -140,10 +140,9 @@ async def test_child_has_as_much_of_a_network_as_it_is_given() -> None:
         assert await connects(port, network=True)
 
 
-async def test_child_has_no_privileges() -> None:
+async def test_child_can_gain_no_privileges() -> None:
     async with child("print(open('/proc/self/status').read())", network=True) as process:
         await ended(process)
-        assert "CapEff:\t0000000000000000" in process.output_tail
         assert "NoNewPrivs:\t1" in process.output_tail
 
 

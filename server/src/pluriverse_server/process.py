@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import functools
 import logging
 import os
 import resource
@@ -91,6 +92,7 @@ def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return child_process.child_environment(os.environ, extra)
 
 
+@functools.cache
 def has_network() -> bool:
     """Return whether this process may open sockets of the internet."""
     try:
