@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import pytest
 from pluriverse_server import confine
@@ -32,12 +32,21 @@ for port in sys.argv[1:]:
         print(f"{port}: {error.strerror}")
 """
 
+# Becomes its command line without capabilities, as where a container's were dropped.
+WITHOUT_PRIVILEGES = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.capset((ctypes.c_uint32 * 2)(0x20080522), (ctypes.c_uint32 * 6)()) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
 REFUSED = "Permission denied"
 
 
-def run(network: str, *command: str) -> str:
-    """The output of a confined command."""
-    line = [sys.executable, "-I", "-S", confine.__file__, network, *command]
+def run(network: str, *command: str, before: Sequence[str] = ()) -> str:
+    """The output of a confined command; ``before`` is what starts it."""
+    line = [*before, sys.executable, "-I", "-S", confine.__file__, network, *command]
     return subprocess.run(line, check=True, capture_output=True, text=True, timeout=30).stdout
 
 
@@ -88,6 +97,11 @@ def test_nobody_has_privileges_or_can_gain_any(network: str) -> None:
     assert {fields[name] for name in ("CapPrm", "CapEff")} == {f"{kept:016x}"}
     assert {fields[name] for name in ("CapInh", "CapAmb")} == {"0" * 16}
     assert fields["NoNewPrivs"] == "1"
+
+
+def test_root_without_privileges_keeps_none() -> None:
+    status = run(confine.NONE, "cat", "/proc/self/status", before=[sys.executable, "-c", WITHOUT_PRIVILEGES])
+    assert "CapPrm:\t0000000000000000" in status
 
 
 def test_program_that_is_not_there_is_named() -> None:

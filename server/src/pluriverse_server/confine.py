@@ -58,9 +58,7 @@ def main() -> None:
     """Become the command."""
     network, *command = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
-    # With root's it could look into any process. A terminal that runs as root needs these to hand over its device.
-    kept = _CHOWN | _SETGID | _SETUID if os.geteuid() == 0 else 0
-    _check(libc.capset((ctypes.c_uint32 * 2)(_VERSION_3), (ctypes.c_uint32 * 6)(kept, kept)), "capset")
+    _drop_capabilities(libc)
     _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     tcp = network not in (NONE, ALL)
     if tcp:
@@ -69,6 +67,14 @@ def main() -> None:
     if network != ALL and processor is not None:
         _refuse_sockets(libc, _filter(*processor, tcp=tcp))
     os.execvp(command[0], command)
+
+
+def _drop_capabilities(libc: ctypes.CDLL) -> None:
+    header, held = (ctypes.c_uint32 * 2)(_VERSION_3), (ctypes.c_uint32 * 6)()
+    _check(libc.capget(header, held), "capget")
+    # With root's it could look into any process. A terminal that runs as root needs these to hand over its device.
+    kept = held[1] & (_CHOWN | _SETGID | _SETUID) if os.geteuid() == 0 else 0
+    _check(libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept)), "capset")
 
 
 def _allow_port(libc: ctypes.CDLL, port: int) -> None:
