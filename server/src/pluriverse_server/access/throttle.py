@@ -54,10 +54,10 @@ class PasswordThrottle:
 
     def judged(self, address: str, *, right: bool, now: float) -> bool:
         """Note a guess' result; return whether to log it: each power of two of an address' wrong ones is."""
-        guesses = self._addresses.get(address)
         if right:
             return False
         self.wrong += 1
+        guesses = self._addresses.get(address)
         if guesses is None:
             guesses = self._addresses[address] = _Guesses()
             if len(self._addresses) > MAX_ADDRESSES:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from typing import Final
 
@@ -11,13 +10,14 @@ from aiohttp import web
 
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.connections import ConnectionTable
+from pluriverse_server.access.strangers import log_dropped, note_guess
 from pluriverse_server.access.throttle import PasswordThrottle
 from pluriverse_server.viewer.hub import MAX_VIEWERS
 
 from .auth import authorized, matches
 from .hub import MAX_CONNECTIONS
 
-log = logging.getLogger(__name__)
+PORT: Final = "rewarder port"
 
 # Browsers that load the viewer's files, health checks, and those who are about to give the password.
 MAX_PENDING: Final = 128
@@ -53,12 +53,9 @@ class Door:
         """Count a new connection; drop another one if there are too many without the password."""
         address = address_key(transport.get_extra_info("peername")[0])
         dropped = self.table.add(transport, address)
-        if dropped is None:
-            return
-        dropped.abort()
-        count = self.table.to_log(time.monotonic())
-        if count:
-            log.warning("rewarder port: %d connections without the password were dropped, last for %s", count, address)
+        if dropped is not None:
+            dropped.abort()
+            log_dropped(PORT, self.table, address, time.monotonic())
 
     async def _judge(self, request: web.Request, right: bool) -> bool:
         address = address_key(request.remote or "")
@@ -68,6 +65,5 @@ class Door:
             return False
         if wait_s:
             await asyncio.sleep(wait_s)
-        if self.throttle.judged(address, right=right, now=now()):
-            log.warning("rewarder port: a wrong password from %s (%d in all)", address, self.throttle.wrong)
+        note_guess(PORT, self.throttle, address, right=right, now=now())
         return right

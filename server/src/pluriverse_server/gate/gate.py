@@ -18,6 +18,7 @@ from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_ini
 
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.connections import ConnectionTable
+from pluriverse_server.access.strangers import log_dropped, note_guess
 from pluriverse_server.access.throttle import PasswordThrottle
 from pluriverse_server.process import StartError, listeners, port_fault, serve
 from pluriverse_server.tasks import start_task
@@ -29,6 +30,8 @@ from .pump import Half, join
 from .vnc_server import VncServerLost, connect
 
 log = logging.getLogger(__name__)
+
+PORT: Final = "VNC"
 
 # Each takes two file descriptors. An agent has one connection, a person who looks on another.
 MAX_CONNECTIONS: Final = 128
@@ -192,8 +195,7 @@ class _ClientHalf(Half):
         assert gate.password is not None
         assert self._challenge is not None
         right = hmac.compare_digest(answer_challenge(gate.password, self._challenge), answer)
-        if gate.throttle.judged(self._address, right=right, now=self._loop.time()):
-            log.warning("VNC: a wrong password from %s (%d in all)", self._address, gate.throttle.wrong)
+        note_guess(PORT, gate.throttle, self._address, right=right, now=self._loop.time())
         if self.transport.is_closing():
             return
         if not right:
@@ -237,6 +239,4 @@ class _ClientHalf(Half):
         self._refuse(f"it did not finish the handshake within {HANDSHAKE_S:g} s")
 
     def _log_dropped(self) -> None:
-        count = self._gate.table.to_log(self._loop.time())
-        if count:
-            log.warning("VNC: %d connections without the password were dropped, last for %s", count, self._address)
+        log_dropped(PORT, self._gate.table, self._address, self._loop.time())
