@@ -127,8 +127,7 @@ class Handshake:
         offered = int(match[1]), int(match[2])
         if offered < (3, 3):
             raise BadHandshake(f"the server knows no later version of RFB than {offered[0]}.{offered[1]}")
-        # Versions in between don't exist and count as 3.3; RealVNC's 4 and 5 and Apple's 3.889 take 3.8.
-        self.version = (3, 8) if offered >= (3, 8) else (3, 7) if offered == (3, 7) else (3, 3)
+        self.version = spoken_version(offered)
         self._out += VERSION % self.version
         self._stage = "its security types"
         return self.version
@@ -210,3 +209,9 @@ class Handshake:
         if size > limit:
             raise LimitExceeded(f"a {what} of {size} bytes, more than {limit}")
         return (yield size).decode(errors="replace")
+
+
+def spoken_version(offered: tuple[int, int]) -> tuple[int, int]:
+    """Return the version to speak with a peer that knows this one: 3.3, 3.7 or 3.8."""
+    # Versions in between don't exist and count as 3.3; RealVNC's 4 and 5 and Apple's 3.889 take 3.8.
+    return (3, 8) if offered >= (3, 8) else (3, 7) if offered == (3, 7) else (3, 3)

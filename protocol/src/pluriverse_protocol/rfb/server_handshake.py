@@ -16,7 +16,7 @@ import struct
 from typing import Final
 
 from .errors import BadHandshake
-from .handshake import ANY_VERSION, OK, VERSION, VERSION_BYTES, ServerInit
+from .handshake import ANY_VERSION, OK, VERSION, VERSION_BYTES, ServerInit, spoken_version
 from .security import CHALLENGE_BYTES, SecurityType
 from .steps import PAUSE, StepReader, Steps
 
@@ -78,8 +78,7 @@ class ServerHandshake:
         match = ANY_VERSION.fullmatch(version)
         if match is None:
             raise BadHandshake(f"an RFB client answers with its version, this one with {version!r}")
-        asked = int(match[1]), int(match[2])
-        self._version = (3, 8) if asked >= (3, 8) else (3, 7) if asked == (3, 7) else (3, 3)
+        self._version = spoken_version((int(match[1]), int(match[2])))
         kind = SecurityType.NONE if self._challenge is None else SecurityType.VNC
         if self._version == (3, 3):
             self._out += _LENGTH.pack(kind)
