@@ -6,9 +6,12 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from pluriverse_server.x11.connection import DisplayLost
+
+# X answers within a millisecond. A server silent for this long is frozen.
+ANSWER_DEADLINE_S: Final = 2.0
 
 
 class Client(Protocol):

@@ -21,16 +21,13 @@ from pluriverse_server.x11.connection import (
     send,
 )
 
-from .client_thread import ClientThread, open_in_thread
+from .client_thread import ANSWER_DEADLINE_S, ClientThread, open_in_thread
 from .keymap import Keymap
 
 log = logging.getLogger(__name__)
 
 # Left, middle, right, and the four ways of a wheel: what a pointer event's mask can say and X programs know.
 BUTTONS: Final = 7
-
-# X answers within a millisecond. A server silent for this long is frozen.
-ANSWER_DEADLINE_S: Final = 2.0
 
 
 class Injector:

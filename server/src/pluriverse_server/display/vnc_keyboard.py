@@ -22,7 +22,7 @@ from pluriverse_server.x11.connection import (
     open_display,
 )
 
-from .client_thread import ClientThread, open_in_thread
+from .client_thread import ANSWER_DEADLINE_S, ClientThread, open_in_thread
 from .keymap import Keymap, Stroke, is_character
 
 log = logging.getLogger(__name__)
@@ -33,9 +33,6 @@ SETTLE_S: Final = 0.1
 # Toolkits read the map on a connection of their own, and may see a press before they see what it means: Chromium typed
 # one character of ten wrong on a busy machine when this was 0.
 NOTICE_S: Final = 0.05
-
-# As the injector: a server silent for this long is frozen.
-ANSWER_DEADLINE_S: Final = 2.0
 
 
 class SpareKeys:

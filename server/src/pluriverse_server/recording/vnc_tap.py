@@ -28,9 +28,8 @@ from pluriverse_server.process import ChildProcess, StartError, child_environmen
 SERVER_NAME: Final = "recorder's VNC server"
 SOCKET_NAME: Final = "recorder.sock"
 
-# It starts within 50 ms.
-START_DEADLINE_S: Final = 5.0
-KNOCK_INTERVAL_S: Final = 0.01
+# It takes a millisecond.
+HANDSHAKE_DEADLINE_S: Final = 5.0
 
 # A whole picture of a common screen is 3 MB; asyncio stops and starts reading whenever so much waits.
 BUFFER_BYTES: Final = 4 * 1024 * 1024
@@ -72,7 +71,11 @@ class VncTap:
         command = [program, f"-display={environment['DISPLAY']}", *arguments]
         server = await ChildProcess.start(SERVER_NAME, command, env=child_environment(environment))
         try:
-            reader, writer = await _connect(server, path)
+            await vnc.wait_for_banner(server, path)
+            try:
+                reader, writer = await asyncio.open_unix_connection(path, limit=BUFFER_BYTES)
+            except OSError as error:
+                raise StartError(f"the {SERVER_NAME} can't be used: {error}\n{server.output_tail}") from error
             tap = cls(server, reader, writer)
             try:
                 await tap._shake_hands()
@@ -121,7 +124,7 @@ class VncTap:
     async def _shake_hands(self) -> None:
         handshake = Handshake()
         try:
-            async with asyncio.timeout(START_DEADLINE_S):
+            async with asyncio.timeout(HANDSHAKE_DEADLINE_S):
                 while handshake.done is None:
                     data = await self._reader.read(BUFFER_BYTES)
                     if not data:
@@ -151,20 +154,3 @@ class VncTap:
         parts, self._parts = self._parts, []
         assert began_at is not None
         return began_at, raw_update(parts) if parts else None
-
-
-async def _connect(server: ChildProcess, path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    try:
-        async with asyncio.timeout(START_DEADLINE_S):
-            while True:
-                try:
-                    return await asyncio.open_unix_connection(path, limit=BUFFER_BYTES)
-                except OSError as error:
-                    if server.returncode is not None:
-                        await server.wait()  # for its last words
-                        raise StartError(
-                            f"the {SERVER_NAME} ended at once, {server.describe_end()}:\n{server.output_tail}"
-                        ) from error
-                await asyncio.sleep(KNOCK_INTERVAL_S)
-    except TimeoutError:
-        raise StartError(f"the {SERVER_NAME} did not answer within {START_DEADLINE_S:g} s") from None
