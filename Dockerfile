@@ -12,7 +12,7 @@ ARG LAYER=server
 FROM ${BASE} AS base
 ARG SNAPSHOT=
 RUN if [ -n "$SNAPSHOT" ]; then \
-      echo "deb [check-valid-until=no] http://snapshot.debian.org/archive/debian/$SNAPSHOT trixie main" \
+      echo "deb [check-valid-until=no] $SNAPSHOT trixie main" \
         >/etc/apt/sources.list \
       && rm -f /etc/apt/sources.list.d/*; \
     fi

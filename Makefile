@@ -32,7 +32,7 @@ help:  ## List what there is to make
 	  '  RUNTIME=gym-core ($(RUNTIMES))  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
 	  '  AGENT=random (plays what make run runs)' \
 	  '  N=2 (remotes of make up)  TESTS=tests (what make test runs)  WORKERS=$(WORKERS) (how many tests at once)' \
-	  '  PYTHON=… (3.11 or newer)  BASE=debian:trixie-slim@sha256:…  SNAPSHOT=20261101T000000Z (of images)'
+	  '  PYTHON=… (3.11 or newer)  BASE=debian:trixie-slim@sha256:…  SNAPSHOT=http://…/archive/debian/20261101T000000Z/ (of images)'
 
 run: setup  ## Run a remote on this machine, without Docker, until Ctrl-C
 	@exec tools/run $(RUNTIME) $(VNC_PORT) $(REWARDER_PORT) $(DISPLAY_BACKEND) '$(AGENT)'
