@@ -418,6 +418,15 @@ def test_any_local_address_may_be_listened_on(host: str, reached: list[str]) -> 
             socket.create_connection((address, port)).close()
 
 
+def test_what_is_small_goes_to_a_client_at_once() -> None:
+    port = free_port()
+    (listener,) = listeners("127.0.0.1", port)
+    with listener, socket.create_connection(("127.0.0.1", port)):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_taken_address_of_ipv6_is_named_in_brackets() -> None:
     port = free_port()
     named = rf"the VNC port \[::1\]:{port} is taken by .*; choose another with --vnc-port"
