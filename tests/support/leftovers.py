@@ -9,6 +9,9 @@ from typing import Final
 
 import psutil
 
+# What was killed is gone a moment later.
+END_S: Final = 5.0
+
 # Tests beside this one kill X servers on purpose, whose lock files stay until they are replaced.
 OTHERS_CLEAN_UP_S: Final = 10.0
 
@@ -22,8 +25,10 @@ class Leftovers:
 
     def assert_none(self) -> None:
         """Fail with what there is now and wasn't then."""
-        left = self._own() - self._before
-        assert not left, f"left behind: {sorted(left)}"
+        deadline = time.monotonic() + END_S
+        while left := self._own() - self._before:
+            assert time.monotonic() < deadline, f"left behind: {sorted(left)}"
+            time.sleep(0.01)
         deadline = time.monotonic() + OTHERS_CLEAN_UP_S
         while displays := self._displays() - self._displays_before:
             assert time.monotonic() < deadline, f"left behind: {sorted(displays)}"
