@@ -1,12 +1,12 @@
-"""The exceptions of the client.
+"""The exceptions of the client, each also of the kind that Python's own code would raise.
 
 PluriverseError
-├── ConfigurationError     a wrong option, address or environment, or something missing on this machine
-├── ActionError            an action is invalid; names the index and the event
-├── ResetNeeded            step() before the first reset()
-├── Misuse                 a call that isn't allowed now; the message says why
-├── Closed                 the environment is closed
-└── RemoteError            one remote
+├── ConfigurationError     ValueError: a wrong option, address or environment, or something missing on this machine
+├── ActionError            ValueError: an action is invalid; names the index and the event
+├── ResetNeeded            RuntimeError: step() before the first reset()
+├── Misuse                 RuntimeError: a call that isn't allowed now; the message says why
+├── Closed                 RuntimeError: the environment is closed
+└── RemoteError            RuntimeError: one remote
     ├── RemoteUnavailable  it could not be started or reached
     └── RemoteFailed       it broke later: also in ``info["n"][i]["error"]``
 """
@@ -21,27 +21,27 @@ class PluriverseError(Exception):
     """Root of the errors of environments, remotes and rewarder connections."""
 
 
-class ConfigurationError(PluriverseError):
+class ConfigurationError(PluriverseError, ValueError):
     """An option is wrong, or something is missing; the message says what was expected, and how to fix it."""
 
 
-class ActionError(PluriverseError):
+class ActionError(PluriverseError, ValueError):
     """An action is invalid; nothing was sent to any remote."""
 
 
-class ResetNeeded(PluriverseError):
+class ResetNeeded(PluriverseError, RuntimeError):
     """``step()`` was called before the first ``reset()``."""
 
 
-class Misuse(PluriverseError):
+class Misuse(PluriverseError, RuntimeError):
     """The call isn't allowed now; the message says why, and nothing was done."""
 
 
-class Closed(PluriverseError):
+class Closed(PluriverseError, RuntimeError):
     """The environment is closed, or was never configured."""
 
 
-class RemoteError(PluriverseError):
+class RemoteError(PluriverseError, RuntimeError):
     """Root of the errors of one remote."""
 
 
