@@ -32,7 +32,15 @@ def test_connection_that_breaks_soon_counts_as_one_more_failure() -> None:
     backoff.whole(1.0)
     backoff.broke(1.0 + STEADY_S / 2)
     assert backoff.pause(EVEN) == FIRST_PAUSE_S
-    assert backoff.broken_for(10.0) == 10.0
+
+
+def test_line_that_breaks_soon_after_it_was_mended_has_all_of_its_time_again() -> None:
+    backoff = Backoff()
+    backoff.broke(0.0)
+    backoff.whole(20.0)
+    backoff.broke(20.0 + STEADY_S / 2)
+    backoff.broke(29.0)
+    assert backoff.broken_for(30.0) == 10.0 - STEADY_S / 2
 
 
 def test_connection_that_held_begins_anew() -> None:

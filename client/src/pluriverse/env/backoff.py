@@ -28,18 +28,19 @@ class Backoff:
 
     def broke(self, now: float) -> None:
         """Note that the connection broke; nothing changes if it was broken already."""
+        if self._whole_since is None and self._broken_since is not None:
+            return
         if self._whole_since is not None and now - self._whole_since >= STEADY_S:
-            self._attempts, self._broken_since = 0, None
+            self._attempts = 0
         self._whole_since = None
-        if self._broken_since is None:
-            self._broken_since = now
+        self._broken_since = now
 
     def whole(self, now: float) -> None:
         """Note that the connection is whole."""
         self._whole_since = now
 
     def broken_for(self, now: float) -> float:
-        """Return for how long it hasn't been whole and steady."""
+        """Return for how long it has been broken; each time counts for itself."""
         return now - self._broken_since if self._broken_since is not None else 0.0
 
     def pause(self, chance: float) -> float:
