@@ -119,6 +119,20 @@ class Outcome:
         return info
 
 
+# Times, and bounds of differences of times, under the keys that users see them by.
+TIMES: Final = {
+    "diagnostics.image_local_time": "picture_at",
+    "diagnostics.image_remote_time": "painted_at",
+    "reward_buffer.remote_time": "message_sent_at",
+    "reward_buffer.local_time": "message_received_at",
+}
+BOUNDS: Final = {
+    f"{PREFIX}clock_skew": "skew",
+    f"{PREFIX}lag.observation": "observation_lag",
+    f"{PREFIX}lag.action": "action_lag",
+    f"{PREFIX}lag.reward": "reward_lag",
+    f"{PREFIX}lag.rewarder_message": "message_lag",
+}
 # Fields that users see under these keys, unless they are None or False.
 _FIELDS: Final = {
     "error": "error",
@@ -126,15 +140,8 @@ _FIELDS: Final = {
     "env_status.reconnecting": "reconnecting",
     "mask.masked.action": "masked_action",
     "mask.masked.observation": "masked_observation",
-    "diagnostics.image_local_time": "picture_at",
-    "diagnostics.image_remote_time": "painted_at",
-    "reward_buffer.remote_time": "message_sent_at",
-    "reward_buffer.local_time": "message_received_at",
-    f"{PREFIX}clock_skew": "skew",
-    f"{PREFIX}lag.observation": "observation_lag",
-    f"{PREFIX}lag.action": "action_lag",
-    f"{PREFIX}lag.reward": "reward_lag",
-    f"{PREFIX}lag.rewarder_message": "message_lag",
+    **TIMES,
+    **BOUNDS,
 }
 _KEYS: Final = tuple(_FIELDS)
 _LATEST: Final = (*_FIELDS.values(), "completed_id", "completed_state")

@@ -8,6 +8,7 @@ import numpy as np
 import psutil
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, ResetNeeded
 from support.remotes import MachineRemote, on_machine
 
@@ -86,6 +87,18 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
     assert first[0] != episode(cart, seed=5)
 
 
+def test_infos_are_the_same_numbers_at_every_step_where_one_wants_them_to_be(place: str) -> None:
+    with PluriverseEnv(CART, remotes=place, measured=True) as env:
+        _, info = env.reset()
+        kinds: dict[str, type[Any]] = {key: type(value) for key, value in info.items()}
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = env.step(1)
+            assert {key: type(value) for key, value in info.items()} == kinds
+            over = terminated or truncated
+        assert info["ended"] == Ended.OUTCOME
+
+
 def test_episode_that_began_by_itself_can_be_joined(cart: PluriverseEnv) -> None:
     episode(cart)
     assert cart.reset(options={"join": True})[0] in cart.observation_space
@@ -117,10 +130,12 @@ def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
         PluriverseEnv(PONG, remotes="local:2")
 
 
-def test_unknown_render_mode_leaves_nothing_behind(place: str) -> None:
+def test_unknown_options_leave_nothing_behind(place: str) -> None:
     before = len(psutil.Process(os.getpid()).net_connections())
     with pytest.raises(ConfigurationError, match="render mode"):
         PluriverseEnv(PONG, remotes=place, render_mode="ansi")
+    with pytest.raises(ConfigurationError, match="measured"):
+        PluriverseEnv(PONG, remotes=place, measured="ful")  # pyright: ignore[reportArgumentType] - a slip
     assert len(psutil.Process(os.getpid()).net_connections()) == before
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 
 import pytest
+from pluriverse.adapters.registration import gymnasium_spec
 
 REGISTERED = 'assert "pluriverse/gym-core.Pong-v3" in gymnasium.registry'
 
@@ -24,6 +26,26 @@ def run(code: str) -> None:
 )
 def test_environments_are_registered_by_importing_us(imports: str) -> None:
     run(f"{imports}\n{REGISTERED}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pluriverse.adapters.gymnasium:pluriverse/gym-core.FrozenLake-v1", "pluriverse:pluriverse/gym-core.FrozenLake-v1"],
+)
+def test_environments_are_found_by_names_that_say_what_to_import(name: str) -> None:
+    # No such address: it was found, and not made.
+    run(
+        f"import gymnasium\ntry:\n gymnasium.make({name!r}, remotes='nowhere')\n"
+        "except Exception as error:\n assert type(error).__name__ == 'ConfigurationError', error"
+    )
+
+
+def test_specs_that_were_pickled_make_their_environments_in_a_fresh_process() -> None:
+    spec = pickle.dumps(gymnasium_spec("gym-core.FrozenLake-v1"))
+    run(
+        f"import pickle\nspec = pickle.loads({spec!r})\ntry:\n spec.make(remotes='nowhere')\n"
+        "except Exception as error:\n assert type(error).__name__ == 'ConfigurationError', error"
+    )
 
 
 def test_importing_us_imports_neither_gymnasium_nor_numpy() -> None:

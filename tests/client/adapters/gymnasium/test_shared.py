@@ -5,10 +5,8 @@ from collections.abc import Generator
 import numpy as np
 import pytest
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.gymnasium.shared import Renderer, checked_seed, drawn_seed, generator_of, info_of, open_core
+from pluriverse.adapters.gymnasium.shared import Renderer, checked_seed, drawn_seed, generator_of, open_core
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.adapters.player import StepResult
-from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
 from pluriverse_protocol.limits import MAX_SEED
 
@@ -41,18 +39,6 @@ def test_later_seeds_follow_from_the_first() -> None:
     assert seeds == [drawn_seed(other) for _ in range(9)]
     assert len(set(seeds)) == 9
     assert drawn_seed(None) is None
-
-
-def test_what_is_measured_can_be_left_out() -> None:
-    turn = StepResult(
-        np.zeros((1, 1, 3), np.uint8),
-        truncated=True,
-        lost=True,
-        lives=3,
-        outcome=Outcome(done=True, truncated=True, error="it broke", episode_id=4, reward_lag=(0.1, 0.2)),
-    )
-    assert info_of(turn, measured=False) == {"error": "it broke", "lives": 3, "lost": True}
-    assert info_of(turn, measured=True).keys() == turn.info.keys() - {"terminated", "truncated"} | {"lost"}
 
 
 @pytest.fixture(scope="module")

@@ -3,19 +3,17 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
-from pluriverse.adapters.gymnasium.shared import drawn_seed, generator_of
+from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
+from support.cart_poles import CART, STEPS, assert_answers_as_gymnasium
 from support.remotes import MachineRemote, kill_remote, on_machine
 
 PONG = "gym-core.PongDeterministic-v3"
 MINIGRID = "gym-core.MiniGrid-Empty-5x5-v0"
-CART = "gym-core.CartPoleLowDSync-v0"
-STEPS = 60
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is out of date:DeprecationWarning")
 
@@ -45,55 +43,11 @@ def make(places: str) -> Generator[Make]:
         env.close()
 
 
-class Seeded(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Gymnasium's own environment, with the seeds of episodes that follow a seeded one drawn as ours are."""
-
-    generator: np.random.Generator | None = None
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        if seed is not None:
-            self.generator = generator_of(seed)
-        return self.env.reset(seed=drawn_seed(self.generator) if seed is None else seed, options=options)
-
-
-def cart_poles(mode: AutoresetMode) -> SyncVectorEnv:
-    return SyncVectorEnv([lambda: Seeded(gymnasium.make("CartPole-v0"))] * 2, autoreset_mode=mode)
-
-
-def assert_alike(ours: Any, theirs: Any, context: Any) -> None:
-    """Two answers to one call, of which ours has a picture, too."""
-    assert len(ours) == len(theirs)
-    np.testing.assert_array_equal(ours[0]["observation"], theirs[0], err_msg=str(context))
-    for mine, other in zip(ours[1:-1], theirs[1:-1], strict=True):
-        np.testing.assert_array_equal(mine, other, err_msg=str(context))
-        assert mine.dtype == other.dtype
-    mine, other = ours[-1], theirs[-1]
-    assert mine.keys() >= other.keys()
-    for key in other.keys() & {"_final_obs", "_final_info"}:
-        np.testing.assert_array_equal(mine[key], other[key])
-    for one, another in zip(mine.get("final_obs", []), other.get("final_obs", []), strict=True):
-        np.testing.assert_array_equal(one if one is None else one["observation"], another)
-
-
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_calls_are_answered_as_gymnasium_answers_them(mode: AutoresetMode, make: Make) -> None:
-    ours, theirs = make(CART, autoreset_mode=mode), cart_poles(mode)
-    assert ours.metadata["autoreset_mode"] is mode
-    assert_alike(ours.reset(seed=7), theirs.reset(seed=7), "reset")
-    generator = np.random.default_rng(1)
-    ends = 0
-    for step in range(STEPS):
-        actions = generator.integers(0, 2, 2)
-        answer = ours.step(actions)
-        assert_alike(answer, theirs.step(actions), step)
-        ended = answer[2] | answer[3]
-        ends += ended.sum()
-        if mode is AutoresetMode.DISABLED and ended.any():
-            masked = ours.reset(options={"reset_mask": ended})
-            assert_alike(masked, theirs.reset(options={"reset_mask": ended}), step)
-            np.testing.assert_array_equal(masked[1]["_lost"], ended)
-    assert ends > 2
-    assert_alike(ours.reset(seed=[3, None]), theirs.reset(seed=[3, None]), "reset in the middle")
+    env = make(CART, autoreset_mode=mode)
+    assert env.metadata["autoreset_mode"] is mode
+    assert_answers_as_gymnasium(env)
 
 
 def test_observations_are_in_the_batched_space_with_text_and_pointer(make: Make) -> None:
@@ -115,6 +69,35 @@ def test_events_are_batched_as_a_tuple_of_lists(make: Make) -> None:
     env.step(([], [("PointerEvent", 3, 4, 0)]))
 
 
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_infos_are_the_same_numbers_at_every_step_and_reset(mode: AutoresetMode, make: Make) -> None:
+    env = make(CART, autoreset_mode=mode)
+    _, infos = env.reset()
+    assert "stats.gauges.diagnostics.lag.observation" in infos
+    expected = {key: (values.dtype, values.shape) for key, values in infos.items()}
+    assert {dtype.kind for dtype, _ in expected.values()} == set("bif")
+    ends = 0
+    for _ in range(STEPS):
+        _, _, terminations, truncations, infos = env.step(np.array([1, 1]))
+        ended = terminations | truncations
+        ends += ended.sum()
+        finals = {key: infos.pop(key) for key in list(infos) if key.lstrip("_").startswith("final_")}
+        assert {key: (values.dtype, values.shape) for key, values in infos.items()} == expected
+        assert all(infos[f"_{key}"].all() for key in infos if not key.startswith("_"))
+        if mode is AutoresetMode.SAME_STEP:
+            assert bool(finals) == ended.any()
+            assert not infos["ended"].any()
+            for index in np.flatnonzero(ended):
+                assert finals["final_info"]["reason"][index] == "game over"
+                assert finals["final_info"]["ended"][index] == Ended.OUTCOME
+        else:
+            assert (infos["ended"] == np.where(terminations, Ended.OUTCOME, Ended.NO)).all()
+        if mode is AutoresetMode.DISABLED and ended.any():
+            _, infos = env.reset(options={"reset_mask": ended})
+            assert {key: (values.dtype, values.shape) for key, values in infos.items()} == expected
+    assert ends
+
+
 @pytest.mark.parametrize("copy", [True, False])
 def test_observations_are_copies_unless_one_wants_them_not_to_be(copy: bool, make: Make) -> None:
     env = make(PONG, copy=copy)
@@ -134,7 +117,7 @@ def test_pictures_of_all_are_rendered(make: Make) -> None:
 
 
 def test_episodes_without_a_seed_begin_by_themselves(make: Make) -> None:
-    env = make(CART, autoreset_mode="SameStep")
+    env = make(CART, autoreset_mode="SameStep", measured="full")
     env.reset()
     for _ in range(STEPS):
         _, _, terminations, _, infos = env.step(np.array([1, 1]))
@@ -181,7 +164,7 @@ def test_wrong_use_says_the_rule(make: Make) -> None:
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on(mode: AutoresetMode) -> None:
-    env = PluriverseVectorEnv(PONG, num_envs=2, remotes="local:2", autoreset_mode=mode)
+    env = PluriverseVectorEnv(PONG, num_envs=2, remotes="local:2", autoreset_mode=mode, measured="full")
     try:
         _, before = env.reset()
         kill_remote(env.core.env.addresses[0])

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.info import Measured, info_of, numbers
 from pluriverse.adapters.observations import Observations, state_array
+from pluriverse.adapters.player import StepResult
 
 # Values of these types become arrays of their type; of others, arrays of objects.
 _NUMBERS: Final = (bool, int, float, np.number)
@@ -48,6 +50,20 @@ class ObservationBatch:
         if self._state_shape is not None:
             parts["observation"] = self._states.copy() if copy else self._states
         return parts if len(parts) > 1 else parts["vision"]
+
+
+def infos_of(n: int, results: Mapping[int, StepResult], measured: Measured) -> dict[str, Any]:
+    """Return the infos of some of ``n`` environments' results, by index in ascending order, as ``batch_infos`` does."""
+    if measured is not True:
+        return batch_infos(n, ((index, info_of(result, measured)) for index, result in results.items()))
+    indices = list(results)
+    mask = np.zeros(n, np.bool_)
+    mask[indices] = True
+    batch: dict[str, Any] = {}
+    for key, values in numbers(list(results.values())).items():
+        batch[key] = values if len(indices) == n else _spread(n, indices, values)
+        batch[f"_{key}"] = mask.copy()
+    return batch
 
 
 def batch_infos(n: int, infos: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:

@@ -7,13 +7,14 @@ from typing import Any, Final
 import gymnasium
 
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
 
 from .gym_spaces import action_space, observation_space
-from .shared import RENDER_MODES, Renderer, checked_seed, drawn_seed, info_of, open_core
+from .shared import RENDER_MODES, Renderer, checked_seed, drawn_seed, open_core
 
 RESET_OPTIONS: Final = {"join"}
 
@@ -24,7 +25,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     An observation is a picture, uint8 (height, width, channels), RGB or grey, or ``{"vision": picture, "text": str,
     "observation": float32 array}`` with those parts that the environment has. An action is an integer where the
     environment has discrete actions, else ``{"pointer": …, "buttons": …, "keys": …}``; see ``action_space``. ``info``
-    has the keys of docs/agents.md, those that the program reports, and ``lost``: whether the remote broke.
+    has the keys of docs/agents.md, and those that the program reports.
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012 - Gymnasium declares it so
@@ -35,7 +36,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         *,
         remotes: int | str | RemoteManager = 1,
         render_mode: str | None = None,
-        measured: bool = True,
+        measured: Measured = "full",
         **options: Any,
     ) -> None:
         """Start or find the remote; blocks until it is there.
@@ -44,7 +45,8 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             env_id: such as ``"gym-core.Pong-v3"``; None for whatever the remote plays.
             remotes: one, as in ``pluriverse.make``: ``1``, ``"local:1"``, ``"vnc://host:5900+15900?password=…"``.
             render_mode: ``"human"``, ``"rgb_array"`` or None.
-            measured: whether ``info`` has lags, counts, ids and times, or only what the program reports.
+            measured: "full": ``info`` has lags, counts, ids, states and what the program reports, as they come. True:
+                numbers only, the same keys at every step, as in vectors. False: only what the program reports.
             options: see ``shared.open_core``: ``actions`` ("auto", "discrete", "keys", "pointer" or "events"),
                 ``size``, ``grey``, ``crop``, ``frame_skip``, ``fps``, ``max_episode_steps``, ``vnc``, …
 
@@ -52,6 +54,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: the remote could not be started or reached.
         """
+        self._measured: Measured = check_measured(measured)
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
         try:
             self._renderer = Renderer(self.core, render_mode)
@@ -59,7 +62,6 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             self.core.close()
             raise
         self._observations = Observations(self.core.spaces, self.core.pictures)
-        self._measured = measured
         self.render_mode: str | None = render_mode
         self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self.core.fps / options.get("frame_skip", 1)}
         self.observation_space: gymnasium.Space[Any] = observation_space(self.core)
@@ -119,4 +121,4 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self.core.receive(1)
         self._renderer.show()
         result = self.core.result(0)
-        return self._observations.make(result, copy=True), info_of(result, measured=self._measured)
+        return self._observations.make(result, copy=True), info_of(result, self._measured)

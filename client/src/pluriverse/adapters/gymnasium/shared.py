@@ -1,4 +1,4 @@
-"""Shared by the environment and the vector: opening remotes, seeds, infos and rendering."""
+"""Shared by the environment and the vector: opening remotes, seeds and rendering."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pluriverse_protocol.limits import MAX_SEED
 from pluriverse import remotes as remotes_module
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
-from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.player import Phase
 from pluriverse.env.views import View, make_view
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
 from pluriverse.remotes import RemoteManager
@@ -83,18 +83,6 @@ def drawn_seed(generator: np.random.Generator | None) -> int | None:
 def generator_of(seed: int) -> np.random.Generator:
     """Return Gymnasium's random numbers of a seed."""
     return seeding.np_random(checked_seed(seed))[0]
-
-
-def info_of(result: StepResult, *, measured: bool) -> dict[str, Any]:
-    """Return a result's info, with ``lost``: whether the remote broke. Not ``measured``: only what the program reports.
-
-    ``terminated`` and ``truncated`` are left out: a step returns them.
-    """
-    info = result.info if measured else result.reported_info
-    info.pop("terminated", None)
-    info.pop("truncated", None)
-    info["lost"] = result.lost
-    return info
 
 
 class Renderer:

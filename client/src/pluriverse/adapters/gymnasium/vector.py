@@ -12,15 +12,16 @@ from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.player import Phase, StepResult
 from pluriverse.env.base import seed_each
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
 
-from .batches import ObservationBatch, batch_infos
+from .batches import ObservationBatch, batch_infos, infos_of
 from .gym_spaces import action_space, observation_space
-from .shared import RENDER_MODES, Renderer, drawn_seed, generator_of, info_of, open_core
+from .shared import RENDER_MODES, Renderer, drawn_seed, generator_of, open_core
 
 Infos = dict[int, dict[str, Any]]
 
@@ -48,7 +49,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
-        measured: bool = True,
+        measured: Measured = True,
         **options: Any,
     ) -> None:
         """Start or find the remotes; blocks until they are there.
@@ -60,7 +61,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             autoreset_mode: ``NextStep``, ``SameStep`` or ``Disabled``.
             copy: whether observations are new arrays, or the same ones each time, filled anew.
             render_mode: ``"human"``, ``"rgb_array"`` or None.
-            measured: whether ``infos`` have lags, counts, ids and times, or only what the program reports.
+            measured: True: ``infos`` have numbers, lags and counts among them, the same keys at every step. "full":
+                ids, texts, states and what the program reports, too; so has ``final_info``. False: only the latter.
             options: see ``PluriverseEnv``.
 
         Raises:
@@ -68,6 +70,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             RemoteUnavailable: a remote could not be started or reached.
         """
         self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
+        self._measured: Measured = check_measured(measured)
         core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
         try:
             self._renderer = Renderer(core, render_mode)
@@ -77,7 +80,6 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.core = core
         self._batch = ObservationBatch(core)
         self._copy = copy
-        self._measured = measured
         self._generators: list[np.random.Generator | None] = [None] * num_envs
         self.num_envs: int = num_envs
         self.render_mode: str | None = render_mode
@@ -115,8 +117,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             (index,) = self.core.receive(1)
             waiting.discard(index)
             self._batch.take(index)
-        infos = {index: self._info(index) for index in chosen}
-        return self._observed(), batch_infos(self.num_envs, infos.items())
+        return self._observed(), self._infos(sorted(chosen))
 
     def step(self, actions: Any) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Act everywhere at once, and wait until every environment has answered; see ``PluriverseEnv.step``.
@@ -155,22 +156,19 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             (index,) = core.receive(1)
             if self.autoreset_mode is AutoresetMode.SAME_STEP and core.phase(index) is Phase.ENDED:
                 ends[index] = core.result(index)
-                finals[index] = {"final_obs": self._batch.one(index), "final_info": self._info(index)}
+                finals[index] = {"final_obs": self._batch.one(index), "final_info": self._final_info(index)}
                 self._restart(index)
                 continue
             self._batch.take(index)
             waiting -= 1
         everyone = range(self.num_envs)
         results = [ends[index] if index in ends else core.result(index) for index in everyone]
-        infos = {index: self._info(index) for index in everyone}
-        for index, final in finals.items():
-            infos[index] |= final
         return (
             self._observed(),
             np.array([result.reward for result in results], np.float64),
             np.array([result.terminated for result in results], np.bool_),
             np.array([result.truncated for result in results], np.bool_),
-            batch_infos(self.num_envs, infos.items()),
+            self._infos(everyone) | batch_infos(self.num_envs, finals.items()),
         )
 
     def render(self) -> tuple[Pixels, ...] | None:
@@ -194,8 +192,11 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seed = drawn_seed(self._generators[index])
         self.core.reset(index, seed, join=seed is None)
 
-    def _info(self, index: int) -> dict[str, Any]:
-        return info_of(self.core.result(index), measured=self._measured)
+    def _infos(self, indices: Iterable[int]) -> dict[str, Any]:
+        return infos_of(self.num_envs, {index: self.core.result(index) for index in indices}, self._measured)
+
+    def _final_info(self, index: int) -> dict[str, Any]:
+        return info_of(self.core.result(index), "full" if self._measured else False)
 
     def _observed(self) -> Any:
         self._renderer.show()
