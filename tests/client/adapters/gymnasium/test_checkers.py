@@ -5,13 +5,17 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import RecordVideo, vector
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.vnc import VncOptions
+from support.films import films
 from support.remotes import on_machine
 
 # A structured observation's numbers may be anything; Gymnasium's own environments get this warning, too.
@@ -95,6 +99,27 @@ def test_remotes_that_are_started_pass_the_checks_of_rendering_and_closing() -> 
         check_env(env)
     finally:
         env.close()
+
+
+def test_films_of_gymnasium_show_what_the_agent_saw_at_its_rate(remotes: str, tmp_path: Path) -> None:
+    env = make("gym-core.PongDeterministic-v3", remotes, render_mode="rgb_array", size=(42, 42), frame_skip=2)
+    with films() as written:
+        recorder = RecordVideo(env, str(tmp_path / "one"), episode_trigger=lambda _: True)
+        recorder.reset()
+        for _ in range(4):
+            recorder.step(0)
+        recorder.close()
+        several = gymnasium.make_vec(
+            "pluriverse/gym-core.PongDeterministic-v3", num_envs=1, remotes=remotes, render_mode="rgb_array"
+        )
+        vectors = vector.RecordVideo(several, str(tmp_path / "several"), episode_trigger=lambda _: True)
+        vectors.reset()
+        vectors.step(np.array([0]))
+        vectors.close()
+    one, several_films = written
+    assert (one.fps, len(one.frames)) == (30, 5)
+    assert (several_films.fps, len(several_films.frames)) == (60, 2)
+    assert {frame.shape for film in written for frame in film.frames} == {(210, 160, 3)}
 
 
 @needs_stable_baselines

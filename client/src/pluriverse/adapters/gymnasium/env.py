@@ -13,6 +13,7 @@ from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
 
+from .atari import Ale, frameskip_of, is_atari
 from .gym_spaces import action_space, observation_space
 from .shared import RENDER_MODES, Renderer, checked_seed, drawn_seed, open_core
 
@@ -25,9 +26,11 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     An observation is a picture, uint8 (height, width, channels), RGB or grey, or ``{"vision": picture, "text": str,
     "observation": float32 array}`` with those parts that the environment has. An action is an integer where the
     environment has discrete actions, else ``{"pointer": …, "buttons": …, "keys": …}``; see ``action_space``. ``info``
-    has the keys of docs/agents.md, and those that the program reports.
+    has the keys of docs/agents.md, and those that the program reports. Of Atari games there is ``ale``, with what
+    Atari wrappers ask of it.
     """
 
+    ale: Ale
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012 - Gymnasium declares it so
 
     def __init__(
@@ -62,6 +65,10 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             self.core.close()
             raise
         self._observations = Observations(self.core.spaces, self.core.pictures)
+        if is_atari(self.core.actions):
+            self.ale = Ale(self.core)
+        # Atari wrappers that skip frames themselves look here whether anybody else does.
+        self._frameskip = frameskip_of(self.core.described.env_id, options.get("frame_skip", 1))
         self.render_mode: str | None = render_mode
         self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self.core.fps / options.get("frame_skip", 1)}
         self.observation_space: gymnasium.Space[Any] = observation_space(self.core)
@@ -111,6 +118,17 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ResetNeeded: there was no reset yet.
         """
         return self._renderer.picture(0) if self.render_mode == "rgb_array" else None
+
+    def get_action_meanings(self) -> list[str]:
+        """Return the names of the discrete actions: of Atari games ale-py's, such as ``["NOOP", "FIRE", "UP"]``.
+
+        Raises:
+            Misuse: actions are of another kind.
+        """
+        actions = self.core.actions
+        if actions.kind != "discrete":
+            raise Misuse(f"only discrete actions have names, and these are of kind {actions.kind!r}")
+        return [choice.name for choice in actions.choices]
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started here; may be called repeatedly."""

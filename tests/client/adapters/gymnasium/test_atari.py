@@ -1,0 +1,120 @@
+"""What others' Atari wrappers ask of an environment, unchanged."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Generator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from ale_py.env import AtariEnv
+from gymnasium.wrappers import AtariPreprocessing
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.adapters.gymnasium.atari import frameskip_of
+from pluriverse.errors import Misuse
+from support.remotes import on_machine
+
+BREAKOUT = "gym-core.BreakoutNoFrameskip-v3"
+FREEWAY = "gym-core.FreewayNoFrameskip-v3"
+CART = "gym-core.CartPole-v0"
+LIVES = 5
+
+needs_stable_baselines = pytest.mark.skipif(
+    importlib.util.find_spec("stable_baselines3") is None, reason="stable-baselines3 needs torch, which isn't here"
+)
+
+
+@pytest.fixture(scope="module")
+def place() -> Generator[str]:
+    with on_machine() as remote:
+        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+
+
+@pytest.fixture
+def breakout(place: str) -> Generator[gymnasium.Env[Any, Any]]:
+    env = gymnasium.make(f"pluriverse/{BREAKOUT}", remotes=place)
+    yield env
+    env.close()
+
+
+def lose_a_life(env: gymnasium.Env[Any, Any]) -> Any:
+    """Serve, and stand still until an episode ends; the last step."""
+    for _ in range(2000):
+        step = env.step(1)
+        if step[2] or step[3]:
+            return step
+    raise AssertionError("no life was lost")
+
+
+@pytest.mark.parametrize(("env_id", "game"), [(BREAKOUT, "breakout"), (FREEWAY, "freeway")])
+def test_actions_of_atari_have_ale_pys_names(env_id: str, game: str, place: str) -> None:
+    with PluriverseEnv(env_id, remotes=place) as env:
+        assert env.get_action_meanings() == AtariEnv(game).get_action_meanings()
+
+
+def test_actions_of_other_kinds_have_no_names_and_other_environments_no_emulator(place: str) -> None:
+    with PluriverseEnv(CART, remotes=place, actions="keys") as env:
+        assert not hasattr(env, "ale")
+        with pytest.raises(Misuse, match="'keys'"):
+            env.get_action_meanings()
+
+
+def test_emulator_tells_lives_and_the_screen_that_the_agent_sees(breakout: Any) -> None:
+    observation, _ = breakout.reset(seed=1)
+    ale = breakout.unwrapped.ale
+    assert ale.lives() == LIVES
+    assert ale.getScreenDims() == (210, 160)
+    assert (ale.getScreenRGB() == observation).all()
+    assert not np.shares_memory(ale.getScreenRGB(), observation)
+    grey = np.zeros((210, 160), np.uint8)
+    assert ale.getScreenGrayscale(grey) is None
+    assert (grey == ale.getScreenGrayscale()).all()
+    assert grey.any()
+
+
+def test_grey_pictures_are_the_emulators_screen_in_grey(place: str) -> None:
+    with PluriverseEnv(BREAKOUT, remotes=place, grey=True, size=(84, 84)) as env:
+        observation, _ = env.reset()
+        grey = env.ale.getScreenGrayscale()
+        assert grey is not None
+        assert (grey == observation[:, :, 0]).all()
+
+
+def test_frames_that_a_game_skips_by_itself_are_not_counted() -> None:
+    assert frameskip_of(BREAKOUT, 1) == 1
+    assert frameskip_of(BREAKOUT, 4) == 4
+    assert frameskip_of("gym-core.Breakout-v3", 1) is None
+
+
+def test_preprocessing_of_gymnasium_ends_an_episode_with_each_life(breakout: Any) -> None:
+    env = AtariPreprocessing(breakout, noop_max=3, terminal_on_life_loss=True)
+    observation, _ = env.reset(seed=1)
+    assert observation.shape == (84, 84)
+    assert observation.any()
+    observation, _, terminated, truncated, info = lose_a_life(env)
+    assert (terminated, truncated, info["lives"]) == (True, False, LIVES - 1)
+    assert observation in env.observation_space
+
+
+def test_preprocessing_of_gymnasium_refuses_games_that_skip_frames_themselves(place: str) -> None:
+    with PluriverseEnv("gym-core.Breakout-v3", remotes=place) as env, pytest.raises(ValueError, match="frame-skipping"):
+        AtariPreprocessing(env)
+
+
+@needs_stable_baselines
+def test_wrappers_of_stable_baselines_end_an_episode_with_each_life_and_go_on(breakout: Any) -> None:
+    from stable_baselines3.common.atari_wrappers import AtariWrapper
+
+    # No-ops, skipped frames, episodes of a life, the fire button, small grey pictures and sticky actions, all at once.
+    env = AtariWrapper(breakout, noop_max=3, action_repeat_probability=0.25)
+    observation, _ = env.reset(seed=1)
+    assert observation.shape == (84, 84, 1)
+    for lives in (LIVES - 1, LIVES - 2):
+        terminated, truncated = lose_a_life(env)[2:4]
+        assert (terminated, truncated) == (True, False)
+        assert breakout.unwrapped.ale.lives() == lives
+        env.reset()
+        # The same game goes on.
+        assert breakout.unwrapped.ale.lives() == lives
