@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from pluriverse.errors import ConfigurationError, needed
+from pluriverse.vnc.keys import key_name
 
 from .actions import BUTTONS, ActionMap
 from .core import Core
@@ -121,16 +122,19 @@ class DmEnvironment(dm_env.Environment):
 
 
 def action_spec(actions: ActionMap) -> Any:
-    """Return the specs of the actions that a remote takes; raise ``ConfigurationError`` for lists of events."""
+    """Return the specs of the actions that a remote takes; raise ``ConfigurationError`` for lists of events.
+
+    As in dm_control, the name of an array is those of its numbers, with tabs between them.
+    """
     if actions.kind == "discrete":
         return specs.DiscreteArray(actions.n, np.int32, "action")
-    keys = specs.BoundedArray((len(actions.keys),), np.int32, 0, 1, "keys")
+    keys = specs.BoundedArray((len(actions.keys),), np.int32, 0, 1, "\t".join(map(key_name, actions.keys)))
     if actions.kind == "keys":
         return keys
     if actions.kind == "pointer":
         _, _, width, height = actions.box
-        pointer = specs.BoundedArray((2,), np.int32, [0, 0], [width - 1, height - 1], "pointer")
-        buttons = specs.BoundedArray((BUTTONS,), np.int32, 0, 1, "buttons")
+        pointer = specs.BoundedArray((2,), np.int32, [0, 0], [width - 1, height - 1], "x\ty")
+        buttons = specs.BoundedArray((BUTTONS,), np.int32, 0, 1, "left\tmiddle\tright")
         return {"pointer": pointer, "buttons": buttons, "keys": keys}
     raise ConfigurationError("dm_env has no spec for lists of events; expected discrete, keys or pointer")
 
