@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pluriverse
 import pytest
 from pluriverse import steady
@@ -567,3 +568,32 @@ async def test_wait_returns_when_a_rewarder_says_something(tmp_path: Path) -> No
         b.report(of_reward(1.0))
         assert await waiting
         assert b.step()[1] == [1.0]
+
+
+# ── what can't be ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_seeds_of_numpy_are_sent_and_others_refused_at_once(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        await b.reset()
+        assert b.env.seed(cast("Any", np.int64(7))) == [7]
+        b.env.reset()
+        assert (await b.programs[0].begin()).seed == 7
+        for wrong in (1.5, True, -1, 2**64, "7", [1.5]):
+            with pytest.raises(ConfigurationError, match="seed"):
+                b.env.seed(wrong)  # pyright: ignore[reportArgumentType]
+
+
+async def test_manager_that_fails_with_an_error_of_its_own_fails_the_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(index: int) -> Any:
+        raise KeyError("the fleet's table has no such row")
+
+    async with bench(tmp_path) as b:
+        await b.reset()
+        monkeypatch.setattr(b.env._connections._manager, "replace", fail)  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+        await b.served[0].service.stop("the test has had enough")
+        await b.step_until(lambda step: step[2][0])
+        with pytest.raises(RemoteFailed, match="no such row"):
+            await b.step_until(lambda step: False)

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from pluriverse import steady
-from pluriverse.errors import RemoteUnavailable
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.rewarder import connection as module
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse_protocol import reports
 from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.messages import Reset
 from support.agent import connected
 from support.relay import relaying
@@ -112,6 +113,32 @@ async def test_unknown_environment_fails_with_the_remotes_own_words(served: Serv
         connection.reset(Reset("toy.Nonsense-v0"))
         await eventually(lambda: connection.error)
         assert "unknown environment 'toy.Nonsense-v0'" in str(connection.error)
+
+
+async def test_what_cannot_be_sent_fails_the_call_and_not_the_connection(served: Served) -> None:
+    program = await served.running()
+    async with opened(served.port) as connection:
+        with pytest.raises(ConfigurationError, match="fps"):
+            connection.reset(Reset(FIRST, fps=-1.0))
+        with pytest.raises(ConfigurationError, match="seed"):
+            connection.reset(Reset(FIRST, seed=1.5))  # pyright: ignore[reportArgumentType]
+        with pytest.raises(ConfigurationError, match="can't be sent"):
+            connection.act([KeyEvent(-1, True)])
+        connection.reset(Reset(FIRST, seed=2))
+        assert (await program.begin()).seed == 2
+        assert connection.error is None
+
+
+async def test_mistake_in_a_task_is_an_error_of_the_connection(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    await served.running()
+    async with opened(served.port) as connection:
+
+        def mistake(*_: object) -> None:
+            raise ZeroDivisionError("a slip")
+
+        monkeypatch.setattr(connection, "_dispatch", mistake)
+        await eventually(lambda: connection.error)
+        assert "a slip" in str(connection.error)
 
 
 async def test_second_agent_fails_with_the_remotes_own_words(served: Served) -> None:

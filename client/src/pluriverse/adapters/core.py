@@ -14,6 +14,7 @@ from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.messages import Describe
 
 import pluriverse
+from pluriverse import validation
 from pluriverse.env.actions import Action
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed
@@ -21,7 +22,7 @@ from pluriverse.remotes import RemoteManager
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
 
-from .actions import ActionMap, Kind
+from .actions import KINDS, ActionMap, Kind
 from .pictures import PictureOptions, Pictures, Pixels
 from .player import LOOK_S, Phase, Player, StepResult
 
@@ -62,12 +63,17 @@ class Core:
             RemoteUnavailable: a remote could not be started or reached.
             RemoteFailed: no episode began.
         """
-        if frame_skip < 1 or (max_episode_steps is not None and max_episode_steps < 1):
-            raise ConfigurationError(
-                f"frame_skip is {frame_skip} and max_episode_steps {max_episode_steps}; expected 1 or more"
-            )
-        vnc: VncOptions = options.pop("vnc", None) or VncOptions()
-        if options.pop("vision", True) is False or vnc.picture != PictureSpec():
+        frame_skip = validation.integer("frame_skip", frame_skip, 1)
+        if max_episode_steps is not None:
+            max_episode_steps = validation.integer("max_episode_steps", max_episode_steps, 1)
+        validation.choice("actions", actions, ("auto", *KINDS))
+        whole_screens = validation.flag("whole_screens", whole_screens)
+        pictures = PictureOptions() if pictures is None else validation.instance("pictures", pictures, PictureOptions)
+        vnc: VncOptions = VncOptions()
+        if options.get("vnc") is not None:
+            vnc = validation.instance("vnc", options["vnc"], VncOptions)
+        options.pop("vnc", None)
+        if not validation.flag("vision", options.pop("vision", True)) or vnc.picture != PictureSpec():
             raise ConfigurationError(
                 "the interfaces need the screen as it is; smaller and grey pictures are size and grey"
             )
@@ -77,8 +83,9 @@ class Core:
             self.described: Describe = self._wait_for_episode()
             self.spaces: Spaces | None = self.described.spaces
             width, height = self.described.width or 1024, self.described.height or 768
+            pictures.require_within(width, height)
             box = self.described.picture or (0, 0, width, height)
-            self.pictures: Pictures = Pictures(pictures or PictureOptions(), box, ready=not whole_screens)
+            self.pictures: Pictures = Pictures(pictures, box, ready=not whole_screens)
             self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
             self.env.open_screens(vnc if whole_screens else self.pictures.asked_of(vnc))
         except BaseException:
@@ -129,6 +136,7 @@ class Core:
             RemoteUnavailable: the remote is away.
             RemoteFailed: its screen shows nothing.
         """
+        self.env.require_open()
         if not self.pictures.ready:
             return self._results[index].screen
         viewer = self._viewers.get(index)
@@ -147,7 +155,13 @@ class Core:
         """Ask for a new episode; the answer is its first frame. May be called at any time.
 
         ``join``: if the remote ended the last episode itself, take the one that it began then; ``seed`` must be None.
+
+        Raises:
+            ConfigurationError: remotes don't take this seed.
+            Closed: this is closed, as in all other calls.
         """
+        self.env.require_open()
+        seed = validation.seed(seed)
         player = self._players[index]
         if index in self._ready:
             self._ready.remove(index)
@@ -165,6 +179,7 @@ class Core:
             ResetNeeded: an episode is over, or none has begun.
             Misuse: an environment has not answered its last call, or its answer wasn't received.
         """
+        self.env.require_open()
         for index in actions:
             if not 0 <= index < self.n:
                 raise Misuse(f"there is no environment {index}; expected 0 to {self.n - 1}")
@@ -193,6 +208,7 @@ class Core:
             Misuse: fewer than that have been asked.
             RemoteFailed: they didn't within ``timeout_s`` seconds, or one broke and isn't to be replaced.
         """
+        self.env.require_open()
         asked = len(self._ready) + len(self._waiting)
         if count > asked:
             raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pluriverse import validation
 from pluriverse.errors import ConfigurationError, needed
 from pluriverse.vnc.keys import key_name
 
@@ -46,7 +47,7 @@ class DmEnvironment(dm_env.Environment):
         if core.n != 1:
             raise ConfigurationError(f"a dm_env.Environment is one environment, expected one remote, got {core.n}")
         self.core = core
-        self._seed = seed
+        self._seed = validation.seed(seed)
         self._observations = Observations(core.spaces, core.pictures)
         self._began = False
         self._result: StepResult | None = None
@@ -140,7 +141,7 @@ def action_spec(actions: ActionMap) -> Any:
 
 
 def load(
-    env_id: str,
+    env_id: str | None,
     remotes: Any = 1,
     *,
     seed: int | None = None,
@@ -154,7 +155,7 @@ def load(
     """Start or find one remote, and give it as a ``dm_env.Environment``.
 
     Args:
-        env_id: such as ``"gym-core.PongDeterministic-v3"``.
+        env_id: such as ``"gym-core.PongDeterministic-v3"``; None: whatever the remote plays.
         remotes: where it runs, as in ``pluriverse.make``.
         seed: the first episode's.
         size: (height, width) to resize pictures to; None: as they are.
@@ -168,6 +169,7 @@ def load(
         ConfigurationError: what is asked for can't be had.
         RemoteUnavailable: the remote could not be started or reached.
     """
+    seed = validation.seed(seed)
     core = Core(
         env_id,
         remotes,

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
+from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.rfb import Region
 from pluriverse.rfb.picture import Pixels, average, cut, luma_of
 from pluriverse.vnc import VncOptions
 
 __all__ = ["PictureOptions", "Pictures", "Pixels"]
-
-# Nobody's policy looks at more; it is a slip, such as of pixels for a factor.
-MAX_SIDE: Final = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class PictureOptions:
     ``size`` is (height, width) to resize to, None: as it is. ``grey``: one channel, the luma of ITU-R BT.601.
 
     Raises:
-        ConfigurationError: a number is out of range; says which.
+        ConfigurationError: one isn't that, or a number is out of range; says which.
     """
 
     crop: tuple[int, int, int, int] | None = None
@@ -32,10 +29,20 @@ class PictureOptions:
     grey: bool = False
 
     def __post_init__(self) -> None:
-        if self.crop is not None and (min(self.crop[:2]) < 0 or min(self.crop[2:]) < 1 or max(self.crop) > MAX_SIDE):
-            raise ConfigurationError(f"crop is {self.crop}; expected (x, y, width, height) in pixels of the screen")
-        if self.size is not None and not (1 <= min(self.size) <= max(self.size) <= MAX_SIDE):
-            raise ConfigurationError(f"size is {self.size}; expected (height, width) in pixels")
+        if self.crop is not None:
+            crop = validation.integers("crop", self.crop, ("x", "y", "width", "height"), 0, validation.MAX_SIDE)
+            if min(crop[2:]) < 1:
+                validation.refuse("crop", crop, "a width and a height of at least 1 pixel")
+            object.__setattr__(self, "crop", crop)
+        object.__setattr__(self, "size", validation.picture_size(self.size))
+        object.__setattr__(self, "grey", validation.flag("grey", self.grey))
+
+    def require_within(self, width: int, height: int) -> None:
+        """Raise ConfigurationError if ``crop`` lies beyond a screen of this size."""
+        if self.crop is not None:
+            x, y, across, down = self.crop
+            if x + across > width or y + down > height:
+                raise ConfigurationError(f"crop is {self.crop}; the screen is {width} by {height} pixels")
 
 
 class Pictures:

@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
+from pluriverse import validation
+from pluriverse.errors import Misuse
 from pluriverse.remotes.runtimes import runtime_of
 
 Step = tuple[Any, Any, Any, dict[str, Any]]
@@ -109,6 +111,11 @@ class Env(ABC):
         """The environment inside all wrappers."""
         return self
 
+    def __reduce__(self) -> NoReturn:
+        raise Misuse(
+            "an environment holds connections, and can't be pickled or copied; pickle a function that makes it"
+        )
+
     def __enter__(self) -> Self:
         return self
 
@@ -196,7 +203,13 @@ class ObservationWrapper(Wrapper):
 
 
 def seed_each(seed: int | Sequence[int | None] | None, n: int) -> list[int | None]:
-    """Return a seed for each of ``n`` environments: ``seed + i``, or ``seed[i]``; as many as given."""
-    if seed is None or isinstance(seed, int):
-        return [None if seed is None else seed + index for index in range(n)]
-    return list(seed)
+    """Return a seed for each of ``n`` environments: ``seed + i``, or ``seed[i]``; as many as given.
+
+    Raises:
+        ConfigurationError: one isn't what remotes take.
+    """
+    each = validation.sequence(seed)
+    if each is None:
+        first = validation.seed(seed)
+        each = [None if first is None else first + index for index in range(n)]
+    return [validation.seed(one) for one in each]

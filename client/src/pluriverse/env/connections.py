@@ -165,6 +165,8 @@ class RemoteConnections:
         self._mends = mend
         self._tokens = [secrets.token_hex(TOKEN_BYTES) for _ in range(manager.n)]
         self._backoffs = [Backoff() for _ in range(manager.n)]
+        self.failed: Exception | None = None
+        """Why a remote can't be had again, where that is no error of a remote."""
         self._closed = False
         self._loop = BackgroundLoop("pluriverse", workers=manager.n + 1)
 
@@ -207,7 +209,7 @@ class RemoteConnections:
             async with asyncio.TaskGroup() as group:
                 for index, address in enumerate(addresses):
                     group.create_task(self._connect(index, address))
-        except* RemoteError as errors:
+        except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
     async def _open_screens(self, open_screen: OpenScreen) -> None:
@@ -223,7 +225,7 @@ class RemoteConnections:
                 for connection in self.by_index:
                     if connection is not None and connection.screen is None:
                         group.create_task(open_one(connection))
-        except* RemoteError as errors:
+        except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         self.signal.notify()
 
@@ -284,6 +286,9 @@ class RemoteConnections:
                     connection
                 ):
                     connection.given_up = RemoteFailed(f"{why}; since then: {error}")
+            except Exception as error:
+                log.exception("the line to remote %d can't be mended", index)
+                connection.given_up = RemoteFailed(f"{why}; mending it failed: {error!r}")
             else:
                 if connection.broken is None:
                     log.info("the line to remote %d is mended", index)
@@ -343,6 +348,11 @@ class RemoteConnections:
                 await self._connect(index, address)
             except RemoteError as error:
                 log.warning("remote %d is still away: %s", index, error)
+            except Exception as error:
+                log.exception("remote %d can't be had again", index)
+                self.failed = error
+                self.signal.notify()
+                return
             else:
                 log.info("remote %d is back at %s", index, address)
                 return

@@ -10,10 +10,11 @@ from typing import Any, Final, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM
 from pluriverse_protocol.messages import Describe
 
 from pluriverse import remotes as remotes_module
-from pluriverse import steady
+from pluriverse import steady, validation
 from pluriverse.bell import BELL
 from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, RemoteUnavailable, ResetNeeded
 from pluriverse.remotes import RemoteManager
@@ -33,6 +34,9 @@ from .views import View, make_view
 PROBE_KEYSYM: Final = 0xBEEF1
 
 DEFAULT_FPS: Final = 60.0
+
+# Nobody waits for so many days; more, and the operating system's calls don't take it.
+MAX_WAIT_S: Final = 1e6
 
 
 class ConfigureOptions(TypedDict, total=False):
@@ -57,7 +61,15 @@ class VectorEnv(Env):
     """
 
     def __init__(self, env_id: str | None = None, *, fps: float | None = None) -> None:
-        """``env_id`` None: whatever the remotes play. ``fps``: steps per second; None: the environment's own."""
+        """``env_id`` None: whatever the remotes play. ``fps``: steps per second; None: the environment's own.
+
+        Raises:
+            ConfigurationError: either isn't one.
+        """
+        if env_id is not None:
+            env_id = validation.env_id(env_id)
+        if fps is not None:
+            fps = validation.number("fps", fps, above=0, maximum=MAX_FPS)
         self.spec: EnvSpec | None = EnvSpec(env_id, fps) if env_id is not None else None
         self.metadata: dict[str, Any] = {
             "semantics.async": True,
@@ -123,13 +135,14 @@ class VectorEnv(Env):
         """
         if self._closed or self._connections is not None:
             raise Closed("this environment was configured before; make another one")
+        replace_on_crash = validation.flag("replace_on_crash", replace_on_crash)
+        options = VncOptions() if vnc is None else validation.instance("vnc", vnc, VncOptions)
+        probe_keysym = validation.integer("probe_keysym", probe_keysym, 1, MAX_KEYSYM)
+        probes = validation.flag("action_probes", action_probes)
+        opener = partial(open_screen, options=options) if validation.flag("vision", vision) else None
+        observer = validation.flag("observer", observer)
         env_id = self.spec.id if self.spec is not None else None
-        if isinstance(remotes, int | str):
-            manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
-        else:
-            manager = remotes
-        options = vnc if vnc is not None else VncOptions()
-        opener = partial(open_screen, options=options) if vision else None
+        manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
         connections = RemoteConnections(manager, opener, self._resets, observer=observer, mend=replace_on_crash)
         self._finalizer = weakref.finalize(self, _release, os.getpid(), connections, manager)
         self._replace_on_crash = replace_on_crash
@@ -141,7 +154,7 @@ class VectorEnv(Env):
             self._finalizer()
             raise
         self._connections = connections
-        self._slots = [Slot(probe_keysym=probe_keysym if action_probes else None) for _ in range(manager.n)]
+        self._slots = [Slot(probe_keysym=probe_keysym if probes else None) for _ in range(manager.n)]
         self._note_described()
 
     def open_screens(self, vnc: VncOptions) -> None:
@@ -158,7 +171,7 @@ class VectorEnv(Env):
         Raises:
             RemoteUnavailable: the remote is away, or can't be reached.
         """
-        connection = self._require().by_index[index]
+        connection = self._require().by_index[self._index(index)]
         if connection is None:
             raise RemoteUnavailable(f"remote {index} is away, and has no screen to show")
         return open_screen(connection.address, connection.rewarder.described, VncOptions())
@@ -190,7 +203,7 @@ class VectorEnv(Env):
 
         A remote that is away begins the episode when it is back.
         """
-        connections = self._require()
+        connections, index, seed = self._require(), self._index(index), validation.seed(seed)
         self._resets.wanted = True
         self._resets.seeds[index] = seed
         connection = connections.by_index[index]
@@ -260,7 +273,7 @@ class VectorEnv(Env):
 
     def described(self, index: int) -> Describe | None:
         """Return what a remote last said of itself; None while it is away."""
-        connection = self._require().by_index[index]
+        connection = self._require().by_index[self._index(index)]
         return connection.rewarder.described if connection is not None else None
 
     def wait(self, timeout_s: float, indices: Sequence[int] | None = None) -> bool:
@@ -269,7 +282,8 @@ class VectorEnv(Env):
         ``timeout_s`` is seconds. ``indices`` None: all screens; empty: rewarders alone.
         """
         connections = self._require()
-        chosen = range(self.n) if indices is None else indices
+        timeout_s = validation.number("timeout_s", timeout_s, 0, MAX_WAIT_S)
+        chosen = range(self.n) if indices is None else [self._index(index) for index in indices]
 
         def something_new() -> bool:
             if connections.signal.count != self._seen_signals:
@@ -302,12 +316,23 @@ class VectorEnv(Env):
     def __repr__(self) -> str:
         return f"VectorEnv({self.spec.id if self.spec is not None else None!r}, n={self.n})"
 
+    def require_open(self) -> None:
+        """Raise ``Closed`` unless this is configured, and not closed."""
+        self._require()
+
     def _require(self) -> RemoteConnections:
+        if self._closed:
+            raise Closed("this environment is closed; make another one")
         if self._connections is None:
             raise Closed("this environment isn't configured; call configure(remotes=…) first")
-        if self._closed:
-            raise Closed("this environment is closed")
+        if self._connections.failed is not None:
+            raise RemoteFailed(
+                f"a remote can't be had again: {self._connections.failed!r}"
+            ) from self._connections.failed
         return self._connections
+
+    def _index(self, index: int) -> int:
+        return validation.integer("index", index, 0, self.n - 1)
 
     def _require_begun(self) -> RemoteConnections:
         connections = self._require()

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from pluriverse.errors import RemoteUnavailable
 
@@ -17,6 +17,7 @@ from .health import HEAL_S, is_silent, wait_until_ready
 Progress = Callable[[int, str], None]
 
 
+@runtime_checkable
 class RemoteManager(Protocol):
     """A fixed number of remotes. All calls block; ``replace`` may be called from several threads, for other indices."""
 

@@ -1,11 +1,12 @@
-"""Parses ``remotes=``: a number, ``docker:4``, ``local:4``, or addresses."""
+"""Parses ``remotes=``: a number, ``docker:4``, ``local:4``, addresses, or a manager."""
 
 from __future__ import annotations
 
 import os
 import re
-from typing import Final
+from typing import Any, Final
 
+from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 
 from . import docker, local
@@ -23,27 +24,32 @@ START_S: Final = 60.0
 
 PASSWORD_VARIABLE: Final = "PLURIVERSE_PASSWORD"  # noqa: S105 - its name
 
-_COUNTED: Final = re.compile(r"(?:(docker|local):)?(\d+)")
+_EXPECTED: Final = (
+    f"a number of 1 to {MAX_REMOTES}, 'docker:4', 'local:4', 'vnc://HOST:5900+15900,…?password=…', or a manager with "
+    "n, start, replace and close"
+)
+
+_COUNTED: Final = re.compile(r"(?:(docker|local):)?([0-9]{1,9})")
 
 
-def parse(remotes: int | str, env_id: str | None, *, start_timeout_s: float = START_S) -> RemoteManager:
+def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeout_s: float = START_S) -> RemoteManager:
     """Return the manager of the remotes that ``remotes`` asks for, with nothing started yet.
 
     ``4`` starts four of the environment's runtime: in Docker when an engine answers and has the image, else as local
     processes. ``"docker:4"`` and ``"local:4"`` insist. ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes
-    that run already; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD.
+    that run already; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD. A manager is returned as it is.
 
     Raises:
         ConfigurationError: it is none of these, or can't be had here; says what mends it.
     """
+    start_timeout_s = validation.number("start_timeout_s", start_timeout_s, above=0)
+    if isinstance(remotes, RemoteManager):
+        return remotes
     if isinstance(remotes, str) and remotes.startswith(f"{SCHEME}:"):
         return Attached(parse_addresses(remotes, os.environ.get(PASSWORD_VARIABLE)))
-    match = _COUNTED.fullmatch(str(remotes))
-    if match is None or isinstance(remotes, bool) or not 0 < int(match[2]) <= MAX_REMOTES:
-        raise ConfigurationError(
-            f"remotes={remotes!r}: expected a number of 1 to {MAX_REMOTES}, 'docker:4', 'local:4', "
-            "or 'vnc://HOST:5900+15900,…?password=…'"
-        )
+    match = _COUNTED.fullmatch(remotes if isinstance(remotes, str) else _number(remotes))
+    if match is None or not 0 < int(match[2]) <= MAX_REMOTES:
+        validation.refuse("remotes", remotes, _EXPECTED)
     if env_id is None:
         raise ConfigurationError("remotes can only be started for an environment; name one, or attach with vnc://…")
     runtime = runtime_of(env_id)
@@ -57,3 +63,10 @@ def parse(remotes: int | str, env_id: str | None, *, start_timeout_s: float = ST
             )
         kind = DockerRemotes if no_docker is None else LocalRemotes
     return kind(int(match[2]), runtime, env_id, start_timeout_s=start_timeout_s)
+
+
+def _number(remotes: Any) -> str:
+    try:
+        return str(validation.integer("remotes", remotes))
+    except ConfigurationError:
+        validation.refuse("remotes", remotes, _EXPECTED)

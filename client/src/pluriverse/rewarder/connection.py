@@ -14,12 +14,12 @@ import itertools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from pluriverse_protocol import Headers, ProtocolError, UnknownMethod, decode_from_server, encode, seats
-from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol import Headers, LocalProtocolError, ProtocolError, UnknownMethod, decode_from_server, seats
+from pluriverse_protocol.codec import Envelope, encode_body, envelop
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
 from pluriverse_protocol.messages import (
@@ -38,7 +38,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
 
 from pluriverse import steady
-from pluriverse.errors import RemoteFailed, RemoteUnavailable, printable
+from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteUnavailable, printable
 
 from .clock import WINDOW, ClockEstimator, Skew
 from .reward_buffer import Popped, RewardBuffer, RewardsOverflow
@@ -119,7 +119,7 @@ class RewarderConnection:
         self._episode_id = 0
         self._pinged: dict[int | str, float] = {}
         # The reset that hasn't been answered yet.
-        self._asked_reset: tuple[int, Reset, int] | None = None
+        self._asked_reset: tuple[int, _Encoded, int] | None = None
         self._heard_at = time.monotonic()
         self._tasks: list[asyncio.Task[None]] = []
         self._closed = False
@@ -150,7 +150,7 @@ class RewarderConnection:
         self.lost = None
         if self._asked_reset is not None:
             message_id, reset, leaving = self._asked_reset
-            self._post(encode(reset, Headers(message_id, time.time(), leaving)))
+            self._post(reset.envelop(Headers(message_id, time.time(), leaving)))
 
     async def close(self) -> None:
         """Hang up for good; may be called repeatedly."""
@@ -195,10 +195,9 @@ class RewarderConnection:
             raise RemoteUnavailable(f"the rewarder at {self.name} can't be reached: {printable(str(error))}") from error
         except RemoteFailed as error:
             raise RemoteUnavailable(str(error)) from error
-        self._tasks = [
-            asyncio.create_task(self._receive(socket), name=f"rewarder {self.name}: receive"),
-            asyncio.create_task(self._keep_time(), name=f"rewarder {self.name}: pings"),
-        ]
+        self._tasks.clear()
+        self._begin_task(self._receive(socket), "receive")
+        self._begin_task(self._keep_time(), "pings")
 
     async def _begin(self, socket: ClientConnection, last_number: int | None) -> None:
         if self._closed:
@@ -218,14 +217,23 @@ class RewarderConnection:
     # ── from the thread that steps ──────────────────────────────────────────────────────────────────────────────────
 
     def reset(self, reset: Reset) -> None:
-        """Request a new episode; ``pop`` returns nothing until the remote has granted it."""
+        """Request a new episode; ``pop`` returns nothing until the remote has granted it.
+
+        Raises:
+            ConfigurationError: the protocol doesn't carry this.
+        """
+        encoded = _Encoded(reset)
         with self._lock:
             self._buffer.mask()
-        self._loop.call_soon_threadsafe(self._send_reset, reset)
+        self._loop.call_soon_threadsafe(self._send_reset, encoded)
 
     def act(self, events: Sequence[Event]) -> None:
-        """Send input events on this connection, for environments without a screen."""
-        self._loop.call_soon_threadsafe(self._send, Action(tuple(events)))
+        """Send input events on this connection, for environments without a screen.
+
+        Raises:
+            ConfigurationError: the protocol doesn't carry them.
+        """
+        self._loop.call_soon_threadsafe(self._send, _Encoded(Action(tuple(events))))
 
     def pop(self) -> Popped:
         """Take what has come for one episode; see ``RewardBuffer.pop``."""
@@ -346,25 +354,33 @@ class RewarderConnection:
 
     def _ping(self) -> None:
         sent = steady.now()
-        self._pinged[self._send(Ping())] = sent
+        self._pinged[self._send(_PING)] = sent
         while len(self._pinged) > SILENCE_S / PING_S + FIRST_PINGS:
             del self._pinged[next(iter(self._pinged))]
 
-    def _send_reset(self, reset: Reset) -> None:
+    def _send_reset(self, reset: _Encoded) -> None:
         leaving = self._episode_id
         self._asked_reset = self._send(reset, episode_id=leaving), reset, leaving
 
-    def _send(self, message: AgentMessage, episode_id: int | None = None) -> int:
+    def _send(self, message: _Encoded, episode_id: int | None = None) -> int:
         message_id = next(self._message_ids)
         last_number = self._last_number if self._seated else None
-        self._post(encode(message, Headers(message_id, time.time(), episode_id, last_number=last_number)))
+        self._post(message.envelop(Headers(message_id, time.time(), episode_id, last_number=last_number)))
         return message_id
 
     def _post(self, text: str) -> None:
         """Send a message, unless the line is broken."""
         if self.error is None and self.lost is None and self._socket is not None:
-            self._tasks.append(asyncio.create_task(self._write(self._socket, text)))
-            self._tasks = [task for task in self._tasks if not task.done()]
+            self._begin_task(self._write(self._socket, text), "send")
+
+    def _begin_task(self, coroutine: Coroutine[Any, Any, None], what: str) -> None:
+        self._tasks = [task for task in self._tasks if not task.done()]
+        self._tasks.append(asyncio.create_task(coroutine, name=f"rewarder {self.name}: {what}"))
+        self._tasks[-1].add_done_callback(self._note_end)
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(f"the connection to {self.name} failed: {error!r}")
 
     async def _write(self, socket: ClientConnection, text: str) -> None:
         with contextlib.suppress(ConnectionClosed):  # the receiving task gets the same
@@ -382,3 +398,20 @@ class RewarderConnection:
         if self.error is None:
             self.error = RemoteFailed(why)
         self._on_change()
+
+
+class _Encoded:
+    """A message whose body is encoded: on the caller's thread, which is told what can't be sent."""
+
+    def __init__(self, message: AgentMessage) -> None:
+        self._message = message
+        try:
+            self._body = encode_body(message)
+        except LocalProtocolError as error:
+            raise ConfigurationError(str(error)) from None
+
+    def envelop(self, headers: Headers) -> str:
+        return envelop(self._message, self._body, headers)
+
+
+_PING: Final = _Encoded(Ping())

@@ -177,7 +177,7 @@ def test_create_environment_makes_remotes_without_processes_of_its_own() -> None
 
 
 def test_batch_of_another_size_than_the_remotes_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="are 2, and the batch is of 3"):
+    with pytest.raises(ConfigurationError, match="are 2, and batch_size is 3"):
         load(PONG, "local:2", batch_size=3)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from pluriverse_protocol.limits import MAX_SEED
 
 from pluriverse import remotes as remotes_module
+from pluriverse import validation
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.observations import Observations
@@ -79,7 +80,9 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
             ConfigurationError: what is asked for can't be had.
             RemoteUnavailable: a remote could not be started or reached.
         """
-        self._discount = check_discount(discount)
+        self._discount = check_discount(validation.number("discount", discount))
+        seed = validation.seed(seed)
+        image_channel_first = validation.flag("image_channel_first", image_channel_first)
         self._title = env_id or "pluriverse"
         self._view: View | None = None
         self.core: Core = Core(env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options)
@@ -220,12 +223,12 @@ def load(
         ConfigurationError: there are more or fewer, or what is asked for can't be had.
         RemoteUnavailable: a remote could not be started or reached.
     """
-    manager = (batch_size or 1) if remotes is None else remotes
-    if isinstance(manager, int | str):
-        manager = remotes_module.parse(manager, environment_name)
+    if batch_size is not None:
+        batch_size = validation.integer("batch_size", batch_size, 1)
+    manager = remotes_module.parse((batch_size or 1) if remotes is None else remotes, environment_name)
     if batch_size is not None and manager.n != batch_size:
         raise ConfigurationError(
-            f"remotes={remotes!r} are {manager.n}, and the batch is of {batch_size}; expected as many"
+            f"remotes={remotes!r} are {manager.n}, and batch_size is {batch_size}; expected as many"
         )
     return PluriverseAlfEnvironment(environment_name, manager, **options)
 
@@ -242,8 +245,7 @@ def _step_type(result: StepResult) -> np.int32:
 
 def _draws(first: int) -> Iterator[int]:
     """Return a seed, and then those that are drawn from it."""
-    if not 0 <= first <= MAX_SEED:
-        raise ConfigurationError(f"the seed is {first!r}; expected an integer of 0 to {MAX_SEED}")
+    first = validation.integer("seed", first, 0, MAX_SEED)
     random = np.random.default_rng(first)
     return itertools.chain([first], (int(random.integers(DRAWN_SEEDS)) for _ in itertools.count()))
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import gymnasium
 
+from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.observations import Observations
@@ -37,7 +38,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self,
         env_id: str | None = None,
         *,
-        remotes: int | str | RemoteManager = 1,
+        remotes: int | str | RemoteManager | None = 1,
         render_mode: str | None = None,
         measured: Measured = "full",
         **options: Any,
@@ -58,6 +59,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             RemoteUnavailable: the remote could not be started or reached.
         """
         self._measured: Measured = check_measured(measured)
+        validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
         try:
             self._renderer = Renderer(self.core, render_mode)
@@ -82,10 +84,11 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         that it began then.
 
         Raises:
-            Misuse: there is no such option, or the seed is out of range.
+            Misuse: there is no such option.
+        ConfigurationError: the seed is none that remotes take.
             RemoteFailed: no episode began.
         """
-        options = options or {}
+        options = validation.mapping("options", options)
         if not options.keys() <= RESET_OPTIONS:
             raise Misuse(f"reset has no options {sorted(options.keys() - RESET_OPTIONS)}; it has {RESET_OPTIONS}")
         join = bool(options.get("join")) and seed is None

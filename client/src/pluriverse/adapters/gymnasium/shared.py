@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from gymnasium.utils import seeding
 from pluriverse_protocol.limits import MAX_SEED
 
 from pluriverse import remotes as remotes_module
+from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
 from pluriverse.adapters.player import Phase
 from pluriverse.env.views import View, make_view
-from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
+from pluriverse.errors import ConfigurationError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 
 RENDER_MODES: Final[list[str]] = ["human", "rgb_array"]
@@ -52,10 +53,9 @@ def open_core(
         RemoteUnavailable: a remote could not be started or reached.
     """
     # Lists, where they were read from JSON.
-    pictures = PictureOptions(_numbers("crop", crop, 4), _numbers("size", size, 2), grey)
-    manager = n if remotes is None else remotes
-    if isinstance(manager, int | str):
-        manager = remotes_module.parse(manager, env_id, start_timeout_s=start_timeout_s)
+    pictures = PictureOptions(cast("Any", crop), cast("Any", size), grey)
+    n = validation.integer("num_envs", n, 1)
+    manager = remotes_module.parse(n if remotes is None else remotes, env_id, start_timeout_s=start_timeout_s)
     if manager.n != n:
         raise ConfigurationError(
             f"remotes={remotes!r} are {manager.n}, and this is an environment of {n}; say remotes={n}, or make a "
@@ -68,11 +68,9 @@ def checked_seed(seed: int) -> int:
     """Return a seed that remotes take.
 
     Raises:
-        Misuse: it is out of range.
+        ConfigurationError: it is none, or out of range.
     """
-    if not 0 <= seed <= MAX_SEED:
-        raise Misuse(f"the seed is {seed!r}; expected an integer of 0 to {MAX_SEED}")
-    return int(seed)
+    return validation.integer("seed", seed, 0, MAX_SEED)
 
 
 def drawn_seed(generator: np.random.Generator | None) -> int | None:
@@ -94,8 +92,7 @@ class Renderer:
         Raises:
             ConfigurationError: there is no such mode.
         """
-        if mode is not None and mode not in RENDER_MODES:
-            raise ConfigurationError(f"there is no render mode {mode!r}; expected one of {', '.join(RENDER_MODES)}")
+        validation.choice("render_mode", mode, (None, *RENDER_MODES))
         self._core = core
         self._mode = mode
         # People see colours in full size, whatever the agent is given.
@@ -125,11 +122,3 @@ class Renderer:
         if self._view is not None:
             self._view.close()
             self._view = None
-
-
-def _numbers(name: str, values: Sequence[int] | None, count: int) -> Any:
-    if values is None:
-        return None
-    if len(values) != count:
-        raise ConfigurationError(f"{name} is {values!r}; expected {count} numbers")
-    return tuple(int(value) for value in values)

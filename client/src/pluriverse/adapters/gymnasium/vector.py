@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
+from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.pictures import Pixels
@@ -69,8 +70,12 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
         """
+        if not isinstance(autoreset_mode, AutoresetMode):
+            validation.choice("autoreset_mode", autoreset_mode, [mode.value for mode in AutoresetMode])
         self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
         self._measured: Measured = check_measured(measured)
+        validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
+        copy = validation.flag("copy", copy)
         core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
         try:
             self._renderer = Renderer(core, render_mode)
@@ -105,7 +110,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             Misuse: there is no such option, or the seeds or the mask are invalid.
             RemoteFailed: an episode didn't begin.
         """
-        chosen = self._masked(options or {})
+        chosen = self._masked(validation.mapping("options", options))
         for index, one in self._seeds(seed).items():
             if index in chosen and one is not None:
                 self._generators[index] = generator_of(one)
@@ -203,7 +208,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return self._batch.observations(copy=self._copy)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> dict[int, int | None]:
-        seeds = seed_each(int(seed) if isinstance(seed, np.integer) else seed, self.num_envs)
+        seeds = seed_each(seed, self.num_envs)
         if len(seeds) != self.num_envs:
             raise Misuse(f"there are {len(seeds)} seeds for {self.num_envs} environments; expected one for each")
         return dict(enumerate(seeds))

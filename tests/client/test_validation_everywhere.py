@@ -1,0 +1,187 @@
+"""Each parameter of each public call, with what it doesn't take: a clear error that names it, and no remote.
+
+Calls and parameters are found by looking, so that a new one is covered by itself, or has to be told of here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pluriverse
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pluriverse.adapters import alf, dm_env
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
+from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.env.vector import VectorEnv
+
+LAKE: Final = "gym-core.FrozenLake-v1"
+CLEAR: Final = (pluriverse.PluriverseError, TypeError, ValueError)
+
+
+class Started(BaseException):
+    """A remote would have been started."""
+
+
+class NeverStarted:
+    """A manager of one remote."""
+
+    n = 1
+
+    def start(self, progress: object) -> Any:
+        raise Started
+
+    def replace(self, index: int) -> Any:
+        raise Started
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A public call, with what else it is called with; ``options``: whose parameters its ``**options`` are."""
+
+    name: str
+    function: Callable[..., Any]
+    given: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    options: tuple[Callable[..., Any], ...] = ()
+
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        found: dict[str, inspect.Parameter] = {}
+        for function in (self.function, *self.options):
+            for parameter in inspect.signature(function).parameters.values():
+                if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) and parameter.name != "self":
+                    found.setdefault(parameter.name, parameter)
+        yield from found.values()
+
+
+def fresh_configure(**options: Any) -> None:
+    VectorEnv(LAKE).configure(**options)
+
+
+fresh_configure.__signature__ = inspect.signature(VectorEnv(LAKE).configure)  # pyright: ignore[reportFunctionMemberAccess]
+
+ONE: Final = {"remotes": NeverStarted()}
+ID: Final = {"env_id": LAKE}
+OF_CORE: Final = (Core, VectorEnv.configure)
+MAKING: Final = [
+    Call("make", pluriverse.make, ID | ONE, (VectorEnv.configure,)),
+    Call("VectorEnv", VectorEnv, ID),
+    Call("configure", fresh_configure, ONE),
+    Call("Core", Core, ID | ONE, (VectorEnv.configure,)),
+    Call("PictureOptions", PictureOptions),
+    Call("gymnasium.PluriverseEnv", PluriverseEnv, ID | ONE, (PictureOptions, *OF_CORE)),
+    Call("gymnasium.PluriverseVectorEnv", PluriverseVectorEnv, ID | ONE, (PictureOptions, *OF_CORE)),
+    Call("dm_env.load", dm_env.load, ID | ONE, OF_CORE),
+    Call("alf.load", alf.load, {"environment_name": LAKE} | ONE, (PictureOptions, *OF_CORE)),
+    Call("alf.PluriverseAlfEnvironment", alf.PluriverseAlfEnvironment, ID | ONE, OF_CORE),
+]
+
+# Values of the types that annotations name.
+TYPES: Final[dict[str, st.SearchStrategy[Any]]] = {
+    "bool": st.booleans() | st.just(np.True_),
+    "int": st.integers(-5, 5) | st.builds(np.int64, st.integers(-5, 5)),
+    "float": st.floats() | st.builds(np.float64, st.floats()),
+    "str": st.text(),
+    "bytes": st.binary(),
+    "list": st.lists(st.text(), max_size=3),
+    "dict": st.dictionaries(st.text(), st.text(), max_size=2),
+    "object": st.builds(object) | st.just(1j) | st.just(len),
+}
+
+# What a type takes beside its own values.
+ALSO: Final[dict[str, set[str]]] = {
+    "float": {"int"},
+    "Sequence": {"list"},
+    "tuple": {"list"},
+    "Mapping": {"dict"},
+    "RemoteManager": set(),
+    "VncOptions": set(),
+    "PictureOptions": set(),
+    "AutoresetMode": set(),
+    "Literal": {"str"},
+    "Kind": {"str"},
+    "Measured": {"bool", "str"},
+}
+
+IMPOSSIBLE: Final = [float("nan"), float("inf"), -float("inf")]
+
+# What has the right type, and can't be.
+WRONG: Final[dict[str, list[Any]]] = {
+    "actions": ["nonsense", ""],
+    "autoreset_mode": ["nonsense"],
+    "batch_size": [-1, 2, 10**30],
+    "crop": [84, (84,), (0, 0, 84), (-1, 0, 5, 5), (0, 0, 0, 5), (0.5, 0, 5, 5), "0011"],
+    "discount": [0.0, -1.0, 1.5, *IMPOSSIBLE],
+    "env_id": ["", "x" * 1000],
+    "env_type": ["nonsense"],
+    "fps": [0, -1, 1e9, 10**400, *IMPOSSIBLE],
+    "frame_skip": [0, -1],
+    "max_episode_steps": [0, -1],
+    "measured": ["nonsense", ""],
+    "num_envs": [0, -1, 2],
+    "probe_keysym": [0, -1, 2**32],
+    "remotes": [0, -1, 10**9, 1.5, "nonsense", "local:0", "docker:many", "vnc://", "", [], ()],
+    "render_mode": ["nonsense"],
+    "seed": [-1, 2**64, 10**400],
+    "size": [84, (84,), (84, 84, 3), (0, 84), (-1, 84), (84.5, 84), "84", (10**9, 1)],
+    "start_timeout_s": [0, -1, *IMPOSSIBLE],
+    "task_id": ["", "nonsense", "Nonsense-v5"],
+}
+
+# What others call a parameter, for which its message has our name.
+CALLED: Final = {"environment_name": "env_id", "task_id": "task_id|env_id|environment|game"}
+
+
+def types_of(parameter: inspect.Parameter) -> set[str]:
+    """The words of an annotation."""
+    words = set(re.findall(r"\w+", str(parameter.annotation)))
+    return words | {other for word in words for other in ALSO.get(word, ())}
+
+
+def wrong_values(parameter: inspect.Parameter) -> st.SearchStrategy[Any]:
+    taken = types_of(parameter)
+    if taken & {"Any", "_empty"}:
+        assert parameter.name in WRONG, f"say in WRONG what {parameter} doesn't take"
+        return st.sampled_from(WRONG[parameter.name])
+    known = taken & {*TYPES, *ALSO, "None"}
+    assert known, f"say in TYPES or ALSO what {parameter} takes"
+    others = [values for name, values in TYPES.items() if name not in taken]
+    if parameter.default is not None and "None" not in taken:
+        others.append(st.none())
+    return st.one_of(*others, st.sampled_from(WRONG[parameter.name]) if parameter.name in WRONG else st.nothing())
+
+
+def fails_clearly(call: Call, name: str, value: Any) -> None:
+    with pytest.raises(CLEAR) as caught:
+        call.function(**{**call.given, name: value})
+    # Of several things the message may name one.
+    called = CALLED.get(name, name.removesuffix("_n").removesuffix("s"))
+    assert re.search(called, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [pytest.param(call, each, id=f"{call.name}-{each.name}") for call in MAKING for each in call.parameters()],
+)
+def test_what_cannot_be_is_told_before_a_remote_starts(call: Call, parameter: inspect.Parameter) -> None:
+    @settings(max_examples=40, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+    @given(wrong_values(parameter))
+    def check(value: Any) -> None:
+        fails_clearly(call, parameter.name, value)
+
+    check()
+
+
+@pytest.mark.parametrize("call", [call for call in MAKING if "remotes" in call.given], ids=lambda call: call.name)
+def test_what_can_be_starts_one(call: Call) -> None:
+    with pytest.raises(Started):
+        call.function(**call.given)
