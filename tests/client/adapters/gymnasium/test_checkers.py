@@ -1,9 +1,8 @@
-"""The official checkers, on each family of environments, and an agent that learns."""
+"""Gymnasium's checkers, on each family of environments."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,6 @@ UNBOUNDED = "ignore:.*A Box observation space (minimum|maximum) value is -?infin
 OLD = "ignore:.*is out of date:DeprecationWarning"
 
 LOSSLESS = VncOptions(encodings=("zrle", "raw"), quality=None)
-
-needs_stable_baselines = pytest.mark.skipif(
-    importlib.util.find_spec("stable_baselines3") is None, reason="stable-baselines3 needs torch, which isn't here"
-)
 
 
 @pytest.fixture(scope="module")
@@ -120,45 +115,3 @@ def test_films_of_gymnasium_show_what_the_agent_saw_at_its_rate(remotes: str, tm
     assert (one.fps, len(one.frames)) == (30, 5)
     assert (several_films.fps, len(several_films.frames)) == (60, 2)
     assert {frame.shape for film in written for frame in film.frames} == {(210, 160, 3)}
-
-
-@needs_stable_baselines
-@pytest.mark.filterwarnings(OLD)
-@pytest.mark.parametrize(
-    ("env_id", "options"),
-    [
-        ("gym-core.PongDeterministic-v3", {}),
-        ("gym-core.CartPole-v0", {"size": (84, 84), "grey": True}),
-        ("gym-core.CartPoleLowD-v0", {"size": (36, 36)}),
-        ("gym-core.FrozenLake-v1", {"actions": "keys"}),
-        ("gym-core.Pendulum-v1", {}),
-    ],
-)
-def test_family_passes_the_check_of_stable_baselines(env_id: str, options: dict[str, Any], remotes: str) -> None:
-    from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
-
-    env = make(env_id, remotes, render_mode="rgb_array", **options)
-    try:
-        # Its check of rendering closes the environment and then plays on, which ours refuses.
-        check_for_stable_baselines(env, skip_render_check=True)
-        assert env.render() is not None
-    finally:
-        env.close()
-
-
-@needs_stable_baselines
-@pytest.mark.filterwarnings(OLD, "ignore::DeprecationWarning:torch.*", "ignore::UserWarning:torch.*")
-def test_ppo_learns_from_small_grey_pictures(remotes: str) -> None:
-    from stable_baselines3 import PPO
-
-    env = make("gym-core.CartPole-v0", remotes, size=(36, 36), grey=True)
-    try:
-        model: Any = PPO("CnnPolicy", env, n_steps=64, batch_size=32, n_epochs=1, seed=1, device="cpu")
-        before = [parameter.clone() for parameter in model.policy.parameters()]
-        model.learn(192)
-        assert model.num_timesteps == 192
-        assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
-        # Episodes ended, were counted, and followed each other by themselves.
-        assert model.ep_info_buffer
-    finally:
-        env.close()

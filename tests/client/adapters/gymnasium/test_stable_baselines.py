@@ -1,0 +1,114 @@
+"""Stable-Baselines3: its check, its Atari wrappers, its vectors, and agents that learn."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Final
+
+import gymnasium
+import numpy as np
+import pytest
+from support.remotes import on_machine
+
+pytest.importorskip("stable_baselines3", reason="stable-baselines3 needs torch, which isn't here")
+
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.env_util import make_atari_env, make_vec_env
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+
+# An environment's older versions are offered on purpose.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*is out of date:DeprecationWarning", "ignore::DeprecationWarning:torch.*", "ignore::UserWarning:torch.*"
+)
+
+BREAKOUT: Final = "pluriverse/gym-core.BreakoutNoFrameskip-v3"
+CART_POLE: Final = "pluriverse/gym-core.CartPole-v0"
+# As processes need it that import nothing of ours.
+NAMED: Final = f"pluriverse:{CART_POLE}"
+SMALL: Final[dict[str, Any]] = {"size": (36, 36), "grey": True}
+
+
+@pytest.fixture(scope="module")
+def remotes() -> Generator[str]:
+    with on_machine() as remote:
+        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [
+        ("gym-core.PongDeterministic-v3", {}),
+        ("gym-core.CartPole-v0", {"size": (84, 84), "grey": True}),
+        ("gym-core.CartPoleLowD-v0", SMALL),
+        ("gym-core.FrozenLake-v1", {"actions": "keys"}),
+        ("gym-core.Pendulum-v1", {}),
+    ],
+)
+def test_family_passes_the_check(env_id: str, options: dict[str, Any], remotes: str) -> None:
+    env = gymnasium.make(f"pluriverse/{env_id}", remotes=remotes, render_mode="rgb_array", **options)
+    try:
+        # Its check of rendering closes the environment and then plays on, which ours refuses.
+        check_env(env, skip_render_check=True)
+        assert env.render() is not None
+    finally:
+        env.close()
+
+
+def test_atari_wrappers_run_unchanged(remotes: str) -> None:
+    # Up to 30 steps of nothing, a frame of four, an end with each life, fire at the beginning, small grey pictures.
+    envs: Any = make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": remotes})
+    try:
+        assert envs.observation_space.shape == (84, 84, 1)
+        envs.reset()
+        ends = plays(envs, 150)
+        # Nobody moves the paddle, so that each ball is lost, and the wrapper ends an episode with it.
+        assert ends
+        assert ends[0]["lives"] == 4
+    finally:
+        envs.close()
+
+
+def plays(envs: Any, steps: int) -> list[dict[str, Any]]:
+    """Step with action 0, or fire; return the infos of the ends of episodes."""
+    ends: list[dict[str, Any]] = []
+    for step in range(steps):
+        _, _, dones, infos = envs.step(np.full(envs.num_envs, step % 2))
+        ends += [info for info, done in zip(infos, dones, strict=True) if done]
+    return ends
+
+
+@pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])
+def test_environments_that_are_made_in_each_place_are_a_vector(kind: Any) -> None:
+    envs: Any = make_vec_env(NAMED, 2, env_kwargs={"remotes": "local:1", **SMALL}, vec_env_cls=kind)
+    try:
+        assert envs.reset().shape == (2, 36, 36, 1)
+        ends = plays(envs, 100)
+        assert ends
+        assert all(end["terminal_observation"].shape == (36, 36, 1) for end in ends)
+        assert {end["TimeLimit.truncated"] for end in ends} == {False}
+    finally:
+        envs.close()
+
+
+def test_ppo_learns_from_small_grey_pictures(remotes: str) -> None:
+    learns(remotes, PPO, n_steps=64, batch_size=32, n_epochs=1)
+
+
+def test_dqn_learns_from_small_grey_pictures(remotes: str) -> None:
+    learns(remotes, DQN, buffer_size=300, learning_starts=64, batch_size=16)
+
+
+def learns(remotes: str, algorithm: Any, **options: Any) -> None:
+    """Learn for a few hundred steps; the policy must be another one then, and episodes must have ended."""
+    env = gymnasium.make(CART_POLE, remotes=remotes, **SMALL)
+    try:
+        model = algorithm("CnnPolicy", env, seed=1, device="cpu", **options)
+        before = [parameter.clone() for parameter in model.policy.parameters()]
+        model.learn(256)
+        assert model.num_timesteps >= 256
+        assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
+        # Episodes ended, were counted, and followed each other by themselves.
+        assert model.ep_info_buffer
+    finally:
+        env.close()
