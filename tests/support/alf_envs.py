@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pluriverse.adapters.alf import nest
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
+from pluriverse.adapters.alf.alf_wrappers import BatchEnvironmentWrapper
 from pluriverse.adapters.alf.data_structures import TimeStep, restart, termination, transition
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec, as_action
 from pluriverse.errors import Misuse
@@ -41,7 +42,7 @@ class Counting(AlfEnvironment):
         self._seed = 0
         self._episode = 0
         self._steps = 0
-        self._closed = closed
+        self._closed_at = closed
 
     def env_info_spec(self) -> nest.Nest:
         return {"even": TensorSpec((), "bool")}
@@ -61,9 +62,12 @@ class Counting(AlfEnvironment):
     def has_loaded(self, module: str) -> bool:
         return module in sys.modules
 
+    def variable(self, name: str) -> str | None:
+        return os.environ.get(name)
+
     def close(self) -> None:
-        if self._closed is not None:
-            self._closed.write_text("closed")
+        if self._closed_at is not None:
+            self._closed_at.write_text("closed")
 
     def _observation(self) -> Any:
         return np.array([os.getpid(), self._seed, self._episode, self._steps])
@@ -166,3 +170,35 @@ class Pictures(AlfEnvironment):
         self.actions.append(float(action))
         make = termination if self._steps == 4 else transition
         return make(self._observation(), action, 3.0 * self._steps - 6, env_id=self._env_id)
+
+
+class Batch(Counting):
+    """Written for arrays, and remembers what it was made with."""
+
+    def __init__(self, name: str, batch_size: int) -> None:
+        super().__init__()
+        self.name = name
+        self._n = batch_size
+
+    @property
+    def batched(self) -> bool:
+        return True
+
+    @property
+    def batch_size(self) -> int:
+        return self._n
+
+    def _reset(self) -> Any:
+        return restart(np.full((self._n, 4), self._seed), self.action_spec(), batched=True)
+
+
+def load_batch(env_name: str, batch_size: int, env_id: int = 0, extra: int = 0) -> Batch:
+    return Batch(f"{env_name}{extra}", batch_size)
+
+
+load_batch.batched = True  # pyright: ignore[reportFunctionMemberAccess]
+
+
+def two_in_one(env_id: int) -> BatchEnvironmentWrapper:
+    """A batch of two, which break when told to; the second one's episodes are longer."""
+    return BatchEnvironmentWrapper([Counting(2 * env_id + each, length=3 + each, breaks=True) for each in range(2)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
+from pluriverse.adapters.alf.alf_wrappers import AlfEnvironmentBaseWrapper
 from pluriverse.adapters.alf.tensor_specs import TensorSpec
 from pluriverse.errors import Misuse
 from support.alf_envs import Counting, Pictures
@@ -41,6 +42,10 @@ def test_author_who_forgets_the_batch_size_is_told() -> None:
 
     with pytest.raises(Misuse, match="override batch_size"):
         _ = Forgetful().batch_size
+
+
+def test_progress_of_the_training_is_told_to_nobody() -> None:
+    assert AlfEnvironmentBaseWrapper(Counting()).sync_progress() is None
 
 
 def test_environment_without_pictures_says_so() -> None:

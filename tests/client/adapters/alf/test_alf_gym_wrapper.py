@@ -10,8 +10,10 @@ import pytest
 from gymnasium import spaces
 from pluriverse.adapters.alf import nest
 from pluriverse.adapters.alf.alf_gym_wrapper import AlfGymWrapper, tensor_spec_from_gym_space
+from pluriverse.adapters.alf.alf_wrappers import ScalarRewardWrapper
 from pluriverse.adapters.alf.data_structures import time_step_spec
-from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
+from pluriverse.adapters.alf.gym_wrappers import ImageChannelFirst
+from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
 from pluriverse.adapters.alf.texts import decode, text_spec
 from pluriverse.errors import ActionError, ConfigurationError, ResetNeeded
 from pluriverse.testing.alf import check_environment
@@ -86,17 +88,38 @@ def test_space_without_a_fixed_shape_is_refused() -> None:
         tensor_spec_from_gym_space(spaces.Dict({"many": spaces.Sequence(spaces.Discrete(2))}))
 
 
-def test_observations_are_as_the_specs_say_with_channels_first_where_wanted() -> None:
-    env = AlfGymWrapper(Everything(), image_channel_first=True)
+def test_observations_are_as_the_specs_say() -> None:
+    env = AlfGymWrapper(ImageChannelFirst(Everything()))
     assert env.observation_spec()["camera"].shape == (3, 4, 5)
     step = env.reset()
     assert env.observation_spec()["camera"].contains(step.observation["camera"])
-    assert step.observation["camera"].flags.c_contiguous
     assert decode(step.observation["mission"]) == "go to the door"
     step = env.step({"keys": [1, 0], "end": 0, "aim": [2, 3]})
     assert step.observation["camera"][:, 0, 0].tolist() == [0, 1, 0]
     spec = time_step_spec(env.observation_spec(), env.action_spec(), env.reward_spec(), env.env_info_spec())
     nest.map_structure(lambda part, value: part.contains(value) or pytest.fail(f"{part} {value}"), spec, step)
+
+
+def test_rewards_of_several_parts_are_described_by_their_space() -> None:
+    class Two(Everything):
+        reward_space = spaces.Box(0, 9, (2,), np.float32)
+
+        def step(self, action: Any) -> Any:
+            observation, _, *rest = super().step(action)
+            return observation, np.array([1, 2]), *rest
+
+    env = AlfGymWrapper(Two())
+    assert env.reward_spec() == BoundedTensorSpec((2,), "float32", 0, 9)
+    check_environment(env)
+    assert ScalarRewardWrapper(env).reward_spec() == TensorSpec(())
+
+
+def test_what_else_there_is_within_can_be_reached() -> None:
+    env = AlfGymWrapper(Everything())
+    env.step({"keys": [1, 0], "end": 0, "aim": [2, 3]})
+    assert (env.steps, env.done) == (0, False)
+    with pytest.raises(AttributeError):
+        _ = env.no_such_thing
 
 
 def test_env_info_has_the_numbers_of_info_in_one_shape() -> None:

@@ -1,4 +1,4 @@
-"""Wrappers of pictures, of single environments with arrays and of batches with tensors."""
+"""Stacks of pictures, of single environments with arrays and of batches with tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pluriverse.adapters.alf import tensors
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
-from pluriverse.adapters.alf.alf_wrappers import FrameGrayScale, FrameResize, FrameStack
+from pluriverse.adapters.alf.alf_wrappers import FrameStack
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
 from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.errors import ConfigurationError, Misuse
@@ -73,30 +73,9 @@ def test_bounds_are_stacked_with_the_frames() -> None:
     assert FrameStack(Counting(), 2).observation_spec() == TensorSpec((8,), "int64")
 
 
-@pytest.mark.parametrize("batched", [False, True])
-@pytest.mark.parametrize("order", ["channels_first", "channels_last"])
-def test_pictures_get_another_size(batched: bool, order: Any) -> None:
-    first = order == "channels_first"
-    with wrapped(lambda env: FrameResize(env, 6, 4, None, order), batched, channel_first=first) as env:
-        assert env.observation_spec() == BoundedTensorSpec((3, 4, 6) if first else (4, 6, 3), "uint8", 0, 255)
-        assert play(env, 2)[1].max() == 20
-        check_environment(env)
-
-
-@pytest.mark.parametrize("batched", [False, True])
-@pytest.mark.parametrize("order", ["channels_first", "channels_last"])
-def test_pictures_become_grey(batched: bool, order: Any) -> None:
-    first = order == "channels_first"
-    with wrapped(lambda env: FrameGrayScale(env, None, order), batched, channel_first=first) as env:
-        assert env.observation_spec() == BoundedTensorSpec((1, 8, 12) if first else (8, 12, 1), "uint8", 0, 255)
-        grey = play(env, 5)[4]
-        assert (grey == round(0.299 * 50)).all()
-        check_environment(env)
-
-
-def test_wrappers_stack_and_change_only_the_fields_that_are_named() -> None:
-    env = FrameStack(FrameResize(FrameGrayScale(Pictures(nested=True), FIELDS), 6, 4, FIELDS), 4, fields=FIELDS)
-    assert env.observation_spec()["camera"]["front"].shape == (4, 4, 6)
+def test_only_the_fields_that_are_named_are_stacked() -> None:
+    env = FrameStack(Pictures(nested=True), 4, fields=FIELDS)
+    assert env.observation_spec()["camera"]["front"].shape == (12, 8, 12)
     assert env.observation_spec()["steps"] == TensorSpec((), "int64")
     assert play(env, 3)[2]["steps"] == 2
     check_environment(env)
@@ -105,12 +84,9 @@ def test_wrappers_stack_and_change_only_the_fields_that_are_named() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: FrameResize(Counting()), "uint8 of three dimensions"),
-        (lambda: FrameResize(Pictures(), 0), "pixels each way"),
-        (lambda: FrameGrayScale(Pictures(), channel_order="channels_last"), "three channels"),
-        (lambda: FrameGrayScale(Pictures(nested=True)), "which part of it"),
         (lambda: FrameStack(Pictures(), 0), "stack_size is 0"),
         (lambda: FrameStack(Pictures(), 2, "first"), "channel_order"),  # pyright: ignore[reportArgumentType]
+        (lambda: FrameStack(Pictures(nested=True)), "fields="),
         (lambda: FrameStack(Pictures(nested=True), fields=["steps"]), "one dimension or more"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pluriverse.adapters.alf import nest, tensors
 from pluriverse.adapters.alf.data_structures import (
+    AlgStep,
+    Experience,
     StepType,
     TimeStep,
     check,
+    make_experience,
+    namedtuple,
     restart,
     termination,
     time_step_spec,
@@ -44,6 +49,39 @@ def test_there_are_eight_fields() -> None:
         "env_info",
     )
     assert TimeStep().untransformed == ()
+
+
+def test_step_types_are_made_of_their_numbers() -> None:
+    assert [StepType(number) for number in (0, 1, 2)] == [StepType.FIRST, StepType.MID, StepType.LAST]
+    with pytest.raises(ValueError, match="no step type 3"):
+        StepType(3)
+
+
+Pair = namedtuple("Pair", ["a", "b"], default_value=())
+
+
+def test_named_tuples_have_defaults_and_can_be_pickled() -> None:
+    assert Pair(b=1) == ((), 1)
+    assert namedtuple("Named", ["a", "b"], None, {"b": 3})() == (None, 3)
+    assert namedtuple("Placed", ["a", "b"], 1, [5])() == (5, 1)
+    assert type(pickle.loads(pickle.dumps(Pair(1, 2)))) is Pair  # noqa: S301 - our own
+
+
+def test_experience_has_its_steps_fields() -> None:
+    step = restart(OBSERVATION.numpy_zeros(), ACTION, env_id=4)
+    experience = make_experience(step, AlgStep(output=1, info=2), state=3)
+    assert (experience.action, experience.rollout_info, experience.state, experience.replay_buffer) == (1, 2, 3, ())
+    assert experience.is_first()
+    assert experience.env_id == experience.get_time_step_field("env_id") == 4
+    changed = experience.update_time_step_field("prev_action.move", 7)
+    assert (changed.prev_action["move"], experience.prev_action["move"]) == (7, 0)
+    with pytest.raises(AttributeError, match="_hidden"):
+        _ = Experience()._hidden
+
+
+def test_steps_move_to_the_computers_own_memory() -> None:
+    step = restart(OBSERVATION.numpy_zeros(), ACTION)
+    assert step.to_tensors().cpu().observation.tolist() == step.cpu().observation.tolist() == [0] * 5
 
 
 def test_the_four_kinds_of_steps() -> None:

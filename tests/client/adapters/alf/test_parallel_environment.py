@@ -18,7 +18,7 @@ from pluriverse.adapters.alf.process_environment import WorkerFailed
 from pluriverse.adapters.alf.tensor_specs import TensorSpec
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check_environment
-from support.alf_envs import DIE, RAISE, Counting, DiesOnce, NeverBegins, Pictures, Unmakeable
+from support.alf_envs import DIE, RAISE, Counting, DiesOnce, NeverBegins, Pictures, Unmakeable, two_in_one
 
 pytestmark = pytest.mark.usefixtures("no_process_is_left")
 
@@ -116,6 +116,28 @@ def test_blocking_environments_act_one_after_the_other() -> None:
         env.reset()
         assert [act(env, 0, 0).step_type.tolist() for _ in range(4)] == [[1, 1], [2, 2], [0, 0], [1, 1]]
         check_environment(env)
+
+
+def test_processes_may_have_a_batch_each() -> None:
+    with ParallelAlfEnvironment([two_in_one, two_in_one], seed=10) as env:
+        assert env.batch_size == 4
+        first = env.reset()
+        assert first.observation[:, 1].tolist() == [20, 21, 22, 23]
+        assert first.env_id.tolist() == [0, 1, 2, 3]
+        kinds = [act(env, 1, 2, 3, 4).step_type.tolist() for _ in range(4)]
+        assert kinds == [[1] * 4, [1] * 4, [2, 1, 2, 1], [0, 2, 0, 2]]
+        env.reset()
+        step = act(env, 1, 1, RAISE, 1)
+        assert step.step_type.tolist() == [1, 1, 2, 2]
+        assert step.env_info["crashed"].tolist() == [False, False, True, True]
+        assert ["error" in info for info in env.get_info()] == [False, False, True, True]
+        assert act(env, 1, 1, 1, 1).step_type.tolist() == [1, 1, 0, 0]
+        assert act(env, 1, 1, 1, 1).step_type.tolist() == [2, 1, 1, 1]
+
+
+def test_methods_of_all_are_called_at_once(pair: ParallelAlfEnvironment) -> None:
+    assert pair.call_envs_with_same_args("has_loaded", "torch") == [False, False]
+    pair.sync_progress()
 
 
 @pytest.mark.parametrize("spares", [0, 1])

@@ -14,6 +14,7 @@ import psutil
 import pytest
 from pluriverse.adapters.alf import process_environment, tensors
 from pluriverse.adapters.alf.process_environment import ProcessEnvironment, WorkerFailed
+from pluriverse.adapters.alf.random_alf_environment import RandomAlfEnvironment
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
 from pluriverse.errors import Closed, ConfigurationError, Misuse
 from support.alf_envs import DIE, RAISE, Blank, Counting, Unmakeable
@@ -62,6 +63,48 @@ def test_process_loads_neither_torch_nor_what_plays_remotes(monkeypatch: pytest.
         assert [name for name in ("torch", "gymnasium", "cv2", "websockets") if env.call("has_loaded", name)()] == []
     finally:
         env.close()
+
+
+def test_tensors_of_torch_go_to_the_process_and_come_back() -> None:
+    torch = pytest.importorskip("torch")
+    spec = TensorSpec((1,))
+    tensors_within = partial(RandomAlfEnvironment, spec, spec, episode_end_probability=0, use_tensor_time_step=True)
+    env = ProcessEnvironment(tensors_within)
+    env.start()
+    try:
+        env.reset()
+        step = env.step(torch.tensor([0.5]))
+        assert torch.is_tensor(step.observation)
+        assert step.prev_action.tolist() == [0.5]
+    finally:
+        env.close()
+    env = started()
+    try:
+        env.reset()
+        assert env.step(torch.tensor(3)).prev_action == 3
+        assert not env.has_loaded("torch")
+    finally:
+        env.close()
+
+
+def test_attributes_are_the_environments() -> None:
+    env = started()
+    try:
+        assert (env.task_names, env.metadata, env.get_info()) == (["0"], {}, {})
+        assert not hasattr(env, "no_such_thing")
+        assert env.reset().is_first()
+    finally:
+        env.close()
+
+
+def test_process_computes_with_as_many_threads_as_it_is_told() -> None:
+    for threads, variable in ((1, "1"), (3, "3")):
+        env = ProcessEnvironment(Counting, torch_num_threads_per_env=threads)
+        env.start()
+        try:
+            assert env.variable("OMP_NUM_THREADS") == variable
+        finally:
+            env.close()
 
 
 def test_promises_are_kept_in_any_order() -> None:

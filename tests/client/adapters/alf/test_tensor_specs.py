@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from pluriverse.adapters.alf import tensors
-from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec, as_action
+from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec, as_action, concat_specs
 from pluriverse.errors import ActionError, ConfigurationError
 
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, max_side=3)
@@ -84,6 +84,46 @@ def test_constants_are_of_the_spec() -> None:
     assert spec.contains(spec.constant(9))
     assert not spec.contains(spec.constant(10))
     assert not spec.contains(np.zeros(2, np.int64))
+
+
+def test_drawn_tensors_follow_numpys_seed() -> None:
+    spec, bounded = TensorSpec((4, 5), "float32"), BoundedTensorSpec((2,), "int64", 0, [9, 99])
+    runs: list[Any] = []
+    for _ in range(2):
+        np.random.seed(7)
+        uniform, normal = spec.rand(), spec.randn([3])
+        assert tuple(normal.shape) == (3, 4, 5)
+        assert 0 <= uniform.min() <= uniform.max() < 1
+        runs.append([each.tolist() for each in (uniform, normal, bounded.sample(), bounded.numpy_sample(None))])
+    assert runs[0] == runs[1]
+
+
+@each_library
+@given(bounded_specs(), st.integers(0, 2**32 - 1))
+def test_old_generators_of_numpys_draw_too(spec: BoundedTensorSpec, seed: int) -> None:
+    one, other = (spec.numpy_sample((3,), np.random.RandomState(seed)) for _ in range(2))
+    assert spec.contains(one, (3,))
+    assert np.array_equal(one, other)
+
+
+def test_specs_are_made_of_others() -> None:
+    spec = BoundedTensorSpec((2,), "int64", 0, 9, "keys")
+    assert TensorSpec.from_spec(spec) == TensorSpec((2,), "int64")
+    assert BoundedTensorSpec.from_spec(spec) == spec
+    assert spec.replace(maximum=3) == BoundedTensorSpec((2,), "int64", 0, 3)
+    assert spec.replace((), "float32").name == "keys"
+    assert TensorSpec((2,)).replace(dtype="uint8") == TensorSpec((2,), "uint8")
+    with pytest.raises(AssertionError, match="no bounds"):
+        BoundedTensorSpec.from_spec(TensorSpec((2,)))
+
+
+def test_specs_are_joined_flat() -> None:
+    one, other = BoundedTensorSpec((2, 1), "float32", 0, 1), BoundedTensorSpec((1,), "float32", -1, [3])
+    assert concat_specs({"b": other, "a": one}) == BoundedTensorSpec((3,), "float32", [0, 0, -1], [1, 1, 3])
+    assert concat_specs([TensorSpec((2, 2)), TensorSpec(())]) == TensorSpec((5,))
+    for mixed in ([one, TensorSpec((1,))], [TensorSpec(()), TensorSpec((), "int64")]):
+        with pytest.raises(AssertionError, match="can't be concatenated"):
+            concat_specs(mixed)
 
 
 def test_spec_of_what_there_is() -> None:

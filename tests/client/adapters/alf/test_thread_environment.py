@@ -79,7 +79,7 @@ def test_closing_ends_the_thread_and_may_be_repeated() -> None:
 
 def test_batched_environment_is_refused_and_nothing_is_left() -> None:
     before = threading.active_count()
-    with ThreadEnvironment(Counting) as inner, pytest.raises(ConfigurationError, match="needs no thread"):
+    with ThreadEnvironment(Counting) as inner, pytest.raises(ConfigurationError, match="wraps a single environment"):
         ThreadEnvironment(lambda: inner)
     with pytest.raises(ZeroDivisionError):
         ThreadEnvironment(lambda: 1 // 0)  # pyright: ignore[reportArgumentType]

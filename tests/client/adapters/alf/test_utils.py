@@ -5,47 +5,24 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 from pluriverse.adapters.alf import suite_gym, tensors
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
-from pluriverse.adapters.alf.alf_wrappers import FrameStack, NonEpisodicAgent, TensorWrapper
-from pluriverse.adapters.alf.data_structures import restart
+from pluriverse.adapters.alf.alf_wrappers import (
+    BatchedTensorWrapper,
+    CurriculumWrapper,
+    FrameStack,
+    NonEpisodicAgent,
+    TensorWrapper,
+)
 from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
 from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
-from pluriverse.adapters.alf.utils import create_environment
+from pluriverse.adapters.alf.utils import create_environment, load_with_random_max_episode_steps
 from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
-from support.alf_envs import Counting
+from support.alf_envs import Counting, load_batch
 
 pytestmark = pytest.mark.usefixtures("no_process_is_left")
-
-
-class Batch(Counting):
-    """Written for arrays, and remembers what it was made with."""
-
-    def __init__(self, name: str, batch_size: int) -> None:
-        super().__init__()
-        self.name = name
-        self._n = batch_size
-
-    @property
-    def batched(self) -> bool:
-        return True
-
-    @property
-    def batch_size(self) -> int:
-        return self._n
-
-    def _reset(self) -> Any:
-        return restart(np.full((self._n, 4), self._seed), self.action_spec(), batched=True)
-
-
-def load_batch(env_name: str, batch_size: int, extra: int = 0) -> Batch:
-    return Batch(f"{env_name}{extra}", batch_size)
-
-
-load_batch.batched = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def first_observations(**options: Any) -> Any:
@@ -99,18 +76,76 @@ def test_parallel_constructor_can_be_another() -> None:
         return Counting()
 
     create_environment(num_parallel_environments=3, num_spare_envs=2, seed=1, parallel_environment_ctor=constructor)
-    options = {"start_serially": True, "blocking": False, "num_spare_envs_for_reload": 2, "seed": 1}
+    options = {
+        "start_serially": True,
+        "blocking": False,
+        "flatten": True,
+        "num_spare_envs_for_reload": 2,
+        "torch_num_threads_per_env": 1,
+        "seed": 1,
+    }
     assert made == [(5, options)]
+
+
+def test_evaluation_has_a_loader_and_a_batch_of_its_own() -> None:
+    # The loader is told how many there are.
+    def limited(env_name: str, env_id: int | None = None, num_parallel_environments: int = 0) -> AlfEnvironment:
+        return suite_gym.load(env_name, env_id, max_episode_steps=num_parallel_environments)
+
+    with create_environment(
+        env_load_fn=suite_gym.load,
+        eval_env_load_fn=limited,
+        for_evaluation=True,
+        num_parallel_environments=4,
+        eval_batch_size_per_env=2,
+    ) as env:
+        assert isinstance(env, ParallelAlfEnvironment)
+        assert len(env.envs) == 2
+        assert env.reset().env_id.tolist() == [0, 1, 2, 3]
+        check_environment(env, 5)
+
+
+def test_batches_are_shared_out_to_processes(library: str) -> None:
+    with create_environment("x", load_batch, num_parallel_environments=4, batch_size_per_env=2, seed=9) as env:
+        assert env.reset().observation.tolist() == [[9] * 4] * 2 + [[10] * 4] * 2
+
+
+def test_several_names_are_tasks_for_a_curriculum() -> None:
+    def by_any_name(_name: str, env_id: int | None = None) -> AlfEnvironment:
+        return suite_gym.load("CartPole-v1", env_id)
+
+    with create_environment(
+        ["CartPole-v1", "Acrobot"], by_any_name, num_parallel_environments=2, batched_wrappers=(CurriculumWrapper,)
+    ) as env:
+        assert env.task_names == ["CartPole-v1", "Acrobot"]
+        check_environment(env, 60)
+
+
+def test_environment_stays_in_this_thread_where_it_must() -> None:
+    def here(env_name: str) -> Counting:
+        return Counting(length=len(env_name))
+
+    here.no_thread_env = True  # pyright: ignore[reportFunctionMemberAccess]
+    with create_environment("abc", here, num_parallel_environments=1, nonparallel=True, seed=4) as env:
+        assert isinstance(env, BatchedTensorWrapper)
+        assert env.reset().observation[0, 1] == 4
+
+
+def test_time_limit_is_drawn() -> None:
+    envs: list[Any] = [load_with_random_max_episode_steps("CartPole-v1", min_steps=2, max_steps=4) for _ in range(20)]
+    assert {env.duration for env in envs} == {2, 3, 4}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"num_parallel_environments": 0}, "expected 1 or more"),
+        ({"num_parallel_environments": 3, "batch_size_per_env": 2}, "can't be 2 in each"),
         ({"num_parallel_environments": 2, "nonparallel": True}, "nonparallel is one"),
         ({"num_parallel_environments": 1, "nonparallel": True, "num_spare_envs": 1}, "for processes"),
-        ({"env_load_fn": load_batch, "num_spare_envs": 1}, "has no processes"),
-        ({"env_load_fn": load_batch, "num_parallel_environments": 1, "nonparallel": True}, "has no processes"),
+        ({"num_parallel_environments": 4, "batch_size_per_env": 2, "num_spare_envs": 1}, "for processes"),
+        ({"env_load_fn": load_batch, "num_spare_envs": 1}, "for processes"),
+        ({"env_load_fn": load_batch, "num_parallel_environments": 1, "nonparallel": True}, "not a batch"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: Any, message: str) -> None:

@@ -15,63 +15,35 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .alf_environment import AlfEnvironment
-from .alf_gym_wrapper import AlfGymWrapper, tensor_spec_from_gym_space
-from .alf_wrappers import (
-    AlfEnvironmentBaseWrapper,
-    ContinuousActionClip,
-    FrameGrayScale,
-    FrameResize,
-    FrameSkip,
-    FrameStack,
-    NonEpisodicAgent,
-    NormalizedAction,
-    RewardClipping,
-    TensorWrapper,
-    TimeLimit,
-)
-from .data_structures import StepType, TimeStep, restart, termination, time_step_spec, transition, truncation
-from .parallel_environment import ParallelAlfEnvironment
-from .process_environment import ProcessEnvironment, WorkerFailed
-from .tensor_specs import BoundedTensorSpec, TensorSpec
-from .thread_environment import ThreadEnvironment
-from .utils import create_environment
+from .alf_environment import AlfEnvironment as AlfEnvironment
+from .alf_gym_wrapper import AlfGymWrapper as AlfGymWrapper
+from .alf_gym_wrapper import tensor_spec_from_gym_space as tensor_spec_from_gym_space
+from .alf_wrappers import AlfEnvironmentBaseWrapper as AlfEnvironmentBaseWrapper
+from .alf_wrappers import ContinuousActionClip as ContinuousActionClip
+from .alf_wrappers import FrameStack as FrameStack
+from .alf_wrappers import NonEpisodicAgent as NonEpisodicAgent
+from .alf_wrappers import NormalizedActionWrapper as NormalizedActionWrapper
+from .alf_wrappers import RewardClipping as RewardClipping
+from .alf_wrappers import TensorWrapper as TensorWrapper
+from .alf_wrappers import TimeLimit as TimeLimit
+from .data_structures import StepType as StepType
+from .data_structures import TimeStep as TimeStep
+from .data_structures import restart as restart
+from .data_structures import termination as termination
+from .data_structures import time_step_spec as time_step_spec
+from .data_structures import transition as transition
+from .data_structures import truncation as truncation
+from .parallel_environment import ParallelAlfEnvironment as ParallelAlfEnvironment
+from .process_environment import ProcessEnvironment as ProcessEnvironment
+from .process_environment import WorkerFailed as WorkerFailed
+from .tensor_specs import BoundedTensorSpec as BoundedTensorSpec
+from .tensor_specs import TensorSpec as TensorSpec
+from .thread_environment import ThreadEnvironment as ThreadEnvironment
+from .utils import create_environment as create_environment
 
 if TYPE_CHECKING:
-    from .suite_pluriverse import PluriverseAlfEnvironment, load
-
-__all__ = [
-    "AlfEnvironment",
-    "AlfEnvironmentBaseWrapper",
-    "AlfGymWrapper",
-    "BoundedTensorSpec",
-    "ContinuousActionClip",
-    "FrameGrayScale",
-    "FrameResize",
-    "FrameSkip",
-    "FrameStack",
-    "NonEpisodicAgent",
-    "NormalizedAction",
-    "ParallelAlfEnvironment",
-    "PluriverseAlfEnvironment",
-    "ProcessEnvironment",
-    "RewardClipping",
-    "StepType",
-    "TensorSpec",
-    "TensorWrapper",
-    "ThreadEnvironment",
-    "TimeLimit",
-    "TimeStep",
-    "WorkerFailed",
-    "create_environment",
-    "load",
-    "restart",
-    "tensor_spec_from_gym_space",
-    "termination",
-    "time_step_spec",
-    "transition",
-    "truncation",
-]
+    from .suite_pluriverse import PluriverseAlfEnvironment as PluriverseAlfEnvironment
+    from .suite_pluriverse import load as load
 
 
 def __getattr__(name: str) -> Any:

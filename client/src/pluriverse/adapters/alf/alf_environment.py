@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
-from pluriverse.errors import Closed, ConfigurationError, Misuse
+from pluriverse.errors import Closed
 
 from .data_structures import SCALAR_REWARD, TimeStep, time_step_spec
 from .nest import Nest
 from .tensor_specs import TensorSpec
+from .tensors import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +33,22 @@ class Description:
     @classmethod
     def of(cls, env: AlfEnvironment) -> Description:
         """Return the description of an environment."""
-        return cls(
-            env.observation_spec(),
-            env.action_spec(),
-            env.reward_spec(),
-            env.env_info_spec(),
-            env.num_tasks,
-            env.task_names,
-            env.metadata,
-            env.batched,
-            env.batch_size,
-            env.is_tensor_based,
-        )
+        parts = {each.name: getattr(env, each.name) for each in fields(cls)}
+        return cls(**{name: part() if name.endswith("_spec") else part for name, part in parts.items()})
+
+    @classmethod
+    def of_all(cls, descriptions: Iterable[Description]) -> Description:
+        """Return the description of environments that are alike and take arrays; refuse others."""
+        first, *others = descriptions
+        for number, each in enumerate([first, *others]):
+            if each.is_tensor_based or (each.batched, each.batch_size) != (first.batched, first.batch_size):
+                raise Refused(f"environment {number} gives tensors, or another batch than the first; expected arrays")
+            if each.time_step_spec != first.time_step_spec:
+                raise Refused(
+                    f"environment {number} has other specs than the first: {each.time_step_spec}; expected "
+                    f"{first.time_step_spec}"
+                )
+        return first
 
     @property
     def time_step_spec(self) -> TimeStep:
@@ -51,20 +56,23 @@ class Description:
         return time_step_spec(self.observation_spec, self.action_spec, self.reward_spec, self.env_info_spec)
 
 
-_SINGLE: Final = Description((), ())
+_SINGLE: Final = Description(None, None)
 
 
 class AlfEnvironment(abc.ABC):
     """One environment that takes and returns NumPy arrays, or a ``batched`` one, which takes and returns tensors.
 
     ``reset`` begins an episode. ``step`` acts; before the first ``reset``, and after a LAST step, it begins an episode
-    instead and ignores its action. Authors write ``_reset``, ``_step`` and the specs.
+    instead and ignores its action. Authors write ``_reset`` and ``_step``, and give a description or write the specs.
     """
 
+    _current_time_step: TimeStep | None = None
+    _description = _SINGLE
+    _closed = False
+
     def __init__(self, description: Description = _SINGLE) -> None:
-        """``description``: its properties; ``DescribedEnvironment`` has its specs from there too."""
+        """``description``: specs and properties, unless they are overridden."""
         self._description = description
-        self._current_time_step: TimeStep | None = None
 
     @property
     def num_tasks(self) -> int:
@@ -88,13 +96,9 @@ class AlfEnvironment(abc.ABC):
 
     @property
     def batch_size(self) -> int:
-        """Number of environments in the batch.
-
-        Raises:
-            Misuse: it is batched, and its class doesn't override this.
-        """
+        """Number of environments in the batch; raise ``Refused`` if only ``batched`` is overridden."""
         if self.batched and not self._description.batched:
-            raise Misuse(f"{type(self).__name__} is batched; its author must override batch_size too")
+            raise Refused(f"{type(self).__name__} is batched; its author must override batch_size too")
         return self._description.batch_size
 
     @property
@@ -102,20 +106,20 @@ class AlfEnvironment(abc.ABC):
         """Gymnasium's metadata, such as ``render_modes``."""
         return self._description.metadata
 
-    @abc.abstractmethod
     def env_info_spec(self) -> Nest:
         """Return the specs of ``TimeStep.env_info``."""
+        return self._description.env_info_spec
 
-    @abc.abstractmethod
     def observation_spec(self) -> Nest:
         """Return the specs of observations."""
+        return self._description.observation_spec
 
-    @abc.abstractmethod
     def action_spec(self) -> Nest:
         """Return the specs of actions."""
+        return self._description.action_spec
 
     def reward_spec(self) -> TensorSpec:
-        """Return the spec of rewards: one float32, unless overridden."""
+        """Return the spec of rewards: one float32, unless the environment says otherwise."""
         return self._description.reward_spec
 
     def time_step_spec(self) -> TimeStep:
@@ -132,27 +136,26 @@ class AlfEnvironment(abc.ABC):
         return self._current_time_step
 
     def step(self, action: Nest) -> TimeStep:
-        """Act and return the step that follows.
-
-        Raises:
-            ActionError: ``action`` isn't as ``action_spec`` says.
-        """
+        """Act and return the step that follows; raise ``ActionError`` unless ``action`` is as ``action_spec`` says."""
         if self._current_time_step is None:
             return self.reset()
         self._current_time_step = self._step(action)
         return self._current_time_step
 
-    def seed(self, seed: Any) -> None:
+    def sync_progress(self) -> None:
+        """Tell environments in processes how far the training is; nothing here has a schedule."""
+        return
+
+    def seed(self, seed: Any) -> Any:
         """Seed the episodes that the next ``reset`` begins: an int, or one for each of a batch. Ignored by default."""
         return
 
     def render(self, mode: str = "rgb_array") -> Any:
         """Return the picture, uint8 of shape (height, width, 3); or show it, where ``mode`` is ``"human"``.
 
-        Raises:
-            Misuse: this environment has no pictures.
+        Raise ``Refused`` if this environment has no pictures.
         """
-        raise Misuse(f"{type(self).__name__} has no picture to render as {mode!r}")
+        raise Refused(f"{type(self).__name__} has no picture to render as {mode!r}")
 
     def get_info(self) -> Any:
         """Return all that is known of the last step, also what is no number: a dict, or a list of one for each."""
@@ -168,6 +171,10 @@ class AlfEnvironment(abc.ABC):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Closed("this environment is closed")
+
     @abc.abstractmethod
     def _reset(self) -> TimeStep:
         """Begin an episode."""
@@ -177,53 +184,9 @@ class AlfEnvironment(abc.ABC):
         """Act; after a LAST step, begin an episode instead."""
 
 
-class Described:
-    """Mixin: specs are those of a description."""
-
-    @property
-    def description(self) -> Description:
-        """The environment's description."""
-        raise NotImplementedError
-
-    def env_info_spec(self) -> Nest:
-        """Return the specs of ``TimeStep.env_info``."""
-        return self.description.env_info_spec
-
-    def observation_spec(self) -> Nest:
-        """Return the specs of observations."""
-        return self.description.observation_spec
-
-    def action_spec(self) -> Nest:
-        """Return the specs of actions."""
-        return self.description.action_spec
-
-    def reward_spec(self) -> TensorSpec:
-        """Return the spec of rewards."""
-        return self.description.reward_spec
-
-    def time_step_spec(self) -> TimeStep:
-        """Return the specs of steps. As in ALF, ``env_info`` is left out; see ``env_info_spec``."""
-        return time_step_spec(self.observation_spec(), self.action_spec(), self.reward_spec())
-
-
-class DescribedEnvironment(Described, AlfEnvironment):
-    """An environment whose specs and properties are those of a description."""
-
-    _closed = False
-
-    @property
-    def description(self) -> Description:
-        """The environment's description."""
-        return self._description
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise Closed("this environment is closed")
-
-
 def one_seed_each(seed: int | Sequence[int], n: int, what: str) -> list[int]:
-    """Return the ``n`` seeds from ``seed`` on, or those given; raise ``ConfigurationError`` if they aren't ``n``."""
+    """Return the ``n`` seeds from ``seed`` on, or those given; refuse any other number of them."""
     seeds = list(range(seed, seed + n)) if isinstance(seed, int) else list(seed)
     if len(seeds) != n:
-        raise ConfigurationError(f"there are {len(seeds)} seeds for {n} {what}; expected one for each")
+        raise Refused(f"there are {len(seeds)} seeds for {n} {what}; expected one for each")
     return seeds

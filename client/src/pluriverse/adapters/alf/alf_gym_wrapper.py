@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import operator
 from collections.abc import Mapping
@@ -11,14 +12,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pluriverse.adapters.registration import listed, register
-from pluriverse.errors import ConfigurationError, ResetNeeded, needed
+from pluriverse.errors import ResetNeeded, needed
 
 from . import nest
-from .alf_environment import DescribedEnvironment, Description
-from .data_structures import GOES_ON, TimeStep, check_discount, restart, termination, transition, truncation
+from .alf_environment import AlfEnvironment, Description
+from .data_structures import (
+    GOES_ON,
+    SCALAR_REWARD,
+    TimeStep,
+    check_discount,
+    restart,
+    termination,
+    transition,
+    truncation,
+)
 from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action
-from .tensors import Array
+from .tensors import Array, Refused
 from .texts import encode, text_spec
 
 if TYPE_CHECKING:
@@ -32,13 +42,9 @@ def tensor_spec_from_gym_space(
 ) -> Nest:
     """Return the nest of specs that stands for a space of Gymnasium's.
 
-    Args:
-        space: Discrete, MultiDiscrete, MultiBinary, Box, Text, Tuple or Dict.
-        simplify_box_bounds: whether bounds that are all the same become one number.
-        float_dtype: of all floats; None: as the space has them.
-
-    Raises:
-        ConfigurationError: its values aren't of a fixed shape.
+    Spaces are Discrete, MultiDiscrete, MultiBinary, Box, Text, or a Tuple or Dict of them; ``Refused`` are those whose
+    values aren't of a fixed shape. Bounds that are all the same become one number if ``simplify_box_bounds``. All
+    floats are of ``float_dtype``; None: as the space has them.
     """
     spaces = import_gymnasium().spaces
 
@@ -66,7 +72,7 @@ def tensor_spec_from_gym_space(
             case spaces.Dict():
                 return {key: convert(part) for key, part in space.spaces.items()}
             case _:
-                raise ConfigurationError(
+                raise Refused(
                     f"tensors can't hold the values of {space!r:.120}; expected Discrete, MultiDiscrete, MultiBinary, "
                     "Box, Text, or a Tuple or Dict of them"
                 )
@@ -74,7 +80,7 @@ def tensor_spec_from_gym_space(
     return convert(space)
 
 
-class AlfGymWrapper(DescribedEnvironment):
+class AlfGymWrapper(AlfEnvironment):
     """One environment of Gymnasium's.
 
     A terminated episode ends with discount 0, one that is only truncated with ``discount``. Floats are float32.
@@ -89,40 +95,33 @@ class AlfGymWrapper(DescribedEnvironment):
         discount: float = GOES_ON,
         auto_reset: bool = True,
         simplify_box_bounds: bool = True,
-        image_channel_first: bool = False,
     ) -> None:
         """Begin an episode and make a step, to see what ``info`` holds.
 
-        Args:
-            gym_env: the environment within.
-            env_id: its index where there are several; None: 0.
-            discount: of steps after which an episode could go on, above 0 and at most 1.
-            auto_reset: whether the step after an episode's last begins the next; else it is refused.
-            simplify_box_bounds: whether bounds that are all the same become one number.
-            image_channel_first: whether arrays of three dimensions come as (channels, height, width).
-
-        Raises:
-            ConfigurationError: the discount is out of range, or a space's values aren't of a fixed shape.
+        ``env_id`` is its index where there are several. ``discount``, above 0 and at most 1, is of steps after which an
+        episode could go on. Unless ``auto_reset`` the step after an episode's last is refused. Bounds that are all the
+        same become one number if ``simplify_box_bounds``. Raise ``Refused`` if the discount is out of range, or a
+        space's values aren't of a fixed shape.
         """
         self._gym_env = gym_env
         self._env_id = np.int32(env_id or 0)
         self._discount = check_discount(discount)
         self._auto_reset = auto_reset
-        self._channel_first = image_channel_first
-        self._raw_spec = tensor_spec_from_gym_space(gym_env.observation_space, simplify_box_bounds=simplify_box_bounds)
-        action_spec = tensor_spec_from_gym_space(
-            gym_env.action_space, simplify_box_bounds=simplify_box_bounds, float_dtype=None
-        )
+        spec = functools.partial(tensor_spec_from_gym_space, simplify_box_bounds=simplify_box_bounds)
+        action_spec = spec(gym_env.action_space, float_dtype=None)
+        # Rewards of several parts have a space, in none of Gymnasium's own environments.
+        several = gym_env.has_wrapper_attr("reward_space")
         self._seed: int | None = None
-        self._done = True
+        self.done = True
         self._info: dict[str, Any] = {}
         gym_env.reset()
         info = gym_env.step(_gym_action(nest.map_structure(_nearest_to_zero, action_spec)))[4]
         self._zero_info = nest.map_structure(np.zeros_like, _numbers(info))
         super().__init__(
             Description(
-                nest.map_structure(self._channel_first_spec, self._raw_spec),
+                spec(gym_env.observation_space),
                 action_spec,
+                spec(gym_env.get_wrapper_attr("reward_space")) if several else SCALAR_REWARD,
                 env_info_spec=nest.map_structure(TensorSpec.from_array, self._zero_info),
                 metadata=dict(gym_env.metadata or {}),
             )
@@ -140,7 +139,7 @@ class AlfGymWrapper(DescribedEnvironment):
     def render(self, mode: str = "rgb_array") -> Any:
         """Return what the environment renders; raise ``ConfigurationError`` if it was made with another mode."""
         if mode != self._gym_env.render_mode:
-            raise ConfigurationError(
+            raise Refused(
                 f"this environment was made with render_mode={self._gym_env.render_mode!r}, and can't render {mode!r}; "
                 f"make it with gymnasium.make(…, render_mode={mode!r})"
             )
@@ -154,45 +153,43 @@ class AlfGymWrapper(DescribedEnvironment):
         """Close the environment within."""
         self._gym_env.close()
 
+    def __getattr__(self, name: str) -> Any:
+        """Return a public attribute of the environment within."""
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self._gym_env.get_wrapper_attr(name)
+
     def _reset(self) -> TimeStep:
         # Without a seed an environment goes on with the random numbers that it has.
         seed, self._seed = self._seed, None
         observation, self._info = self._gym_env.reset(seed=seed)
-        self._done = False
-        return restart(self._convert(observation), self.action_spec(), env_id=self._env_id, env_info=self._zero_info)
+        self.done = False
+        observation = self._converted(observation)
+        return restart(observation, self.action_spec(), self.reward_spec(), self._env_id, self._zero_info)
 
     def _step(self, action: Nest) -> TimeStep:
-        if self._done:
+        if self.done:
             if not self._auto_reset:
                 raise ResetNeeded("the episode is over, and auto_reset is off; call reset() before the next step")
             return self.reset()
         action = as_action(self.action_spec(), action)
         observation, reward, terminated, truncated, self._info = self._gym_env.step(_gym_action(action))
-        self._done = bool(terminated or truncated)
-        observation, info = self._convert(observation), _fit(self._info, self._zero_info)
+        self.done = bool(terminated or truncated)
+        step = (self._converted(observation), action, reward, self.reward_spec())
+        info = _fit(self._info, self._zero_info)
         if terminated:
-            return termination(observation, action, reward, env_id=self._env_id, env_info=info)
-        make = truncation if truncated else transition
-        return make(observation, action, reward, discount=self._discount, env_id=self._env_id, env_info=info)
+            return termination(*step, self._env_id, info)
+        return (truncation if truncated else transition)(*step, self._discount, self._env_id, info)
 
-    def _convert(self, observation: Nest) -> Nest:
-        return nest.map_up_to(self._convert_part, self._raw_spec, observation)
+    def _converted(self, observation: Nest) -> Nest:
+        return nest.map_structure_up_to(
+            self.observation_spec(), _convert, self.observation_spec(), observation, check_types=False
+        )
 
-    def _convert_part(self, spec: TensorSpec, value: Any) -> Array:
-        if isinstance(value, str):
-            return encode(value)
-        array = np.asarray(value, spec.numpy_dtype)
-        # A copy: many environments write the next observation into the same array, and transposed ones are slow later.
-        return np.array(np.moveaxis(array, -1, 0) if self._is_image(spec) else array, order="C")
 
-    def _is_image(self, spec: TensorSpec) -> bool:
-        return self._channel_first and spec.ndim == 3
-
-    def _channel_first_spec(self, spec: BoundedTensorSpec) -> BoundedTensorSpec:
-        if not self._is_image(spec):
-            return spec
-        low, high = (np.moveaxis(each, -1, 0) if each.ndim == 3 else each for each in (spec.minimum, spec.maximum))
-        return BoundedTensorSpec((spec.shape[-1], *spec.shape[:-1]), spec.dtype_str, low, high, spec.name)
+def _convert(spec: TensorSpec, value: Any) -> Array:
+    # A copy: many environments write the next observation into the same array.
+    return encode(value) if isinstance(value, str) else np.array(value, spec.numpy_dtype, order="C")
 
 
 def _gym_action(action: Nest) -> Nest:

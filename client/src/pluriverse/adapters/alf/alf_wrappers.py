@@ -1,34 +1,37 @@
-"""Wrappers of environments: what changes actions, steps, and pictures."""
+"""Wrappers of environments: what changes actions, steps, and the order of tasks. Pictures are ``gym_wrappers``'."""
 
 from __future__ import annotations
 
+import abc
+import cProfile
 import dataclasses
-import importlib
+import math
+import random
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 
-from pluriverse.errors import ConfigurationError, needed
-
 from . import nest, tensors
-from .alf_environment import AlfEnvironment, DescribedEnvironment, Description
-from .data_structures import GOES_ON, StepType, TimeStep, check_discount
+from .alf_environment import AlfEnvironment, Description
+from .data_structures import GOES_ON, OUTCOME, SCALAR_REWARD, StepType, TimeStep, check_discount
 from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, zero_where
-from .tensors import Array, Tensor
+from .tensors import Array, Refused, Tensor, as_array
 
 ChannelOrder = Literal["channels_first", "channels_last"]
 Fields = Sequence[str]
 """Paths of the parts of an observation to change, such as ``"sensors.camera"``."""
 
 # Larger ones are slips.
-MAX_SIDE: Final = 16384
 MAX_STACK: Final = 1024
 
+# Keeps fractions of nothing from being none.
+_TINY: Final = 1e-30
 
-class AlfEnvironmentBaseWrapper(DescribedEnvironment):
+
+class AlfEnvironmentBaseWrapper(AlfEnvironment):
     """Pass everything on to the environment within; wrappers override what they change."""
 
     def __init__(self, env: AlfEnvironment, **changes: Any) -> None:
@@ -42,9 +45,13 @@ class AlfEnvironmentBaseWrapper(DescribedEnvironment):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self._env, name)
 
-    def seed(self, seed: Any) -> None:
+    def sync_progress(self) -> None:
+        """Tell environments in processes how far the training is."""
+        self._env.sync_progress()
+
+    def seed(self, seed: Any) -> Any:
         """Seed the episodes that the next ``reset`` begins."""
-        self._env.seed(seed)
+        return self._env.seed(seed)
 
     def render(self, mode: str = "rgb_array") -> Any:
         """Return the picture, or show it."""
@@ -72,11 +79,12 @@ class AlfEnvironmentBaseWrapper(DescribedEnvironment):
         """Return an array as this environment gives it."""
         return tensors.chosen().tensor(array) if self.is_tensor_based else array
 
-    def _require_single(self, instead: str) -> None:
-        if self.batched:
-            raise ConfigurationError(
-                f"{type(self).__name__} wraps single environments, and this is a batch of {self.batch_size}: {instead}"
-            )
+    def _discounted(self, time_step: TimeStep, where: Tensor, discount: float) -> TimeStep:
+        discounts = np.where(as_array(where), np.float32(discount), as_array(time_step.discount))
+        return time_step._replace(discount=self._out(discounts))
+
+    def _checked(self, action: Nest) -> Nest:
+        return as_action(self.action_spec(), action, (self.batch_size,) if self.batched else ())
 
 
 class TransformWrapper(AlfEnvironmentBaseWrapper):
@@ -90,13 +98,9 @@ class TransformWrapper(AlfEnvironmentBaseWrapper):
         step: Callable[[TimeStep], TimeStep] | None = None,
         **changes: Any,
     ) -> None:
-        """Set the transforms; None changes nothing.
+        """Call ``action`` with the agent's actions and ``step`` with the environment's steps; None changes nothing.
 
-        Args:
-            env: single or batched.
-            action: called with the agent's action; returns that of the environment within.
-            step: called with each step of the environment within; returns the agent's.
-            changes: specs that differ, such as ``observation_spec``.
+        ``changes``: specs that differ, such as ``observation_spec``.
         """
         super().__init__(env, **changes)
         self._transform_action = action
@@ -112,17 +116,44 @@ class TransformWrapper(AlfEnvironmentBaseWrapper):
         return self._transform_step(time_step) if self._transform_step else time_step
 
 
+class ActionWrapper(AlfEnvironmentBaseWrapper):
+    """Take other actions than the environment within; ``prev_action`` is the agent's own."""
+
+    def __init__(self, env: AlfEnvironment, action_spec: Nest, inner: Callable[[Nest], Nest]) -> None:
+        """``inner``: returns the environment's action, arrays, for the agent's."""
+        super().__init__(env, action_spec=action_spec)
+        self._inner = inner
+
+    def _reset(self) -> TimeStep:
+        outer_dims = (self.batch_size,) if self.batched else ()
+        none = nest.map_structure(lambda spec: spec.numpy_zeros(outer_dims), self.action_spec())
+        return self._env.reset()._replace(prev_action=nest.map_structure(self._out, none))
+
+    def _step(self, action: Nest) -> TimeStep:
+        checked = self._checked(action)
+        time_step = self._env.step(nest.map_structure(self._out, self._inner(checked)))
+        previous = zero_where(time_step.is_first(), checked)
+        return time_step._replace(prev_action=nest.map_structure(self._out, previous))
+
+
 class TimeLimit(AlfEnvironmentBaseWrapper):
     """End each episode ``duration`` steps after its FIRST with a LAST step, whose discount stays what it was."""
 
     def __init__(self, env: AlfEnvironment, duration: int) -> None:
-        """Raise ``ConfigurationError`` if ``duration`` is below 1, or the environment is batched."""
+        """Raise ``Refused`` if ``duration`` is below 1, or the environment is a batch of several."""
         super().__init__(env)
-        self._require_single("wrap each of them, or say max_episode_steps where the batch is made")
-        if duration < 1:
-            raise ConfigurationError(f"the duration is {duration}; expected 1 step or more")
-        self.duration = duration
+        if duration < 1 or self.batch_size > 1:
+            raise Refused(
+                f"the duration is {duration} for a batch of {self.batch_size}; expected 1 step or more, and single "
+                "environments: wrap each of them, or say max_episode_steps where the batch is made"
+            )
+        self._duration: float = duration
         self._steps: int | None = None
+
+    @property
+    def duration(self) -> float:
+        """The number of steps."""
+        return self._duration
 
     def _reset(self) -> TimeStep:
         self._steps = 0
@@ -133,54 +164,132 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
             return self.reset()
         time_step = self._env.step(action)
         self._steps += 1
-        if self._steps >= self.duration:
-            time_step = time_step._replace(step_type=self._out(np.asarray(StepType.LAST)))
+        if self._steps >= self._duration:
+            last = np.full_like(as_array(time_step.step_type), StepType.LAST)
+            time_step = time_step._replace(step_type=self._out(last))
         if time_step.is_last():
             self._steps = None
         return time_step
+
+
+class RandomFirstEpisodeLength(TimeLimit):
+    """End the first episodes after a random number of steps, so that environments don't all end at once."""
+
+    def __init__(self, env: AlfEnvironment, random_length_range: int, num_episodes: int = 1) -> None:
+        """The first ``num_episodes`` episodes have 1 to ``random_length_range`` steps, by Python's generator."""
+        super().__init__(env, random_length_range)
+        self._lengths = [random.randint(1, random_length_range) for _ in range(num_episodes)]  # noqa: S311
+
+    def _reset(self) -> TimeStep:
+        self._duration = self._lengths.pop() if self._lengths else math.inf
+        return super()._reset()
+
+
+class PerformanceProfiler(AlfEnvironmentBaseWrapper):
+    """Measure where the environment's time goes, with Python's own profiler."""
+
+    def __init__(
+        self, env: AlfEnvironment, process_profile_fn: Callable[[cProfile.Profile], Any], process_steps: int
+    ) -> None:
+        """``process_profile_fn`` is called with each ``process_steps`` steps' profile."""
+        super().__init__(env)
+        self._process, self._every, self._steps = process_profile_fn, process_steps, 0
+        self._profile = cProfile.Profile()
+
+    def _reset(self) -> TimeStep:
+        return self._profile.runcall(self._env.reset)
+
+    def _step(self, action: Nest) -> TimeStep:
+        time_step = self._profile.runcall(self._env.step, action)
+        self._steps += 1
+        if self._steps >= self._every:
+            self._process(self._profile)
+            self._steps, self._profile = 0, cProfile.Profile()
+        return time_step
+
+
+class GoalReplayEnvWrapper(AlfEnvironmentBaseWrapper):
+    """Add a goal to observations, for hindsight experience replay; a "trajectory" is a ``TimeStep``."""
+
+    _goal: Any = None
+
+    @abc.abstractmethod
+    def get_trajectory_with_goal(self, trajectory: TimeStep, goal: Any) -> TimeStep:
+        """Return the step as if this had been the goal."""
+
+    @abc.abstractmethod
+    def get_goal_from_trajectory(self, trajectory: TimeStep) -> Any:
+        """Return the goal of the episode that this step begins."""
+
+    def _reset(self) -> TimeStep:
+        return self._with_goal(self._env.reset())
+
+    def _step(self, action: Nest) -> TimeStep:
+        return self._with_goal(self._env.step(action))
+
+    def _with_goal(self, time_step: TimeStep) -> TimeStep:
+        if as_array(time_step.is_first()).all():
+            self._goal = self.get_goal_from_trajectory(time_step)
+        return self.get_trajectory_with_goal(time_step, self._goal)
 
 
 class NonEpisodicAgent(TransformWrapper):
     """Give outcomes the discount of limits, so that an agent values what comes after the end of an episode too."""
 
     def __init__(self, env: AlfEnvironment, discount: float = GOES_ON) -> None:
-        """``discount``: of every LAST step, above 0 and at most 1, else ``ConfigurationError``."""
-        last = np.float32(check_discount(discount))
-
-        def keep_going(time_step: TimeStep) -> TimeStep:
-            is_last, discounts = tensors.as_array(time_step.is_last()), tensors.as_array(time_step.discount)
-            return time_step._replace(discount=self._out(np.where(is_last, last, discounts)))
-
-        super().__init__(env, step=keep_going)
+        """``discount``: of every LAST step, above 0 and at most 1."""
+        last = check_discount(discount)
+        super().__init__(env, step=lambda step: self._discounted(step, step.is_last(), last))
 
 
-class FrameSkip(AlfEnvironmentBaseWrapper):
-    """Repeat each action for ``skip`` steps, or until the episode ends, and add up the rewards."""
+class AtariTerminalOnLifeLossWrapper(TransformWrapper):
+    """Give each step that loses a life discount 0; the episode goes on. Lives are ``env_info``'s ``lives``."""
 
-    def __init__(self, env: AlfEnvironment, skip: int) -> None:
-        """Raise ``ConfigurationError`` if ``skip`` is below 1, or the environment is batched."""
-        super().__init__(env)
-        self._require_single("wrap each of them, or say frame_skip where the batch is made")
-        if skip < 1:
-            raise ConfigurationError(f"skip is {skip}; expected 1 step or more")
-        self._skip = skip
+    def __init__(self, env: AlfEnvironment) -> None:
+        name = next((name for name in ("lives", "ale.lives") if name in env.env_info_spec()), None)
+        if name is None:
+            raise Refused(f"the environment tells no lives in its env_info: {env.env_info_spec()!r:.200}")
+        lives = np.zeros(())
 
-    def _step(self, action: Nest) -> TimeStep:
-        time_step = self._env.step(action)
-        reward = time_step.reward
-        for _ in range(self._skip - 1):
-            if not time_step.is_mid():
-                break
-            time_step = self._env.step(action)
-            reward = reward + time_step.reward
-        return time_step._replace(reward=reward)
+        def change(time_step: TimeStep) -> TimeStep:
+            nonlocal lives
+            before, lives = lives, as_array(time_step.env_info[name])
+            return self._discounted(time_step, (lives < before) & ~as_array(time_step.is_first()), OUTCOME)
+
+        super().__init__(env, step=change)
+
+
+class ActionObservationWrapper(TransformWrapper):
+    """Make observations a dict of ``observation``, as it was, and ``prev_action``."""
+
+    def __init__(self, env: AlfEnvironment) -> None:
+        def both(step: TimeStep) -> TimeStep:
+            return step._replace(observation={"observation": step.observation, "prev_action": step.prev_action})
+
+        super().__init__(env, step=both, observation_spec=both(env.time_step_spec()).observation)
+
+
+class ScalarRewardWrapper(TransformWrapper):
+    """Add up the parts of rewards, each times its weight."""
+
+    def __init__(self, env: AlfEnvironment, reward_weights: Sequence[float] | None = None) -> None:
+        """``reward_weights``: None counts the first part alone."""
+        (parts, *more) = env.reward_spec().shape or (0,)
+        weights = np.array([1.0] + [0.0] * (parts - 1) if reward_weights is None else reward_weights, np.float32)
+        if more or not parts or weights.shape != (parts,):
+            raise Refused(f"there are {weights.size} weights for {env.reward_spec()}; expected one for each of a row")
+
+        def add_up(step: TimeStep) -> TimeStep:
+            return step._replace(reward=self._out(np.asarray(as_array(step.reward) @ weights)))
+
+        super().__init__(env, step=add_up, reward_spec=SCALAR_REWARD)
 
 
 class RewardClipping(TransformWrapper):
     """Clip rewards to ``minimum`` and ``maximum``, inclusive."""
 
     def __init__(self, env: AlfEnvironment, minimum: float = -1.0, maximum: float = 1.0) -> None:
-        """Raise ``ConfigurationError`` if the minimum is above the maximum."""
+        """Raise ``Refused`` if the minimum is above the maximum."""
         before = env.reward_spec()
         spec = BoundedTensorSpec(before.shape, before.dtype_str, minimum, maximum, before.name)
         # Arrays and tensors both have clip, with numbers of Python.
@@ -192,106 +301,291 @@ class ContinuousActionClip(TransformWrapper):
     """Clip continuous actions to their bounds, for policies that leave them; others stay as they are."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        super().__init__(env, action=partial(nest.map_up_to, _clip, env.action_spec()))
+        spec = env.action_spec()
+        super().__init__(env, action=partial(nest.map_structure_up_to, spec, _clip, spec, check_types=False))
 
 
 def _clip(spec: BoundedTensorSpec, value: Any) -> Any:
-    return tensors.as_array(value).clip(spec.minimum, spec.maximum) if spec.is_continuous else value
+    return as_array(value).clip(spec.minimum, spec.maximum) if spec.is_continuous else value
 
 
-class NormalizedAction(AlfEnvironmentBaseWrapper):
+class NormalizedActionWrapper(ActionWrapper):
     """Take continuous actions of -1 to 1 in place of their own bounds; discrete ones stay as they are."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        """Raise ``ConfigurationError`` if a continuous action has no finite bounds."""
-        super().__init__(env, action_spec=nest.map_structure(_normalized, env.action_spec()))
-
-    def _step(self, action: Nest) -> TimeStep:
-        checked = as_action(self.action_spec(), action, (self.batch_size,) if self.batched else ())
-        inner = nest.map_structure(_denormalize, self._env.action_spec(), checked)
-        time_step = self._env.step(nest.map_structure(self._out, inner))
-        previous = zero_where(time_step.is_first(), checked)
-        return time_step._replace(prev_action=nest.map_structure(self._out, previous))
+        """Raise ``Refused`` if a continuous action has no finite bounds."""
+        inner = env.action_spec()
+        super().__init__(env, nest.map_structure(_normalized, inner), partial(nest.map_structure, _denormalize, inner))
 
 
 def _normalized(spec: TensorSpec) -> TensorSpec:
     if spec.is_discrete:
         return spec
     if not isinstance(spec, BoundedTensorSpec) or not np.isfinite([spec.minimum.min(), spec.maximum.max()]).all():
-        raise ConfigurationError(f"actions of {spec} have no finite bounds; nothing stands for their -1 and 1")
-    return BoundedTensorSpec(spec.shape, spec.dtype_str, -1, 1, spec.name)
+        raise Refused(f"actions of {spec} have no finite bounds; nothing stands for their -1 and 1")
+    return spec.replace(minimum=-1, maximum=1)
 
 
 def _denormalize(spec: BoundedTensorSpec, value: Array) -> Array:
-    if spec.is_discrete:
-        return value
-    share = (value.astype(np.float64) + 1) / 2
+    return value if spec.is_discrete else between(spec, (value.astype(np.float64) + 1) / 2)
+
+
+def between(spec: BoundedTensorSpec, share: Array) -> Array:
+    """Return the values that lie ``share``, of 0 to 1, of the way between the bounds of a spec."""
     wide = spec.minimum.astype(np.float64) * (1 - share) + spec.maximum.astype(np.float64) * share
     # Rounding may leave the bounds by a hair.
     return wide.astype(spec.dtype_str).clip(spec.minimum, spec.maximum)
+
+
+class DiscreteActionWrapper(ActionWrapper):
+    """Take one number in place of a row of continuous actions, each of which has ``actions_num`` even values."""
+
+    def __init__(self, env: AlfEnvironment, actions_num: int) -> None:
+        """Raise ``Refused`` if the action is no bounded row of floats, or there are fewer than 2 values."""
+        spec: Any = env.action_spec()
+        if not isinstance(spec, BoundedTensorSpec) or not spec.is_continuous or spec.ndim != 1 or actions_num < 2:
+            raise Refused(
+                f"{spec!r:.200} can't have {actions_num} values; expected a bounded row of floats, and 2 or more"
+            )
+        values = (actions_num,) * spec.numel
+
+        def inner(number: Array) -> Array:
+            return between(spec, np.stack(np.unravel_index(number, values), -1) / (actions_num - 1))
+
+        super().__init__(env, BoundedTensorSpec((), "int64", 0, actions_num**spec.numel - 1), inner)
+
+
+class TemporallyCorrelatedNoiseWrapper(TransformWrapper):
+    """Add noise to continuous actions, of this step and of the last, as in arXiv:2202.01312."""
+
+    def __init__(self, env: AlfEnvironment, sigma: float = 0.5, past_noise_weight: float = 1.0) -> None:
+        """``sigma``: the noise's standard deviation; ``past_noise_weight``: how much of the last step's is added."""
+        self._past: Array | None = None
+        spec: BoundedTensorSpec = env.action_spec()
+
+        def add_noise(action: Tensor) -> Tensor:
+            array = as_array(action)
+            past, self._past = self._past, np.random.standard_normal(array.shape) * sigma
+            past = np.random.standard_normal(array.shape) * sigma if past is None else past
+            return self._out(_clip(spec, array + max(past_noise_weight, 0) * past + self._past).astype(spec.dtype_str))
+
+        super().__init__(env, action=add_noise)
+
+    def _reset(self) -> TimeStep:
+        self._past = None
+        return super()._reset()
 
 
 class TensorWrapper(TransformWrapper):
     """Give tensors to the agent of a batched environment that was written for arrays."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        """Raise ``ConfigurationError`` if the environment isn't batched."""
+        """Raise ``Refused`` if the environment isn't batched."""
         if not env.batched:
-            raise ConfigurationError("TensorWrapper wraps batched environments; ThreadEnvironment makes a batch of one")
-        to_arrays = partial(nest.map_structure, tensors.as_array)
+            raise Refused("TensorWrapper wraps batched environments; BatchedTensorWrapper makes a batch of one")
+        to_arrays = partial(nest.map_structure, as_array)
         super().__init__(env, action=to_arrays, step=TimeStep.to_tensors, is_tensor_based=True)
 
 
-class ObservationWrapper(TransformWrapper):
-    """Transform some fields of observations, each by the same functions."""
+class BatchedTensorWrapper(TransformWrapper):
+    """Make a single environment that was written for arrays a batch of one, which takes and gives tensors."""
+
+    def __init__(self, env: AlfEnvironment) -> None:
+        """Raise ``Refused`` if the environment is batched."""
+        if env.batched:
+            raise Refused(f"{type(self).__name__} wraps a single environment, and this one is batched")
+        super().__init__(
+            env,
+            action=lambda action: nest.unstack(self._checked(action), 1)[0],
+            step=lambda step: nest.stack([step]).to_tensors(),
+            batched=True,
+            is_tensor_based=True,
+        )
+
+    def get_info(self) -> list[Any]:
+        """Return all that is known of the last step: a list of one."""
+        return [super().get_info()]
+
+
+class _Several(AlfEnvironment):
+    """Environments that are alike, as one."""
+
+    def __init__(self, envs: Sequence[AlfEnvironment], **changes: Any) -> None:
+        if not envs:
+            raise Refused("there are no environments; expected one or more")
+        super().__init__(dataclasses.replace(Description.of_all(map(Description.of, envs)), **changes))
+        self._envs = list(envs)
+        self._current = 0
+
+    def render(self, mode: str = "rgb_array") -> Any:
+        """Return the picture of the one that plays."""
+        return self._envs[self._current].render(mode)
+
+    def close(self) -> None:
+        """Close them all."""
+        for env in self._envs:
+            env.close()
+
+
+class BatchEnvironmentWrapper(_Several):
+    """Single environments as one batch of arrays, stepped one after the other."""
+
+    def __init__(self, envs: Sequence[AlfEnvironment]) -> None:
+        """Raise ``Refused`` unless they are single ones with arrays, and alike."""
+        super().__init__(envs, batched=True, batch_size=len(envs))
+        if envs[0].batched:
+            raise Refused("the environments are batched; expected single ones")
+
+    def seed(self, seed: int) -> None:
+        """Seed all; none gets the seed of another, nor of a batch of as many with another seed."""
+        for index, env in enumerate(self._envs):
+            env.seed(seed * len(self._envs) + index)
+
+    def get_info(self) -> list[Any]:
+        """Return all that is known of the last step of each."""
+        return [env.get_info() for env in self._envs]
+
+    def _reset(self) -> TimeStep:
+        return nest.stack([env.reset() for env in self._envs])
+
+    def _step(self, action: Nest) -> TimeStep:
+        actions = nest.unstack(as_action(self.action_spec(), action, (self.batch_size,)), self.batch_size)
+        return nest.stack([env.step(each) for env, each in zip(self._envs, actions, strict=True)])
+
+
+class MultitaskWrapper(_Several):
+    """Environments with a task each; actions are a dict of ``task_id``, which of them acts, and its ``action``."""
+
+    def __init__(self, envs: Sequence[AlfEnvironment], task_names: Sequence[str], env_id: int | None = None) -> None:
+        """Begin an episode of each; raise ``Refused`` unless they are alike and have different names."""
+        if len({*task_names}) != len(envs):
+            raise Refused(f"the tasks are {task_names!r:.200}; expected a name of its own for each of {len(envs)}")
+        super().__init__(envs, num_tasks=len(envs), task_names=list(task_names))
+        task_id = BoundedTensorSpec((), "int64", 0, len(envs) - 1, "task_id")
+        spec = {"task_id": task_id, "action": self.action_spec()}
+        self._description = dataclasses.replace(self._description, action_spec=spec)
+        self._env_id = np.int32(env_id or 0)
+        for env in envs:
+            env.reset()
+
+    @staticmethod
+    def load(
+        load_fn: Callable[..., AlfEnvironment], environment_name: Any, env_id: int | None = None, **kwargs: Any
+    ) -> MultitaskWrapper:
+        """Make each environment as ``load_fn(name, **kwargs)``, and all one."""
+        return MultitaskWrapper([load_fn(name, **kwargs) for name in environment_name], environment_name, env_id)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a public attribute of the environment that acts."""
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self._envs[self._current], name)
+
+    def get_num_tasks(self) -> int:
+        """Return the number of tasks."""
+        return self.num_tasks
+
+    def seed(self, seed: int) -> None:
+        """Give all the same seed."""
+        for env in self._envs:
+            env.seed(seed)
+
+    def get_info(self) -> Any:
+        """Return all that is known of the last step."""
+        return self._envs[self._current].get_info()
+
+    def _reset(self) -> TimeStep:
+        return self._of_task(self._envs[self._current].reset())
+
+    def _step(self, action: Nest) -> TimeStep:
+        checked = as_action(self.action_spec(), action)
+        over = self.current_time_step().is_last()
+        self._current = int(checked["task_id"])
+        env = self._envs[self._current]
+        # Another task than the one that ended has begun an episode already, whose first step was not given.
+        return self._of_task(env.reset() if over else env.step(checked["action"]))
+
+    def _of_task(self, time_step: TimeStep) -> TimeStep:
+        previous = {"task_id": np.asarray(self._current), "action": time_step.prev_action}
+        return time_step._replace(env_id=self._env_id, prev_action=previous)
+
+
+class CurriculumWrapper(AlfEnvironmentBaseWrapper):
+    """Choose the tasks of a batch of ``MultitaskWrapper``, those more often whose rewards rise faster.
+
+    A task's progress is by how much its episodes' rewards of late are above those of before, for each of their steps.
+    In ``env_info`` are at each LAST step ``curriculum_task_count``, ``_score`` and ``_prob`` of all tasks by name.
+    """
 
     def __init__(
         self,
         env: AlfEnvironment,
-        fields: Fields | None,
-        spec: Callable[[TensorSpec], TensorSpec],
-        field: Callable[[Array, Array, str | None], Array],
+        progress_favor: float = 10.0,
+        current_score_update_rate: float = 1e-3,
+        past_score_update_rate: float = 5e-4,
+        warmup_period: int = 100,
     ) -> None:
-        """Set the transforms.
+        """Raise ``Refused`` unless the environment is a batch with tasks.
 
-        Args:
-            env: single or batched.
-            fields: paths; None: the observation itself, which is one array.
-            spec: returns the spec of a changed field.
-            field: called with a batch of the field, ``first`` (bool, (batch,): which begin an episode) and its path.
-
-        Raises:
-            ConfigurationError: a field isn't what the wrapper changes.
-            Misuse: there is no such field.
+        The task with the most progress is ``progress_favor`` times as likely as one with none, once ``warmup_period``
+        episodes of each have passed. The update rates say how fast the averages follow each episode's rewards.
         """
-        paths: tuple[str | None, ...] = (None,) if fields is None else tuple(fields)
+        spec = env.action_spec()
+        if not env.batched or not isinstance(spec, dict) or {*cast("dict[str, Nest]", spec)} != {"task_id", "action"}:
+            raise Refused(f"the action is {spec!r:.200}; expected a batch with actions of task_id and action")
+        self._infos = ("curriculum_task_count", "curriculum_task_score", "curriculum_task_prob")
+        info_spec = {name: {task: TensorSpec(()) for task in env.task_names} for name in self._infos}
+        super().__init__(env, action_spec=spec["action"], env_info_spec={**env.env_info_spec(), **info_spec})
+        self._scale = math.log(progress_favor)
+        self._warmup = warmup_period * self.num_tasks
+        # The averages are of the episodes' steps and rewards of late, and of the rewards of before.
+        self._rates = np.array([[current_score_update_rate]] * 2 + [[past_score_update_rate]])
+        self._averages = np.zeros((3, self.num_tasks))
+        self._counts = np.zeros(self.num_tasks)
+        self._probs = np.full(self.num_tasks, 1 / self.num_tasks)
+        self._steps, self._rewards = np.zeros((2, self.batch_size))
+        self._tasks = self._sample(self.batch_size)
 
-        def change_spec(part: object) -> TensorSpec:
-            if isinstance(part, TensorSpec):
-                return spec(part)
-            raise ConfigurationError(f"the observation is {part!r:.120}; say with fields=[…] which part of it is meant")
+    def _sample(self, n: int) -> Array:
+        return np.random.choice(self.num_tasks, n, p=self._probs)
 
-        def change_step(time_step: TimeStep) -> TimeStep:
-            first = np.atleast_1d(tensors.as_array(time_step.is_first()))
-            observation = time_step.observation
-            for path in paths:
+    def _reset(self) -> TimeStep:
+        return self._informed(self._env.reset())
 
-                def change(part: Tensor, path: str | None = path) -> Tensor:
-                    array = tensors.as_array(part)
-                    return self._out(
-                        field(array, first, path) if self.batched else field(array[np.newaxis], first, path)[0]
-                    )
+    def _step(self, action: Nest) -> TimeStep:
+        task_id = self._out(self._tasks.copy())
+        time_step = self._env.step({"task_id": task_id, "action": action})
+        going_on = ~as_array(time_step.is_first())
+        self._steps = self._steps * going_on + 1
+        reward = as_array(time_step.reward)
+        self._rewards = self._rewards * going_on + reward.reshape(len(reward), -1).sum(1)
+        last = np.flatnonzero(as_array(time_step.is_last()))
+        for index in last:
+            self._learn(self._tasks[index], self._steps[index], self._rewards[index])
+        informed = self._informed(time_step)
+        self._tasks[last] = self._sample(len(last))
+        return informed
 
-                observation = nest.map_field(change, observation, path)
-            return time_step._replace(observation=observation)
+    def _learn(self, task: int, steps: float, reward: float) -> None:
+        self._counts[task] += 1
+        self._averages[:, task] += self._rates[:, 0] * (np.array([steps, reward, reward]) - self._averages[:, task])
+        # The averages began at 0; this takes it out of them.
+        length, late, before = self._averages / (1 - (1 - self._rates) ** self._counts + _TINY)
+        progress = np.maximum(late - before, 0) / (length + _TINY)
+        scale = self._scale * min(1, self._counts.sum() / max(self._warmup, 1))
+        favours = np.exp(scale * progress / (progress.max() + _TINY))
+        self._probs = favours / favours.sum()
 
-        changed = env.observation_spec()
-        for path in paths:
-            changed = nest.map_field(change_spec, changed, path)
-        super().__init__(env, step=change_step, observation_spec=changed)
+    def _informed(self, time_step: TimeStep) -> TimeStep:
+        last = as_array(time_step.is_last()).astype(np.float32)
+        info = {
+            name: {task: self._out(last * np.float32(each)) for task, each in zip(self.task_names, values, strict=True)}
+            for name, values in zip(self._infos, (self._counts, self._averages[1], self._probs), strict=True)
+        }
+        return time_step._replace(prev_action=time_step.prev_action["action"], env_info={**time_step.env_info, **info})
 
 
-class FrameStack(ObservationWrapper):
+class FrameStack(TransformWrapper):
     """Join the last ``stack_size`` frames, the newest last; an episode begins with that many of its first."""
 
     def __init__(
@@ -301,28 +595,48 @@ class FrameStack(ObservationWrapper):
         channel_order: ChannelOrder = "channels_first",
         fields: Fields | None = None,
     ) -> None:
-        """Join frames along their first dimension, or the last where channels are last."""
-        if not 1 <= stack_size <= MAX_STACK:
-            raise ConfigurationError(f"stack_size is {stack_size}; expected 1 to {MAX_STACK}")
-        self._size = stack_size
-        self._axis = 0 if _is_channel_first(channel_order) else -1
-        self._stacks: dict[str | None, Array] = {}
-        super().__init__(env, fields, self._stacked_spec, self._stacked)
+        """Join frames along their first dimension, or the last where channels are last.
 
-    def _stacked_spec(self, spec: TensorSpec) -> TensorSpec:
-        if spec.ndim < 1:
-            raise ConfigurationError(f"{spec} can't be stacked; expected one dimension or more")
+        ``fields``: paths of the parts of an observation; None: the observation itself, which is one array.
+        """
+        if not 1 <= stack_size <= MAX_STACK or channel_order not in ("channels_first", "channels_last"):
+            raise Refused(
+                f"stack_size is {stack_size} and channel_order {channel_order!r}; expected 1 to {MAX_STACK}, and "
+                "channels_first or channels_last"
+            )
+        self._size = stack_size
+        self._axis = 0 if channel_order == "channels_first" else -1
+        self._stacks: dict[str | None, Array] = {}
+        paths = (None,) if fields is None else tuple(fields)
+        spec = env.observation_spec()
+        for path in paths:
+            spec = nest.transform_nest(spec, path, self._stacked_spec)
+
+        def change(time_step: TimeStep) -> TimeStep:
+            observation, first = time_step.observation, np.atleast_1d(as_array(time_step.is_first()))
+            for path in paths:
+                observation = nest.transform_nest(observation, path, partial(self._stacked, first, path))
+            return time_step._replace(observation=observation)
+
+        super().__init__(env, step=change, observation_spec=spec)
+
+    def _stacked_spec(self, spec: Any) -> TensorSpec:
+        if not isinstance(spec, TensorSpec) or spec.ndim < 1:
+            raise Refused(
+                f"{spec!r:.120} can't be stacked; expected one dimension or more, or fields=[…] that say which"
+            )
         shape = list(spec.shape)
         shape[self._axis] *= self._size
         if not isinstance(spec, BoundedTensorSpec):
-            return TensorSpec(shape, spec.dtype_str, spec.name)
+            return spec.replace(shape)
         low, high = (
             np.concatenate([np.broadcast_to(bound, spec.shape)] * self._size, self._axis) if bound.ndim else bound
             for bound in (spec.minimum, spec.maximum)
         )
-        return BoundedTensorSpec(shape, spec.dtype_str, low, high, spec.name)
+        return spec.replace(shape, minimum=low, maximum=high)
 
-    def _stacked(self, batch: Array, first: Array, path: str | None) -> Array:
+    def _stacked(self, first: Array, path: str | None, part: Tensor) -> Tensor:
+        batch = as_array(part) if self.batched else as_array(part)[np.newaxis]
         axis = self._axis or 1
         stacked = np.concatenate([batch] * self._size, axis)
         before = self._stacks.get(path)
@@ -332,92 +646,4 @@ class FrameStack(ObservationWrapper):
             stacked[~first] = np.concatenate([kept, batch], axis)[~first]
         self._stacks[path] = stacked
         # The next frames are joined to what is kept here, whatever the agent does with its own.
-        return stacked.copy()
-
-
-class _PictureWrapper(ObservationWrapper):
-    """Transform pictures, uint8 of three dimensions, one by one with a function of OpenCV's."""
-
-    def __init__(
-        self,
-        env: AlfEnvironment,
-        fields: Fields | None,
-        channel_order: ChannelOrder,
-        shape: Callable[[TensorSpec, tuple[int, int, int]], tuple[int, int, int]],
-        picture: Callable[[Array], Array],
-    ) -> None:
-        """``shape``: the new (height, width, channels) of a spec and its own; ``picture``: has its channels last."""
-        channel_first = _is_channel_first(channel_order)
-
-        def spec(before: TensorSpec) -> TensorSpec:
-            if before.ndim != 3 or before.dtype_str != "uint8":
-                raise ConfigurationError(f"{before} isn't of pictures; expected uint8 of three dimensions")
-            one, two, three = before.shape
-            height, width, channels = shape(before, (two, three, one) if channel_first else (one, two, three))
-            new = (channels, height, width) if channel_first else (height, width, channels)
-            return BoundedTensorSpec(new, "uint8", 0, 255, before.name)
-
-        def change(batch: Array, _first: Array, _path: str | None) -> Array:
-            changed: list[Array] = []
-            for each in np.moveaxis(batch, 1, -1) if channel_first else batch:
-                new = picture(np.ascontiguousarray(each))
-                changed.append(new if new.ndim == 3 else new[..., np.newaxis])
-            stacked = np.stack(changed)
-            return np.ascontiguousarray(np.moveaxis(stacked, -1, 1) if channel_first else stacked)
-
-        super().__init__(env, fields, spec, change)
-
-
-class FrameResize(_PictureWrapper):
-    """Resize pictures, averaging over areas."""
-
-    def __init__(
-        self,
-        env: AlfEnvironment,
-        width: int = 84,
-        height: int = 84,
-        fields: Fields | None = None,
-        channel_order: ChannelOrder = "channels_first",
-    ) -> None:
-        """``width`` and ``height`` are pixels."""
-        if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE):
-            raise ConfigurationError(f"the size is {width} by {height}; expected 1 to {MAX_SIDE} pixels each way")
-        cv2 = _opencv()
-        super().__init__(
-            env,
-            fields,
-            channel_order,
-            lambda _spec, shape: (height, width, shape[2]),
-            lambda picture: cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA),
-        )
-
-
-class FrameGrayScale(_PictureWrapper):
-    """Make RGB pictures grey, of one channel: the luma of ITU-R BT.601."""
-
-    def __init__(
-        self,
-        env: AlfEnvironment,
-        fields: Fields | None = None,
-        channel_order: ChannelOrder = "channels_first",
-    ) -> None:
-        """Raise ``ConfigurationError`` if a picture hasn't three channels."""
-        cv2 = _opencv()
-
-        def shape(spec: TensorSpec, before: tuple[int, int, int]) -> tuple[int, int, int]:
-            if before[2] != 3:
-                raise ConfigurationError(f"{spec} isn't of colour pictures; expected three channels")
-            return (*before[:2], 1)
-
-        super().__init__(env, fields, channel_order, shape, lambda picture: cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
-
-
-def _is_channel_first(order: ChannelOrder) -> bool:
-    if order not in ("channels_first", "channels_last"):
-        raise ConfigurationError(f"channel_order is {order!r}; expected channels_first or channels_last")
-    return order == "channels_first"
-
-
-def _opencv() -> Any:
-    with needed("OpenCV, which makes pictures smaller and grey,", extra="alf"):
-        return importlib.import_module("cv2")
+        return self._out(stacked.copy() if self.batched else stacked[0].copy())

@@ -12,22 +12,37 @@ An environment's own discount, above 0 and at most 1, takes the place of 1 in MI
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import collections
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pluriverse.errors import ConfigurationError, Misuse
-
 from . import nest, tensors
 from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec
-from .tensors import Tensor
+from .tensors import Refused, Tensor
 
 GOES_ON: Final = 1.0
 OUTCOME: Final = 0.0
 
 SCALAR_REWARD: Final = TensorSpec((), "float32", "reward")
+
+
+def namedtuple(
+    typename: str, field_names: Sequence[str], default_value: Any = None, default_values: Any = ()
+) -> type[Any]:
+    """Return a class of named tuples whose fields have defaults, by position or by name, and else ``default_value``."""
+    given: Any = default_values
+    if not isinstance(default_values, Mapping):
+        given = dict(zip(field_names, default_values, strict=False))
+    defaults = [given.get(name, default_value) for name in field_names]
+    # Such classes can be pickled only by the name of the module that made them.
+    module = sys._getframe(1).f_globals.get("__name__", "__main__")  # pyright: ignore[reportPrivateUsage]
+    make: Any = collections.namedtuple
+    return make(typename, field_names, defaults=defaults, module=module)
 
 
 class StepType:
@@ -36,6 +51,12 @@ class StepType:
     FIRST: Final = np.int32(0)
     MID: Final = np.int32(1)
     LAST: Final = np.int32(2)
+
+    def __new__(cls, value: Any) -> Any:
+        """Return the one of this number."""
+        if value not in (0, 1, 2):
+            raise Refused(f"there is no step type {value!r:.80}; expected 0, 1 or 2")
+        return np.int32(value)
 
 
 class TimeStep(NamedTuple):
@@ -87,6 +108,49 @@ class TimeStep(NamedTuple):
         """Return the step with arrays in place of tensors."""
         return nest.map_structure(tensors.as_array, self)
 
+    def cpu(self) -> TimeStep:
+        """Return the step with torch's tensors in the computer's own memory."""
+        return nest.map_structure(lambda leaf: leaf.cpu() if tensors.is_torch(leaf) else leaf, self)
+
+    def cuda(self) -> TimeStep:
+        """Return the step with torch's tensors in the memory of the graphics card."""
+        return nest.map_structure(lambda leaf: leaf.cuda() if tensors.is_torch(leaf) else leaf, self)
+
+
+AlgStep = namedtuple("AlgStep", ["output", "state", "info"], default_value=())
+LossInfo = namedtuple("LossInfo", ["loss", "scalar_loss", "extra", "priority", "gns", "batch_label"], default_value=())
+
+
+class Experience(NamedTuple):
+    """A step with what an agent did at it; it has the fields of its ``time_step`` too."""
+
+    time_step: Any = ()
+    action: Nest = ()
+    rollout_info: Nest = ()
+    state: Nest = ()
+    batch_info: Any = ()
+    replay_buffer: Any = ()
+    rollout_info_field: Any = ()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field or a method of the step."""
+        if name.startswith("_"):
+            raise AttributeError(f"Experience has no attribute {name!r}")
+        return getattr(self.time_step, name)
+
+    def get_time_step_field(self, field: str) -> Nest:
+        """Return a part of the step by its path."""
+        return nest.get_field(self.time_step, field)
+
+    def update_time_step_field(self, field: str, new_value: Nest) -> Experience:
+        """Return the same with another part of the step."""
+        return self._replace(time_step=nest.set_field(self.time_step, field, new_value))
+
+
+def make_experience(time_step: TimeStep, alg_step: Any, state: Nest) -> Experience:
+    """Return a step with the ``AlgStep`` that an algorithm made of it, and the state before."""
+    return Experience(time_step, alg_step.output, alg_step.info, state)
+
 
 def restart(
     observation: Nest,
@@ -97,7 +161,7 @@ def restart(
     batched: bool = False,
 ) -> TimeStep:
     """Return an episode's first step. ``batched``: all arrays have a batch dimension; ``env_id`` None counts them."""
-    outer_dims = np.shape(_first_leaf(observation))[:1] if batched else ()
+    outer_dims = tuple(nest.get_nest_shape(observation)[:1]) if batched else ()
     prev_action = nest.map_structure(lambda spec: spec.numpy_zeros(outer_dims), action_spec)
     reward = reward_spec.numpy_zeros(outer_dims)
     return _make(StepType.FIRST, observation, prev_action, reward, reward_spec, GOES_ON, env_id, env_info)
@@ -114,7 +178,7 @@ def transition(
 ) -> TimeStep:
     """Return a step after which the episode goes on; batched if ``reward`` has one dimension more than its spec.
 
-    Raise ``Misuse`` unless the discount is above 0 and at most 1.
+    Raise ``Refused`` unless the discount is above 0 and at most 1.
     """
     return _make(StepType.MID, observation, prev_action, reward, reward_spec, discount, env_id, env_info)
 
@@ -142,10 +206,10 @@ def truncation(
 ) -> TimeStep:
     """Return the last step of an episode that was cut off by a limit or a lost environment.
 
-    Raise ``Misuse`` unless the discount is above 0 and at most 1; 0 would be an outcome.
+    Raise ``Refused`` unless the discount is above 0 and at most 1; 0 would be an outcome.
     """
     if not (tensors.as_array(discount) > 0).all():
-        raise Misuse(f"the discount of a truncated episode is {discount!r:.80}; expected above 0, or a termination")
+        raise Refused(f"the discount of a truncated episode is {discount!r:.80}; expected above 0, or a termination")
     return _make(StepType.LAST, observation, prev_action, reward, reward_spec, discount, env_id, env_info)
 
 
@@ -162,7 +226,7 @@ def _make(
     rewards = np.asarray(tensors.as_array(reward), np.float32)
     outer_dims = rewards.shape[: rewards.ndim - reward_spec.ndim]
     if len(outer_dims) > 1 or rewards.shape != (*outer_dims, *reward_spec.shape):
-        raise Misuse(f"the reward has shape {rewards.shape}; expected {reward_spec.shape}, or that behind a batch's")
+        raise Refused(f"the reward has shape {rewards.shape}; expected {reward_spec.shape}, or that behind a batch's")
     if env_id is None:
         env_id = np.arange(int(outer_dims[0])) if outer_dims else 0
     made = check(
@@ -176,20 +240,20 @@ def _make(
             env_info={} if env_info is None else env_info,
         )
     )
-    return made.to_tensors() if tensors.is_torch(_first_leaf(observation)) else made
+    return made.to_tensors() if tensors.is_torch(nest.extract_any_leaf_from_nest(observation)) else made
 
 
 def check(time_step: TimeStep) -> TimeStep:
-    """Return the same step or batch; raise ``Misuse`` unless each step type and its discount go together."""
+    """Return the same step or batch; raise ``Refused`` unless each step type and its discount go together."""
     step_type, discount = tensors.as_array(time_step.step_type), tensors.as_array(time_step.discount)
     if step_type.shape != discount.shape:
-        raise Misuse(f"there are step types of shape {step_type.shape} and discounts of {discount.shape}")
+        raise Refused(f"there are step types of shape {step_type.shape} and discounts of {discount.shape}")
     # Comparisons with NaN are false, so that it is refused.
     valid = (discount >= 0) & (discount <= 1)
     valid &= (discount > 0) | (step_type == StepType.LAST)
     valid &= (discount == GOES_ON) | (step_type != StepType.FIRST)
     if not (valid & (step_type >= StepType.FIRST) & (step_type <= StepType.LAST)).all():
-        raise Misuse(
+        raise Refused(
             f"step types {step_type.tolist()!r:.80} have discounts {discount.tolist()!r:.80}; expected 1 in FIRST, "
             "above 0 and at most 1 in MID, and in LAST 0 for an outcome, else the same as in MID"
         )
@@ -197,9 +261,9 @@ def check(time_step: TimeStep) -> TimeStep:
 
 
 def check_discount(discount: float) -> float:
-    """Return the same discount; raise ``ConfigurationError`` unless it is above 0 and at most 1."""
+    """Return the same discount; raise ``Refused`` unless it is above 0 and at most 1."""
     if not 0 < discount <= 1:
-        raise ConfigurationError(f"the discount is {discount!r}; expected above 0 and at most 1")
+        raise Refused(f"the discount is {discount!r}; expected above 0 and at most 1")
     return discount
 
 
@@ -216,10 +280,3 @@ def time_step_spec(
         env_id=TensorSpec((), "int32", "env_id"),
         env_info=env_info_spec,
     )
-
-
-def _first_leaf(observation: Nest) -> Tensor:
-    leaves = nest.flatten(observation)
-    if not leaves:
-        raise Misuse("the observation has no arrays; expected at least one")
-    return leaves[0]

@@ -11,14 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pluriverse.errors import ConfigurationError
-
 from . import nest
-from .alf_environment import AlfEnvironment, DescribedEnvironment, Description, one_seed_each
+from .alf_environment import AlfEnvironment, Description, one_seed_each
 from .data_structures import TimeStep, truncation
 from .nest import Nest
 from .process_environment import ProcessEnvironment, Promise, WorkerFailed
 from .tensor_specs import TensorSpec, as_action
+from .tensors import Refused
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ MAX_CRASHES: Final = 3
 CRASHED: Final = "crashed"
 
 
-class ParallelAlfEnvironment(DescribedEnvironment):
+class ParallelAlfEnvironment(AlfEnvironment):
     """Environments of the same specs in processes, stepped together; takes and returns tensors.
 
     Unless ``blocking``, all act at the same time, and one whose episode is over begins the next while the agent
@@ -41,34 +40,38 @@ class ParallelAlfEnvironment(DescribedEnvironment):
         env_constructors: Sequence[Callable[..., AlfEnvironment]],
         start_serially: bool = True,
         blocking: bool = False,
+        flatten: bool = True,
         num_spare_envs_for_reload: int = 0,
+        torch_num_threads_per_env: int | None = 1,
+        start_method: str = "fork",
         seed: int | None = None,
     ) -> None:
         """Start the processes, and wait until all environments are made.
 
-        Args:
-            env_constructors: called as ``constructor(env_id=…)``, each in its process.
-            start_serially: whether one is started after the other; environments may compete while they are made.
-            blocking: whether one acts after the other.
-            num_spare_envs_for_reload: how many of them wait, with an episode begun, to take the place of those whose
-                episode is over: no step waits for a reset. The others are the batch.
-            seed: environment ``i``, then the spare ones, get ``seed + i``, as do Python's and NumPy's own generators in
-                their processes; processes that are started later, for others that broke, get those after. None: they
-                aren't seeded.
+        Each constructor is called as ``constructor(env_id=…)`` in its process; they start at once unless
+        ``start_serially``. If ``blocking`` one acts after the other. ``num_spare_envs_for_reload`` of them wait, with
+        an episode begun, to take the place of those whose episode is over, so that no step waits for a reset; the
+        others are the batch. NumPy and torch compute with ``torch_num_threads_per_env`` threads in each; None: any
+        number.
+
+        Environment ``i``, then the spare ones, get ``seed + i``, as do Python's and NumPy's own generators in their
+        processes; processes that are started later, for others that broke, get those after. ``flatten`` and
+        ``start_method`` change nothing: whole steps are sent, and each process is a fresh interpreter.
 
         Raises:
-            ConfigurationError: the numbers don't go together, or the environments' specs differ.
+            Refused: the numbers don't go together, or the environments' specs differ.
             WorkerFailed: an environment could not be made.
         """
         n = len(env_constructors) - num_spare_envs_for_reload
         if num_spare_envs_for_reload < 0 or n < 1:
-            raise ConfigurationError(
+            raise Refused(
                 f"of {len(env_constructors)} environments {num_spare_envs_for_reload} are to be spare; expected 0 or "
                 "more spare ones, and at least one that isn't"
             )
         if blocking and num_spare_envs_for_reload:
-            raise ConfigurationError("spare environments begin episodes while others act; that needs blocking=False")
+            raise Refused("spare environments begin episodes while others act; that needs blocking=False")
         self._blocking = blocking
+        self._threads = torch_num_threads_per_env
         self._seeds = itertools.count(seed) if seed is not None else None
         workers = [self._new_worker(constructor, slot) for slot, constructor in enumerate(env_constructors)]
         self._workers, self._spares = workers[:n], deque(workers[n:])
@@ -77,16 +80,22 @@ class ParallelAlfEnvironment(DescribedEnvironment):
         try:
             for worker in workers:
                 worker.start(wait_to_start=start_serially)
-            described = _same_description(workers)
+            described = Description.of_all(worker.description for worker in workers)
         except BaseException:
             self.close()
             raise
         env_info_spec = _with_crashed(described.env_info_spec, TensorSpec((), "bool", CRASHED))
         super().__init__(
             dataclasses.replace(
-                described, env_info_spec=env_info_spec, batched=True, batch_size=n, is_tensor_based=True
+                described,
+                env_info_spec=env_info_spec,
+                batched=True,
+                batch_size=n * described.batch_size,
+                is_tensor_based=True,
             )
         )
+        # Batches begin their episodes by themselves.
+        self._each = described.batch_size if described.batched else None
 
     @property
     def envs(self) -> list[ProcessEnvironment]:
@@ -104,7 +113,7 @@ class ParallelAlfEnvironment(DescribedEnvironment):
         Processes that are started later, for others that broke, get those after.
 
         Raises:
-            ConfigurationError: ``seed`` is a list, and hasn't one for each.
+            Refused: ``seed`` is a list, and hasn't one for each.
         """
         workers = [*self._workers, *self._spares]
         seeds = one_seed_each(seed, len(workers), "environments, with the spare ones")
@@ -112,13 +121,21 @@ class ParallelAlfEnvironment(DescribedEnvironment):
             promise()
         self._seeds = itertools.count(max(seeds) + 1)
 
+    def call_envs_with_same_args(self, func_name: str, *args: Any, **kwargs: Any) -> list[Any]:
+        """Call a method of each environment of the batch; return what they return."""
+        return [promise() for promise in [worker.call(func_name, *args, **kwargs) for worker in self._workers]]
+
+    def sync_progress(self) -> None:
+        """Call each environment's own."""
+        self.call_envs_with_same_args("sync_progress")
+
     def render(self, mode: str = "rgb_array") -> Any:
         """Return the first environment's picture."""
         return self._workers[0].render(mode)
 
     def get_info(self) -> list[dict[str, Any]]:
         """Return for each environment ``error`` if its process broke at the last step, else nothing."""
-        return [{} if error is None else {"error": error} for error in self._errors]
+        return [{} if error is None else {"error": error} for error in self._errors for _ in range(self._each or 1)]
 
     def close(self) -> None:
         """End all processes; may be called repeatedly."""
@@ -131,14 +148,18 @@ class ParallelAlfEnvironment(DescribedEnvironment):
 
     def _reset(self) -> TimeStep:
         self._require_open()
-        self._errors = [None] * self.batch_size
+        self._errors = [None] * len(self._workers)
         for worker in (*self._workers, *self._spares):
             worker.begin()
-        return self._together([self._first(index) for index in range(self.batch_size)])
+        return self._together([self._first(index) for index in range(len(self._workers))])
 
     def _step(self, action: Nest) -> TimeStep:
         self._require_open()
-        actions = nest.unstack(as_action(self.action_spec(), action, (self.batch_size,)), self.batch_size)
+        checked = as_action(self.action_spec(), action, (self.batch_size,))
+        n, each = len(self._workers), self._each
+        if each is not None:
+            checked = nest.map_structure(lambda leaf: leaf.reshape(n, each, *leaf.shape[1:]), checked)
+        actions = nest.unstack(checked, n)
         # One at a time if blocking, else all asked before the first is waited for.
         asked = (self._ask(index, each) for index, each in enumerate(actions))
         promises = asked if self._blocking else list(asked)
@@ -146,7 +167,8 @@ class ParallelAlfEnvironment(DescribedEnvironment):
 
     def _ask(self, index: int, action: Nest) -> Promise | None:
         """Ask an environment to act; None if its episode is over, and it begins the next instead."""
-        return None if self._last[index].is_last() else self._workers[index].call("step", action)
+        begins = self._workers[index].begins or (self._each is None and self._last[index].is_last())
+        return None if begins else self._workers[index].call("step", action)
 
     def _acted(self, index: int, promise: Promise | None, action: Nest) -> TimeStep:
         self._errors[index] = None
@@ -158,7 +180,8 @@ class ParallelAlfEnvironment(DescribedEnvironment):
             self._errors[index] = str(error)
             self._replace(index, error)
             last, spec = self._last[index], self.reward_spec()
-            return truncation(last.observation, action, spec.numpy_zeros(), spec, env_info=last.env_info)
+            no_reward = spec.numpy_zeros(last.step_type.shape)
+            return truncation(last.observation, action, no_reward, spec, env_info=last.env_info)
 
     def _first(self, index: int) -> TimeStep:
         for crashes in itertools.count(1):
@@ -175,13 +198,17 @@ class ParallelAlfEnvironment(DescribedEnvironment):
     def _together(self, steps: list[TimeStep]) -> TimeStep:
         """Stack the steps, and begin the next episodes of those that are over."""
         self._last = steps
-        stacked = nest.stack(steps)
         crashed = np.array([error is not None for error in self._errors])
-        if not self._blocking:
-            for index in np.flatnonzero(stacked.is_last() & ~crashed).tolist():
-                self._relieve(index, self._workers[index])
-        env_id = np.arange(len(steps), dtype=np.int32)
-        return stacked._replace(env_id=env_id, env_info=_with_crashed(stacked.env_info, crashed)).to_tensors()
+        if self._each is not None:
+            joined = nest.map_structure(lambda *leaves: np.concatenate(leaves), *steps)
+            crashed = crashed.repeat(self._each)
+        else:
+            joined = nest.stack(steps)
+            if not self._blocking:
+                for index in np.flatnonzero(joined.is_last() & ~crashed).tolist():
+                    self._relieve(index, self._workers[index])
+        env_id = np.arange(self.batch_size, dtype=np.int32)
+        return joined._replace(env_id=env_id, env_info=_with_crashed(joined.env_info, crashed)).to_tensors()
 
     def _relieve(self, index: int, worker: _Worker) -> None:
         """Let a worker begin an episode behind the spare ones; the foremost of those, or itself, takes the place."""
@@ -198,7 +225,8 @@ class ParallelAlfEnvironment(DescribedEnvironment):
         self._relieve(index, worker)
 
     def _new_worker(self, constructor: Callable[..., AlfEnvironment], slot: int | None) -> _Worker:
-        return _Worker(constructor, slot, None if self._seeds is None else next(self._seeds))
+        seed = None if self._seeds is None else next(self._seeds)
+        return _Worker(constructor, slot, torch_num_threads_per_env=self._threads, seed=seed)
 
 
 class _Worker(ProcessEnvironment):
@@ -206,27 +234,16 @@ class _Worker(ProcessEnvironment):
 
     _first: Promise | None = None
 
+    @property
+    def begins(self) -> bool:
+        return self._first is not None
+
     def begin(self) -> None:
         self._first = self.call("reset")
 
     def first_step(self) -> TimeStep:
         first, self._first = self._first or self.call("reset"), None
         return first()
-
-
-def _same_description(workers: Sequence[_Worker]) -> Description:
-    first = workers[0].description
-    expected = first.time_step_spec
-    for worker in workers:
-        described = worker.description
-        if described.batched or described.is_tensor_based:
-            raise ConfigurationError("an environment is batched, or gives tensors; expected single ones with arrays")
-        if described.time_step_spec != expected:
-            raise ConfigurationError(
-                f"environment {worker.env_id} has other specs than the first: {described.time_step_spec}; "
-                f"expected {expected}"
-            )
-    return first
 
 
 def _with_crashed(env_info: dict[str, Nest] | None, crashed: Nest) -> dict[str, Nest]:

@@ -1,8 +1,9 @@
 """``ProcessEnvironment``: one environment in a process of its own, whose methods are called over a socket.
 
 The first message is the environment's constructor, its index and its seed, and is answered with a ``Description``.
-The others are ``(name, arguments)`` of a method, answered in order. The process ends when it is asked to ``close``,
-when its parent hangs up or dies, and when the environment raises what isn't the caller's fault.
+The others are ``(name, arguments, options)`` of a method, answered in order; without arguments, of an attribute. The
+process ends when it is asked to ``close``, when its parent hangs up or dies, and when the environment raises what isn't
+the caller's fault.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ import numpy as np
 
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, PluriverseError, ResetNeeded, needed
 
-from .alf_environment import AlfEnvironment, Described, Description
+from . import nest, tensors
+from .alf_environment import AlfEnvironment, Description
 from .nest import Nest
+from .tensors import Refused
 
 # What takes longer than starting a container on a slow machine doesn't come back.
 ANSWER_S: Final = 300.0
@@ -44,6 +47,9 @@ _PROGRAM: Final = f"import sys; fd, *sys.path = sys.argv[1:]; from {__name__} im
 
 # How long an environment may take to close after its parent is gone.
 GRACE_S: Final = 5.0
+
+# What NumPy's and torch's libraries read as they are loaded.
+_THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 # NumPy's old generator takes 32 bits.
 _NUMPY_SEEDS: Final = 2**32
@@ -78,28 +84,38 @@ class Promise:
         return value
 
 
-class ProcessEnvironment(Described):
+class ProcessEnvironment:
     """One environment in a process, which ends with this one. Answers can be waited for later.
 
-    It isn't an ``AlfEnvironment`` itself; ``ParallelAlfEnvironment`` makes one of several. Whatever waits for the
-    process raises ``WorkerFailed`` if it died or its environment raised.
+    It isn't an ``AlfEnvironment`` itself, but has its attributes and methods; ``ParallelAlfEnvironment`` makes one of
+    several. Whatever waits for the process raises ``WorkerFailed`` if it died or its environment raised.
     """
 
     def __init__(
-        self, env_constructor: Callable[..., AlfEnvironment], env_id: int | None = None, seed: int | None = None
+        self,
+        env_constructor: Callable[..., AlfEnvironment],
+        env_id: int | None = None,
+        flatten: bool = False,
+        fast: bool = False,
+        num_envs: int = 0,
+        torch_num_threads_per_env: int | None = 1,
+        start_method: str = "fork",
+        name: str = "",
+        seed: int | None = None,
     ) -> None:
         """Prepare a process; ``start`` starts it.
 
-        Args:
-            env_constructor: called as ``env_constructor(env_id=…)`` in the process. It may be a function of a script,
-                or a lambda; what it needs is sent along.
-            env_id: the environment's index.
-            seed: of Python's and NumPy's own generators, before the environment is made, and of the environment.
+        ``env_constructor`` is called as ``env_constructor(env_id=…)`` in the process. It may be a function of a script,
+        or a lambda; what it needs is sent along. NumPy and torch compute with ``torch_num_threads_per_env`` threads
+        there; None: as many as they like. ``seed`` is of Python's and NumPy's own generators, before the environment is
+        made, and of the environment. ``flatten``, ``fast``, ``num_envs``, ``start_method`` and ``name`` change nothing:
+        there is one way to start a process, and one to talk to it.
         """
-        super().__init__()
         self.constructor = env_constructor
         self.env_id = env_id
         self._seed = seed
+        threads = {} if torch_num_threads_per_env is None else dict.fromkeys(_THREADS, str(torch_num_threads_per_env))
+        self._variables = {**os.environ, **threads}
         self._connection: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: deque[Promise] = deque()
@@ -119,7 +135,7 @@ class ProcessEnvironment(Described):
         return self._made()
 
     def start(self, wait_to_start: bool = True) -> None:
-        """Start the process; raise ``ConfigurationError`` if the constructor can't be sent to it."""
+        """Start the process; raise ``Refused`` if the constructor can't be sent to it."""
         if self._process is not None:
             raise Closed("this process was started before; make another ProcessEnvironment")
         first_message = self._pickled()
@@ -129,6 +145,7 @@ class ProcessEnvironment(Described):
                 [sys.executable, "-c", _PROGRAM, str(theirs.fileno()), *sys.path],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                env=self._variables,
             )
         self._connection = Connection(ours.detach())
         self._finalizer = weakref.finalize(self, _end, os.getpid(), self._process, self._connection, GRACE_S)
@@ -150,13 +167,23 @@ class ProcessEnvironment(Described):
         promise = self.call("reset")
         return promise() if blocking else promise
 
-    def render(self, mode: str = "rgb_array") -> Any:
-        """Return the environment's picture."""
-        return self.call("render", mode)()
-
-    def call(self, name: str, *arguments: object) -> Promise:
+    def call(self, name: str, *args: object, **kwargs: object) -> Promise:
         """Call a method of the environment; return the promise of its result."""
-        return self._ask((name, arguments))
+        arrays = nest.map_structure(lambda leaf: tensors.as_array(leaf) if tensors.is_torch(leaf) else leaf, args)
+        return self._ask((name, arrays, kwargs))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the environment, or a function that calls its method and waits."""
+        if name.startswith("__"):
+            raise AttributeError(f"ProcessEnvironment has no attribute {name!r}")
+        kind, value = self._ask((name,))()
+        if kind == "missing":
+            raise AttributeError(f"the environment has no attribute {name!r}")
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            return self.call(name, *args, **kwargs)()
+
+        return value if kind == "value" else method
 
     def receive(self) -> None:
         """Receive one answer; if the process has died, all that are waited for fail."""
@@ -194,7 +221,7 @@ class ProcessEnvironment(Described):
         # If it has died, the promise says so.
         with contextlib.suppress(ConnectionError):
             if self._connection is not None:
-                self._connection.send(message)
+                _send(self._connection, message)
         return promise
 
     def _fail(self, reason: str) -> None:
@@ -207,16 +234,21 @@ class ProcessEnvironment(Described):
         try:
             return cloudpickle.dumps((self.constructor, self.env_id, self._seed))
         except (TypeError, AttributeError, ValueError) as error:
-            raise ConfigurationError(
+            raise Refused(
                 f"{self.constructor!r} can't be sent to another process ({error}); give a function that makes the "
                 "environment, instead of one that has it"
             ) from error
 
 
+def _send(connection: Connection, message: object) -> None:
+    # As plain bytes: torch changes how connections send its tensors, so that processes must share a secret for them.
+    connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+
+
 def _hang_up(connection: Connection) -> None:
     # The process may be gone already, or this end be closed.
     with contextlib.suppress(OSError):
-        connection.send((CLOSE, ()))
+        _send(connection, (CLOSE,))
     connection.close()
 
 
@@ -245,7 +277,7 @@ def serve(descriptor: int) -> None:
             return
         except BaseException as error:
             with contextlib.suppress(ConnectionError):
-                connection.send(("raised", WorkerFailed("".join(traceback.format_exception(error)))))
+                _send(connection, ("raised", WorkerFailed("".join(traceback.format_exception(error)))))
             raise SystemExit(1) from error
 
 
@@ -259,14 +291,23 @@ def _serve(connection: Connection) -> None:
     with contextlib.closing(env):
         if seed is not None:
             env.seed(seed)
-        connection.send(("returned", Description.of(env)))
+        _send(connection, ("returned", Description.of(env)))
         while (message := connection.recv())[0] != CLOSE:
-            name, arguments = message
             try:
-                answer = ("returned", getattr(env, name)(*arguments))
+                answer = ("returned", _answer(env, *message))
             except (ActionError, Closed, ConfigurationError, Misuse, ResetNeeded) as error:
                 answer = ("raised", error)
-            connection.send(answer)
+            _send(connection, answer)
+
+
+def _answer(env: AlfEnvironment, name: str, *call: Any) -> Any:
+    if call:
+        args, kwargs = call
+        return getattr(env, name)(*args, **kwargs)
+    if not hasattr(env, name):
+        return "missing", None
+    value = getattr(env, name)
+    return ("method", None) if callable(value) else ("value", value)
 
 
 def _end_with_parent(descriptor: int) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from . import nest
 from .alf_environment import AlfEnvironment
 from .alf_gym_wrapper import AlfGymWrapper, import_gymnasium
-from .alf_wrappers import ContinuousActionClip, NormalizedAction, TimeLimit
+from .alf_wrappers import ContinuousActionClip, NormalizedActionWrapper, TimeLimit
 from .data_structures import GOES_ON
-from .tensor_specs import BoundedTensorSpec
 
 if TYPE_CHECKING:
     import gymnasium
@@ -42,10 +42,10 @@ def load(
     registered = gymnasium.spec(environment_name.rpartition(":")[2]).max_episode_steps or 0
     return wrap_env(
         gym_env,
-        env_id=env_id,
-        discount=discount,
-        max_episode_steps=registered if max_episode_steps is None else max_episode_steps,
-        gym_env_wrappers=gym_env_wrappers,
+        env_id,
+        discount,
+        registered if max_episode_steps is None else max_episode_steps,
+        gym_env_wrappers,
         alf_env_wrappers=alf_env_wrappers,
         image_channel_first=image_channel_first,
     )
@@ -66,27 +66,20 @@ def wrap_env(
 ) -> AlfEnvironment:
     """Wrap an environment of Gymnasium's.
 
-    Args:
-        gym_env: the environment within.
-        env_id: its index where there are several.
-        discount: of steps after which an episode could go on, above 0 and at most 1.
-        max_episode_steps: a time limit; 0: none but its own.
-        gym_env_wrappers: wrappers of Gymnasium's, the innermost first.
-        time_limit_wrapper: called with the environment and ``max_episode_steps``.
-        normalize_action: whether continuous actions are -1 to 1.
-        clip_action: whether continuous actions beyond their bounds are clipped; else they are refused.
-        alf_env_wrappers: wrappers of ALF's, the innermost first.
-        image_channel_first: whether arrays of three dimensions come as (channels, height, width).
-        auto_reset: whether the step after an episode's last begins the next.
+    Wrappers come with the innermost first. ``discount``, above 0 and at most 1, is of steps after which an episode
+    could go on; ``max_episode_steps`` 0 is no limit but its own. Continuous actions are -1 to 1 if
+    ``normalize_action``; those beyond their bounds are clipped if ``clip_action``, else refused. Arrays of three
+    dimensions are (channels, height, width) if ``image_channel_first``. Unless ``auto_reset`` the step after an
+    episode's last is refused.
     """
-    for gym_wrapper in gym_env_wrappers:
+    # What wraps Gymnasium's environments loads Gymnasium.
+    from .gym_wrappers import ImageChannelFirst
+
+    for gym_wrapper in (*gym_env_wrappers, ImageChannelFirst) if image_channel_first else gym_env_wrappers:
         gym_env = gym_wrapper(gym_env)
-    env: AlfEnvironment = AlfGymWrapper(
-        gym_env, env_id, discount, auto_reset=auto_reset, image_channel_first=image_channel_first
-    )
-    spec = env.action_spec()
-    if isinstance(spec, BoundedTensorSpec) and spec.is_continuous:
-        env = NormalizedAction(env) if normalize_action else env
+    env: AlfEnvironment = AlfGymWrapper(gym_env, env_id, discount, auto_reset)
+    if any(spec.is_continuous for spec in nest.flatten(env.action_spec())):
+        env = NormalizedActionWrapper(env) if normalize_action else env
         env = ContinuousActionClip(env) if clip_action else env
     env = time_limit_wrapper(env, max_episode_steps) if max_episode_steps > 0 else env
     for wrapper in alf_env_wrappers:

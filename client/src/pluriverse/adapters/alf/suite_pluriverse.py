@@ -23,7 +23,7 @@ from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
 from . import nest, tensors
-from .alf_environment import DescribedEnvironment, Description, one_seed_each
+from .alf_environment import AlfEnvironment, Description, one_seed_each
 from .data_structures import GOES_ON, OUTCOME, StepType, TimeStep, check_discount
 from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, zero_where
@@ -34,7 +34,7 @@ from .texts import encode, text_spec
 DRAWN_SEEDS: Final = 2**31
 
 
-class PluriverseAlfEnvironment(DescribedEnvironment):
+class PluriverseAlfEnvironment(AlfEnvironment):
     """All remotes as one batch, in real time: they go on between two calls. Takes and returns tensors.
 
     A step acts on all remotes at once, and waits until each has a frame that was not given before; older ones are
@@ -47,7 +47,8 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
     Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (uint8,
     see ``texts``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
     remote, a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``. ``env_info`` has ``elapsed`` (int32,
-    steps of the episode), ``terminated``, ``truncated`` and ``lost`` (bool); ``get_info`` has all of docs/agents.md.
+    steps of the episode), ``lives`` (int32, 0 where none are told), ``terminated``, ``truncated`` and ``lost`` (bool);
+    ``get_info`` has all of docs/agents.md.
     """
 
     def __init__(
@@ -65,16 +66,12 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
     ) -> None:
         """Start or find the remotes, and learn what they play; blocks.
 
-        Args:
-            env_id: such as ``"gym-core.PongDeterministic-v3"``; None: whatever they play.
-            remotes: how many to start, or where they are, as in ``pluriverse.make``.
-            size: (height, width) to resize pictures to; None: as they are.
-            grey: one channel instead of three.
-            crop: (x, y, width, height) of the screen; None: what the environment draws on.
-            image_channel_first: pictures as (channels, height, width), as torch has them.
-            discount: of steps after which an episode could go on, above 0 and at most 1.
-            seed: of the first episodes; remote ``i`` gets ``seed + i``, and what follows is drawn from that.
-            options: of ``Core`` (``actions``, ``frame_skip``, ``max_episode_steps``, ``fps``) and ``pluriverse.make``.
+        ``env_id`` None is whatever the remotes play; ``remotes`` says how many to start or where they are, as in
+        ``pluriverse.make``. Pictures are what the environment draws on, or ``crop``, (x, y, width, height) of the
+        screen, in ``size``, (height, width), of one channel if ``grey``, which comes first if ``image_channel_first``.
+        ``discount``, above 0 and at most 1, is of steps after which an episode could go on. Remote ``i``'s first
+        episode gets ``seed + i``, and what follows is drawn from that. ``options`` are those of ``Core`` (``actions``,
+        ``frame_skip``, ``max_episode_steps``, ``fps``) and of ``pluriverse.make``.
 
         Raises:
             ConfigurationError: what is asked for can't be had.
@@ -107,7 +104,7 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
             Description(
                 self._observations.spec,
                 actions,
-                env_info_spec={"elapsed": TensorSpec((), "int32", "elapsed"), **flags},
+                env_info_spec={name: TensorSpec((), "int32", name) for name in ("elapsed", "lives")} | flags,
                 metadata={"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps},
                 batched=True,
                 batch_size=n,
@@ -182,6 +179,7 @@ class PluriverseAlfEnvironment(DescribedEnvironment):
         )
         info = {
             "elapsed": np.array([result.elapsed for result in results], np.int32),
+            "lives": np.array([result.lives if isinstance(result.lives, int) else 0 for result in results], np.int32),
             "terminated": np.array([result.terminated for result in results]),
             "truncated": np.array([result.truncated and not result.terminated for result in results]),
             "lost": np.array([result.lost for result in results]),
@@ -213,11 +211,8 @@ def load(
 ) -> PluriverseAlfEnvironment:
     """Start or find remotes, and return them as one batched environment; ``create_environment`` takes this as it is.
 
-    Args:
-        environment_name: such as ``"gym-core.PongDeterministic-v3"``.
-        remotes: where they are, as in ``pluriverse.make``; None: start as many as are wanted.
-        batch_size: how many are wanted; None: as many as there are.
-        options: of ``PluriverseAlfEnvironment``.
+    ``remotes`` says where they are, as in ``pluriverse.make``; None: start ``batch_size``, which are else as many as
+    there are. ``options`` are those of ``PluriverseAlfEnvironment``.
 
     Raises:
         ConfigurationError: there are more or fewer, or what is asked for can't be had.

@@ -18,13 +18,17 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, Misuse
 
 VARIABLE: Final = "PLURIVERSE_TENSORS"
 
 Array = NDArray[Any]
 Tensor = Any
 """A tensor of torch, which may not be installed, or an array of NumPy."""
+
+
+class Refused(ConfigurationError, Misuse, AssertionError, LookupError, NotImplementedError, ValueError):
+    """What is asked for can't be had: ALF asserts some of it, and raises any of these errors for the rest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,73 +2,66 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-from pluriverse.errors import ConfigurationError
-
-from . import nest
-from .alf_environment import AlfEnvironment, DescribedEnvironment, Description
+from .alf_environment import AlfEnvironment
+from .alf_wrappers import BatchedTensorWrapper
 from .data_structures import TimeStep
 from .nest import Nest
-from .tensor_specs import as_action
-
-Parameters = ParamSpec("Parameters")
-Returned = TypeVar("Returned")
 
 
-class ThreadEnvironment(DescribedEnvironment):
+class ThreadEnvironment(BatchedTensorWrapper):
     """Make, step and close an environment in one thread, which some simulators insist on.
 
     It takes and returns tensors with a batch dimension of 1. What the environment raises is raised here.
     """
 
     def __init__(self, env_constructor: Callable[[], AlfEnvironment]) -> None:
-        """Call ``env_constructor`` in the thread; raise ``ConfigurationError`` if the environment is batched."""
+        """Call ``env_constructor`` in the thread; raise ``Refused`` if the environment is batched."""
         self._thread = ThreadPoolExecutor(1, "alf-environment")
         try:
-            self._env = self._run(env_constructor)
-            description = self._run(Description.of, self._env)
+            self._run(self._make, env_constructor)
         except BaseException:
             self._thread.shutdown()
             raise
-        super().__init__(dataclasses.replace(description, batched=True, is_tensor_based=True))
-        if description.batched:
-            self.close()
-            raise ConfigurationError("ThreadEnvironment runs a single environment; a batched one needs no thread")
 
-    def seed(self, seed: Any) -> None:
+    def seed(self, seed: Any) -> Any:
         """Seed the episodes that the next ``reset`` begins."""
-        self._run(self._env.seed, seed)
+        return self._run(super().seed, seed)
 
     def render(self, mode: str = "rgb_array") -> Any:
         """Return the picture, or show it."""
-        return self._run(self._env.render, mode)
+        return self._run(super().render, mode)
 
     def get_info(self) -> list[Any]:
         """Return all that is known of the last step: a list of one."""
-        return [self._run(self._env.get_info)]
+        return self._run(super().get_info)
 
     def close(self) -> None:
         """Close the environment and end the thread; may be called repeatedly."""
         if not self._closed:
             try:
-                self._run(self._env.close)
+                self._run(super().close)
             finally:
                 self._closed = True
                 self._thread.shutdown()
 
+    def _make(self, env_constructor: Callable[[], AlfEnvironment]) -> None:
+        env = env_constructor()
+        try:
+            super().__init__(env)
+        except BaseException:
+            env.close()
+            raise
+
     def _reset(self) -> TimeStep:
-        return nest.stack([self._run(self._env.reset)]).to_tensors()
+        return self._run(super()._reset)
 
     def _step(self, action: Nest) -> TimeStep:
-        checked = as_action(self.action_spec(), action, (1,))
-        return nest.stack([self._run(self._env.step, nest.unstack(checked, 1)[0])]).to_tensors()
+        return self._run(super()._step, action)
 
-    def _run(
-        self, function: Callable[Parameters, Returned], *arguments: Parameters.args, **options: Parameters.kwargs
-    ) -> Returned:
+    def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         self._require_open()
-        return self._thread.submit(function, *arguments, **options).result()
+        return self._thread.submit(function, *arguments).result()
