@@ -13,7 +13,10 @@ import pytest
 from pluriverse_server import event_loop
 from pluriverse_server.event_loop import MAX_LATE_S
 
-STOPPED_S = 1.5
+STOPPED_S = 2.0
+
+# By then the script waits for what comes in.
+WAITING_S = 0.3
 
 # Says what came in, and how long that took by the loop's clock and by the machine's; within a second of the first.
 SCRIPT = """
@@ -37,11 +40,13 @@ event_loop.run(main())
 """
 
 
-def test_time_in_which_the_process_was_stopped_is_not_counted_and_what_came_meanwhile_is_heard() -> None:
+@pytest.mark.parametrize("before_s", [0.0, WAITING_S], ids=["before it waits", "while it waits"])
+def test_time_in_which_the_process_was_stopped_is_not_counted_and_what_came_meanwhile_is_heard(before_s: float) -> None:
     with subprocess.Popen([sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
+        time.sleep(before_s)
         os.kill(process.pid, signal.SIGSTOP)
         process.stdin.write(b"hello\n")
         process.stdin.flush()

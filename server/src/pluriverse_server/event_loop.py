@@ -44,12 +44,13 @@ class _Watch:
         self._lost_s = 0.0
         self._looked_at = time.monotonic()
 
-    def time(self, waited_s: float = 0.0) -> float:
-        """Return the time; a gap of ``waited_s`` since the last look was wanted."""
+    def time(self, waited_s: float = 0.0, *, heard: bool = False) -> float:
+        """Return the time; a gap of ``waited_s`` since the last look was wanted, for as long as nothing was heard."""
         now = time.monotonic()
-        late_s = now - self._looked_at - waited_s
-        if late_s > MAX_LATE_S:
-            self._lost_s += late_s
+        gap_s = now - self._looked_at
+        if gap_s - waited_s > MAX_LATE_S:
+            # Nobody knows when in the gap it came: it goes before time limits that ended in it.
+            self._lost_s += gap_s if heard else gap_s - waited_s
         self._looked_at = now
         return now - self._lost_s
 
@@ -62,5 +63,5 @@ class _WatchedSelector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         self._watch.time()
         ready = super().select(timeout)
-        self._watch.time(math.inf if timeout is None else max(0.0, timeout))
+        self._watch.time(math.inf if timeout is None else max(0.0, timeout), heard=bool(ready))
         return ready
