@@ -97,10 +97,8 @@ def info_of(result: StepResult, measured: Measured) -> dict[str, Any]:
     ``terminated`` and ``truncated`` are left out: a step returns them.
     """
     if measured is True:
-        # Gymnasium's vectors take NumPy's booleans for objects.
-        return {
-            key: bool(values[0]) if values.dtype == np.bool_ else values[0] for key, values in numbers([result]).items()
-        }
+        # Arrays without dimensions: Gymnasium takes NumPy's booleans for objects, and TorchRL reads no plain ones.
+        return {key: values[0, ...] for key, values in numbers([result]).items()}
     info = result.info if measured else result.reported_info
     info.pop("terminated", None)
     info.pop("truncated", None)

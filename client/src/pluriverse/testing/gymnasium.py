@@ -110,7 +110,7 @@ def _is_observed(env: PluriverseEnv, what: str, observation: Any, info: Any) -> 
         f"the observation of {what} is in {env.observation_space}, got {_described(observation)}",
     )
     require(type(info) is dict, f"the info of {what} is a dict, got {info!r:.80}")
-    require(type(info.get("lost")) is bool, f"the info of {what} says whether the remote is lost")
+    require(np.asarray(info.get("lost")).dtype == np.bool_, f"the info of {what} says whether the remote is lost")
     require(not info["lost"] or info.get("error"), "an info with lost says in error what happened")
 
 
