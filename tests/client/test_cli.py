@@ -6,9 +6,11 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from pathlib import Path
 
+import docker
 import pytest
 from support.remotes import MachineRemote, on_machine, started
 from support.served import free_port
@@ -94,6 +96,27 @@ def test_run_runs_a_remote_with_the_daemons_own_options() -> None:
     ports = ["--vnc-port", str(free_port()), "--rewarder-port", str(free_port())]
     with started([*COMMAND, "run", "gym-core", "--engine", "local", *ports, "--password", "secret12"]) as (_, said):
         assert "secret12" in said
+
+
+@pytest.mark.container
+def test_container_of_a_command_that_is_killed_is_removed() -> None:
+    port = str(free_port())
+    ports = ["--vnc-port", str(free_port()), "--rewarder-port", port]
+    client = docker.from_env()
+
+    def containers() -> list[str]:
+        found = client.containers.list(all=True, ignore_removed=True)
+        return [str(each.id) for each in found if port in each.attrs["Args"]]
+
+    with started([*COMMAND, "run", "gym-core", "--engine", "docker", *ports, "--password", "secret12"]) as (process, _):
+        assert len(containers()) == 1
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 10.0
+        while containers():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    client.close()
 
 
 def test_doctor_tells_what_is_missing_and_what_mends_it(tmp_path: Path) -> None:

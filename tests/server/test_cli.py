@@ -46,10 +46,10 @@ async def finished(*arguments: str, env: dict[str, str] | None = None) -> tuple[
 
 
 @contextlib.asynccontextmanager
-async def running(*arguments: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+async def running(*arguments: str, stdin: int | None = None) -> AsyncGenerator[asyncio.subprocess.Process]:
     """Run the command in the background, its output and errors in one pipe."""
     process = await asyncio.create_subprocess_exec(
-        *COMMAND, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *COMMAND, *arguments, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
     try:
         yield process
@@ -226,6 +226,24 @@ async def test_signal_ends_it_in_good_order_and_leaves_nothing(tmp_path: Path, s
         assert await asyncio.wait_for(process.wait(), 2.0) == 0
     await toy.close()
     leftovers.assert_none()
+
+
+async def test_end_of_its_input_ends_it_if_it_was_told_so(tmp_path: Path) -> None:
+    toy = await Toy.make(tmp_path)
+    ports = ("--vnc-port", str(free_port()), "--rewarder-port", str(free_port()))
+    options = ("run", str(tmp_path), *ports, "--until-input-ends")
+    async with running(*options, stdin=asyncio.subprocess.PIPE) as process:
+        await output_until(process, "Ctrl-C")
+        assert process.stdin is not None
+        process.stdin.write(b"what is written is ignored\n")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(process.wait(), 0.5)
+        process.stdin.close()
+        assert await asyncio.wait_for(process.wait(), 2.0) == 0
+    async with running(*options, stdin=asyncio.subprocess.DEVNULL) as process:
+        await output_until(process, "expected a pipe")
+        assert await asyncio.wait_for(process.wait(), 5.0) == 2
+    await toy.close()
 
 
 async def test_killed_daemon_takes_its_children_with_it(tmp_path: Path) -> None:

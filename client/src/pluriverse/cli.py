@@ -6,7 +6,9 @@ import contextlib
 import json
 import logging
 import os
+import secrets
 import shutil
+import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -54,7 +56,10 @@ def run(
         # The host's network and its loopback interface: ports are the host's, and no other machine reaches them.
         image = [IMAGE_PREFIX + runtime, "run", "--host", "127.0.0.1", *context.args]
         terminal = ["--interactive", "--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
-        os.execvp("docker", ["docker", "run", "--rm", "--network", "host", *terminal, *_passed_on(), *image])
+        name = f"pluriverse-{runtime}-{secrets.token_hex(4)}"
+        _remove_afterwards(name)
+        options = ["--rm", "--name", name, "--network", "host", *terminal, *_passed_on()]
+        os.execvp("docker", ["docker", "run", *options, *image])
     no_local = local.why_unavailable(runtime) if engine != "docker" else "not asked for"
     if no_local is None:
         command = [sys.executable, "-m", local.SERVER, "run", str(runtime_folder(runtime)), *context.args]
@@ -188,6 +193,21 @@ def _exit_on_error() -> Generator[None]:
         _fail(str(error), EXIT_USAGE)
     except PluriverseError as error:
         _fail(str(error), EXIT_BROKEN)
+
+
+def _remove_afterwards(container: str) -> None:
+    """Let a shell remove a container once this process is gone, and whatever takes its place, even if it was killed."""
+    read_end, write_end = os.pipe()
+    os.set_inheritable(write_end, True)
+    script = 'read _; exec docker rm --force "$0"'
+    subprocess.Popen(
+        ["sh", "-c", script, container],
+        stdin=read_end,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    os.close(read_end)
 
 
 def _passed_on() -> list[str]:

@@ -76,6 +76,14 @@ def run(
             envvar="PLURIVERSE_ZOOM", help="Draw a web page so many times as large; if not given, as its runtime says."
         ),
     ] = None,
+    until_input_ends: Annotated[
+        bool,
+        typer.Option(
+            "--until-input-ends",
+            envvar="PLURIVERSE_UNTIL_INPUT_ENDS",
+            help="End when standard input does: a pipe whose other end is held by whoever wants the remote.",
+        ),
+    ] = False,
     status: Annotated[
         bool, typer.Option(envvar="PLURIVERSE_STATUS", help="Whether a terminal gets the line that is kept up to date.")
     ] = True,
@@ -101,7 +109,8 @@ def run(
         )
         keep_secret(settings.password)
         set_up_logging(verbose=verbose)
-        event_loop.run(serve(settings, show_status=status and sys.stderr.isatty()))
+        show_status = status and sys.stderr.isatty()
+        event_loop.run(serve(settings, show_status=show_status, until_input_ends=until_input_ends))
 
 
 @app.command()

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import contextlib
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Generator
 from typing import Any
 
 import docker
 import pytest
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes.docker import OWNER, DockerRemotes, why_unavailable
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import no_progress
@@ -50,31 +54,85 @@ def test_containers_are_started_replaced_and_removed() -> None:
         client.close()
         third = remotes.replace(0)
         assert why_not_ready(third) is None
-        assert len(owned(this_process())) == 2
+        # The other that was killed is gone, and nobody asked for another one.
+        assert len(owned(this_process())) == 1
     finally:
         remotes.close()
     remotes.close()
     assert not owned(this_process())
 
 
-CRASHER = f"""
-import os, signal
+OWNING = f"""
+import os, sys
 from pluriverse.remotes.docker import DockerRemotes
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
 remotes = DockerRemotes(1, "gym-core", {PONG!r}, start_timeout_s=60.0)
-remotes.start(no_progress)
-print(this_process(), flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
+print(this_process(), *remotes.start(no_progress), flush=True)
+# A copy of everything in a process that lives longer.
+if os.fork() == 0:
+    sys.stdin.read()
+    os._exit(0)
+os.wait()
 """
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next() -> None:
-    crashed = subprocess.run([sys.executable, "-c", CRASHER], capture_output=True, text=True, timeout=100)
-    owner = crashed.stdout.strip()
-    assert len(owned(owner)) == 1, crashed.stderr
-    DockerRemotes(1, "gym-core", PONG, start_timeout_s=60.0).close()
-    assert not owned(owner)
+@contextlib.contextmanager
+def owning() -> Generator[tuple[subprocess.Popen[str], str]]:
+    """A process that has started a container; what its owner is called."""
+    process = subprocess.Popen([sys.executable, "-c", OWNING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        owner = process.stdout.readline().split()[0]
+        assert len(owned(owner)) == 1
+        yield process, owner
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def gone_within(owner: str, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while owned(owner):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
+def test_containers_end_by_themselves_with_their_process(signum: signal.Signals) -> None:
+    with owning() as (process, owner):
+        process.send_signal(signum)
+        assert gone_within(owner, 10.0)
+
+
+def test_containers_of_a_process_that_is_only_stopped_go_on() -> None:
+    with owning() as (process, owner):
+        process.send_signal(signal.SIGSTOP)
+        assert not gone_within(owner, 2.0)
+        process.send_signal(signal.SIGCONT)
+        assert len(owned(owner)) == 1
+
+
+def test_container_that_hangs_is_removed_when_the_next_process_starts_some() -> None:
+    with owning() as (process, owner):
+        (id_,) = owned(owner)
+        client = docker.from_env()
+        client.containers.get(id_).pause()
+        process.kill()
+        process.wait()
+        assert owned(owner)
+        DockerRemotes(1, "gym-core", PONG, start_timeout_s=60.0).close()
+        assert not owned(owner)
+        client.close()
+
+
+def test_container_that_cannot_start_its_environment_says_why() -> None:
+    remotes = DockerRemotes(1, "gym-core", "gym-core.Nonsense-v0", start_timeout_s=60.0)
+    with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
+        remotes.start(no_progress)
+    assert not owned(this_process())
 
 
 def test_image_that_is_not_there_is_told_with_what_builds_it() -> None:

@@ -1,12 +1,17 @@
 """Remotes as containers of the image ``pluriverse/<runtime>``.
 
-A label names the process that owns a container, so that those of a crashed process are removed when the next starts.
+This process holds the other end of a container's standard input. When it ends, however it does, the engine closes that;
+the daemon then ends, and the engine removes the container. A label names the process, so that a container whose daemon
+hangs is removed when the next process starts some.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
+import socket
+import weakref
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -35,6 +40,11 @@ LOOK_S: Final = 5.0
 # Creating a container on a busy machine takes seconds.
 CALL_S: Final = 60.0
 
+# What a container said last comes at once.
+OUTPUT_S: Final = 2.0
+OUTPUT_LINES: Final = 20
+RECEIVE_BYTES: Final = 64 * 1024
+
 # As in docker-compose.yml: a remote needs some 150 MB and a dozen processes, a browser several times that.
 LIMITS: Final[dict[str, Any]] = {
     "read_only": True,
@@ -58,12 +68,28 @@ NOT_STARTED: Final = "a container could not be started"
 ENGINE_ERRORS: Final = (docker.errors.DockerException, requests.exceptions.RequestException)
 
 
+# A fork's child has a copy of each, and may live longer.
+_lifelines: Final = weakref.WeakSet[socket.socket]()
+
+
+def _let_go() -> None:
+    for lifeline in _lifelines:
+        lifeline.close()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
 class Contained:
-    """A container with a remote."""
+    """A container with a remote, which ends when ``lifeline`` is closed."""
 
     def __init__(self, container: Container, password: str) -> None:
+        """Attach to a container that hasn't started yet."""
         self.container = container
         self._password = password
+        self._lifeline = _attach(container, "stdin")
+        _lifelines.add(self._lifeline)
+        self._output = _attach(container, "stdout", "stderr")
 
     @property
     def address(self) -> Address:
@@ -73,14 +99,34 @@ class Contained:
     def require_running(self) -> None:
         """Raise RemoteUnavailable, with its last output, unless it runs."""
         with _explained("a container is gone"):
-            self.container.reload()
-            if self.container.status != "running":
-                output = self.container.logs(tail=20).decode(errors="replace").strip()
-                raise RemoteUnavailable(f"the container is {self.container.status}; its last output:\n{output}")
+            with contextlib.suppress(docker.errors.NotFound):
+                self.container.reload()
+                if self.container.status == "running":
+                    return
+            raise RemoteUnavailable(f"the container has ended; its last output:\n{self._last_output()}")
+
+    def stop_listening(self) -> None:
+        """Leave its further output to the engine's log: nobody reads it here."""
+        self._output.close()
 
     def stop(self) -> None:
         """Remove it."""
+        self.stop_listening()
         _remove(self.container)
+        self._lifeline.close()
+
+    def _last_output(self) -> str:
+        """Return the last lines that it wrote before it ended."""
+        received = b""
+        with contextlib.suppress(OSError):
+            while data := self._output.recv(RECEIVE_BYTES):
+                received += data
+        # Each piece has a header: which of the two streams it is of, and its length.
+        written = b""
+        while received:
+            end = 8 + int.from_bytes(received[4:8], "big")
+            written, received = written + received[8:end], received[end:]
+        return "\n".join(written.decode(errors="replace").strip().splitlines()[-OUTPUT_LINES:])
 
     def _published(self, port: int) -> int:
         bindings = self.container.ports.get(f"{port}/tcp")
@@ -109,17 +155,34 @@ class DockerRemotes(StartedRemotes[Contained]):
             container = self._client.containers.create(
                 IMAGE_PREFIX + self._runtime,
                 name=f"pluriverse-{self._runtime}-{secrets.token_hex(4)}",
-                environment={"PLURIVERSE_PASSWORD": password, "PLURIVERSE_ENV": self._env_id},
+                environment={
+                    "PLURIVERSE_PASSWORD": password,
+                    "PLURIVERSE_ENV": self._env_id,
+                    "PLURIVERSE_UNTIL_INPUT_ENDS": "1",
+                },
+                stdin_open=True,
+                auto_remove=True,
                 ports=_PORTS,
                 labels={LABEL: self._runtime, OWNER: this_process(), "pluriverse.index": str(index)},
                 **LIMITS,
             )
-        return Contained(container, password)
+            try:
+                return Contained(container, password)
+            except BaseException:
+                _remove(container)
+                raise
+
+    def _start_one(self, index: int) -> Address:
+        remote = self._launch(index)
+        try:
+            return self._wait_for(remote, self._start_timeout_s)
+        finally:
+            remote.stop_listening()
 
     def _begin(self, remote: Contained) -> None:
         with _explained(NOT_STARTED):
             remote.container.start()
-            remote.container.reload()
+        remote.require_running()
 
     def _stop_all(self, remotes: Sequence[Contained]) -> None:
         if not remotes:
@@ -160,6 +223,16 @@ def sweep(client: docker.DockerClient) -> None:
         for container in client.containers.list(all=True, filters={"label": OWNER}, ignore_removed=True):
             if is_dead(container.labels.get(OWNER, "")):
                 _remove(container)
+
+
+def _attach(container: Container, *streams: str) -> socket.socket:
+    """Return a connection to standard streams of a container; of its input the first one, which ends with it."""
+    params = {"stream": 1, **dict.fromkeys(streams, 1)}
+    attached: Any = container.attach_socket(params=params)  # pyright: ignore[reportUnknownMemberType] - untyped params
+    # The SDK would close it when Python collects its garbage.
+    connection = socket.socket(fileno=attached._sock.detach())
+    connection.settimeout(OUTPUT_S)
+    return connection
 
 
 def _remove(container: Container) -> None:

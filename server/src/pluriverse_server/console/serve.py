@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -23,6 +24,9 @@ from .status_line import CLEAR, ClearingStream, compose, show
 # Exit codes: what was asked can't be done; it was done and then broke.
 EXIT_USAGE: Final = 2
 EXIT_BROKEN: Final = 1
+
+# Nobody writes to it; if somebody does, it isn't left there.
+IGNORED_BYTES: Final = 4096
 
 
 def fail(message: str, status: int) -> NoReturn:
@@ -60,8 +64,28 @@ async def stopped_by_signals(stop: Callable[[], None]) -> AsyncGenerator[None]:
             loop.remove_signal_handler(signum)
 
 
-async def serve(settings: Settings, *, show_status: bool, query: str = "") -> None:
-    """Run a remote until Ctrl-C. ``query`` is added to the viewer's address.
+@contextlib.contextmanager
+def stopped_by_end_of_input(stop: Callable[[], None]) -> Generator[None]:
+    """Call ``stop`` once standard input ends, also if it has already."""
+    loop, descriptor = asyncio.get_running_loop(), sys.stdin.fileno()
+
+    def read() -> None:
+        if not os.read(descriptor, IGNORED_BYTES):
+            loop.remove_reader(descriptor)
+            stop()
+
+    try:
+        loop.add_reader(descriptor, read)
+    except PermissionError:
+        raise StartError("--until-input-ends: standard input is a file or /dev/null; expected a pipe") from None
+    try:
+        yield
+    finally:
+        loop.remove_reader(descriptor)
+
+
+async def serve(settings: Settings, *, show_status: bool, query: str = "", until_input_ends: bool = False) -> None:
+    """Run a remote until Ctrl-C, or until standard input ends. ``query`` is added to the viewer's address.
 
     Raises:
         ManifestError: the runtime can't be used.
@@ -73,7 +97,10 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "") -> No
 
     raise_descriptor_limit()
     remote = Remote(settings)
-    async with stopped_by_signals(remote.stop):
+    async with contextlib.AsyncExitStack() as until:
+        await until.enter_async_context(stopped_by_signals(remote.stop))
+        if until_input_ends:
+            until.enter_context(stopped_by_end_of_input(remote.stop))
         line = asyncio.create_task(show(lambda: compose(remote.status()))) if show_status else None
         try:
             await remote.run(lambda manifest: greet(settings, manifest, query))
