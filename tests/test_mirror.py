@@ -20,6 +20,7 @@ OTHERS: Final = {
     "client/adapters/gymnasium/test_importing.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_registration.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_stable_baselines.py": "client/src/pluriverse/adapters/gymnasium",
+    "client/adapters/gymnasium/test_torchrl.py": "client/src/pluriverse/adapters/gymnasium",
     "client/native/test_sanitizers.py": "client/native",
     "client/native/test_twins.py": "client/native",
     "client/testing/test_testing.py": "client/src/pluriverse/testing",

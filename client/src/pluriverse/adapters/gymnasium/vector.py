@@ -201,7 +201,9 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return infos_of(self.num_envs, {index: self.core.result(index) for index in indices}, self._measured)
 
     def _final_info(self, index: int) -> dict[str, Any]:
-        return info_of(self.core.result(index), "full" if self._measured else False)
+        info = info_of(self.core.result(index), "full" if self._measured else False)
+        # TorchRL makes tensors of it, which it can't of nothing.
+        return {key: value for key, value in info.items() if value is not None}
 
     def _observed(self) -> Any:
         self._renderer.show()
