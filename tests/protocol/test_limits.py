@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pluriverse_protocol import Headers, decode_from_agent, encode, limits
 from pluriverse_protocol.events import PointerEvent
-from pluriverse_protocol.messages import Action
+from pluriverse_protocol.messages import Action, Reset
 
 NAMES = [name for name in vars(limits) if name.startswith("MAX_")]
 
@@ -18,6 +18,13 @@ def test_the_largest_action_fits_the_largest_message() -> None:
     action = Action((event,) * limits.MAX_EVENTS_PER_ACTION, "x" * limits.MAX_ENV_ID_CHARS)
     header = Headers("x" * limits.MAX_MESSAGE_ID_CHARS, 1480546560.263108, limits.MAX_EPISODE_ID)
     assert decode_from_agent(encode(action, header)).message == action
+
+
+def test_the_most_options_fit_the_largest_message_in_any_alphabet() -> None:
+    names = ["\n" * (limits.MAX_OPTION_NAME_CHARS - 2) + f"{number:02}" for number in range(limits.MAX_OPTIONS)]
+    reset = Reset("\u2713" * limits.MAX_ENV_ID_CHARS, options=dict.fromkeys(names, "\u2713" * limits.MAX_OPTION_CHARS))
+    header = Headers("\u2713" * limits.MAX_MESSAGE_ID_CHARS, 1480546560.263108, limits.MAX_EPISODE_ID)
+    assert decode_from_agent(encode(reset, header)).message == reset
 
 
 def test_episode_ids_survive_parsers_whose_numbers_are_all_doubles() -> None:

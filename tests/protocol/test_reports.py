@@ -69,6 +69,7 @@ def test_requests_are_written_as_programs_read_them() -> None:
         "env": "toy",
         "seed": 7,
         "fps": 60.0,
+        "options": {},
     }
     assert encode_line(Stop()) == b'{"request":"stop"}\n'
 

@@ -74,6 +74,7 @@ def write_runtime(
     for name, body in pages.items():
         (www / f"{name}.html").write_text(f"<!doctype html><title>{name}</title><script src=game.js></script>{body}")
         text += f'[[envs]]\nid = "pages.{name}-v0"\npage = "{name}"\n'
+        text += 'options = { level = { type = "integer", default = 1 } }\n'
     (directory / "runtime.toml").write_text(text)
     return directory
 

@@ -32,6 +32,13 @@ class Served:
     port: int
     screen_answers: bool = True
 
+    @property
+    def episode_id(self) -> int:
+        """The episode under way."""
+        described = self.service.description()
+        assert described is not None
+        return described[1]
+
     def agent(self, **options: Any) -> contextlib.AbstractAsyncContextManager[Agent]:
         """Connect with the right password."""
         return connected(self.port, PASSWORD, **options)

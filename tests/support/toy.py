@@ -60,6 +60,9 @@ time_limit_s = 0.3
 id = "toy.Sync-v0"
 sync = true
 [[envs]]
+id = "toy.Options-v0"
+options = {{ level = {{ type = "integer", default = 1, maximum = 9 }}, hard = {{ type = "boolean", default = false }} }}
+[[envs]]
 id = "toy.Numbers-v0"
 spaces = {{ observation = [2] }}
 """

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 from pluriverse_protocol import Headers, messages, reports
+from pluriverse_protocol.env_options import Option, Value
 from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.limits import (
@@ -18,6 +19,8 @@ from pluriverse_protocol.limits import (
     MAX_KEYS_OF_CHOICE,
     MAX_KEYSYM,
     MAX_MESSAGE_ID_CHARS,
+    MAX_OPTION_INTEGER,
+    MAX_OPTION_NAME_CHARS,
     MAX_SEED,
 )
 
@@ -75,6 +78,23 @@ def all_spaces(draw: st.DrawFn) -> Spaces:
     )
 
 
+option_integers = st.integers(-MAX_OPTION_INTEGER, MAX_OPTION_INTEGER)
+option_names = st.text(min_size=1, max_size=MAX_OPTION_NAME_CHARS)
+option_values: st.SearchStrategy[dict[str, Value]] = st.dictionaries(
+    option_names, st.booleans() | option_integers | numbers | texts, max_size=4
+)
+all_options: st.SearchStrategy[dict[str, Option]] = st.dictionaries(
+    option_names,
+    st.one_of(
+        st.builds(Option, st.just("boolean"), st.booleans()),
+        st.lists(texts, min_size=1).map(lambda choices: Option("string", choices[0], choices=tuple(choices))),
+        st.builds(Option, st.just("integer"), option_integers, minimum=st.none() | st.just(-float(MAX_OPTION_INTEGER))),
+        st.builds(Option, st.just("number"), numbers, description=st.none() | texts),
+    ),
+    max_size=4,
+)
+
+
 def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
 
@@ -105,6 +125,8 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
         metadata_encoding=_maybe(json_values),
         picture=_maybe(boxes),
         spaces=_maybe(all_spaces()),
+        options=_maybe(all_options),
+        info=_maybe(json_objects),
     ),
     st.builds(
         messages.Reward,
@@ -123,12 +145,26 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
     st.just(messages.PingReply()),
 )
 agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
-    st.builds(messages.Reset, env_id=_maybe(env_ids), seed=_maybe(seeds), fps=_maybe(fps)),
+    st.builds(
+        messages.Reset,
+        env_id=_maybe(env_ids),
+        seed=_maybe(seeds),
+        fps=_maybe(fps),
+        options=_maybe(option_values),
+    ),
     st.just(messages.Ping()),
     st.builds(messages.Action, action=st.lists(events, max_size=8).map(tuple), env_id=_maybe(env_ids)),
 )
 program_reports: st.SearchStrategy[reports.Report] = st.one_of(
-    st.builds(reports.Ready, episode=counts, fps=_maybe(fps), joystick=st.booleans(), picture=_maybe(boxes)),
+    st.builds(
+        reports.Ready,
+        episode=counts,
+        fps=_maybe(fps),
+        joystick=st.booleans(),
+        picture=_maybe(boxes),
+        spaces=_maybe(all_spaces()),
+        info=_maybe(json_objects),
+    ),
     st.builds(reports.Reward, episode=counts, reward=numbers, at=_maybe(numbers)),
     st.builds(
         reports.Done,
@@ -144,7 +180,7 @@ program_reports: st.SearchStrategy[reports.Report] = st.one_of(
     st.builds(reports.Frame, episode=counts, frames=counts, late_frames=counts, at=_maybe(numbers)),
 )
 program_requests: st.SearchStrategy[reports.Request] = st.one_of(
-    st.builds(reports.Reset, episode=counts, env=texts, seed=seeds, fps=fps),
+    st.builds(reports.Reset, episode=counts, env=texts, seed=seeds, fps=fps, options=option_values),
     st.just(reports.Stop()),
     st.builds(reports.Joystick, event=texts, value=numbers),
     st.builds(reports.Delivered, episode=counts, sent_at=numbers),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import limits
+from .env_options import Option
 from .env_spaces import Choice, Spaces
 from .episodes import TRANSITIONS, Event, State
 from .kinds import Field, fields_of
@@ -22,6 +23,7 @@ def sections() -> dict[str, str]:
         "agent-messages": _messages("method", AGENT_METHODS),
         "spaces": _fields("key", Spaces),
         "choice": _fields("key", Choice),
+        "option": _fields("key", Option),
         "reports": _messages("report", REPORTS),
         "requests": _messages("request", REQUESTS),
         "transitions": _transitions(),

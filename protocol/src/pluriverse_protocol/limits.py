@@ -47,6 +47,21 @@ MAX_OBSERVATION_DIMENSIONS: Final = 4
 # At 16 characters a number, as many as fit a report of MAX_REPORT_BYTES.
 MAX_OBSERVATION_NUMBERS: Final = 65_536
 
+# As many as a page of settings shows.
+MAX_OPTIONS: Final = 32
+
+# Options are listed for people, one a line.
+MAX_OPTION_NAME_CHARS: Final = 64
+
+# A string may be the name of a level or file; as many as MAX_OPTIONS fit a message in any alphabet.
+MAX_OPTION_CHARS: Final = 256
+
+# Games on cartridges number their variants in a byte.
+MAX_OPTION_CHOICES: Final = 256
+
+# JSON integers beyond 2**53 don't survive every peer's parser.
+MAX_OPTION_INTEGER: Final = 2**53
+
 # A report of a program: a structured observation may carry some thousand numbers.
 MAX_REPORT_BYTES: Final = 1024 * 1024
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from .env_options import OptionsOfEnv, OptionValues
 from .env_spaces import SpacesOfEnv
 from .kinds import (
     Box,
@@ -53,7 +54,9 @@ class Describe:
     """The environment and its state: the first message on every connection, and on every change of state.
 
     ``picture`` is the part of the screen that the environment draws on; None stands for all of it.
-    ``spaces`` are its actions and observations (``env_spaces.Spaces``), where the runtime declares them.
+    ``spaces`` are its actions and observations (``env_spaces.Spaces``), ``options`` what a reset may ask of it
+    (``env_options.Option``), where the runtime declares them. ``info`` is what is known of an episode that begins to
+    run, as rewards carry it.
     """
 
     env_id: EnvId
@@ -68,6 +71,8 @@ class Describe:
     metadata_encoding: Json | None = None
     picture: Box | None = None
     spaces: SpacesOfEnv | None = None
+    options: OptionsOfEnv | None = None
+    info: Object | None = None
 
 
 @dataclass(frozen=True)
@@ -125,11 +130,16 @@ class PingReply:
 
 @dataclass(frozen=True)
 class Reset:
-    """Begin an episode; the header ``episode_id`` names the one to leave behind. ``env_id`` None: the present one."""
+    """Begin an episode; the header ``episode_id`` names the one to leave behind. ``env_id`` None: the present one.
+
+    ``options`` are values by name for this episode and those after it; options without a value get their defaults.
+    None: those that the environment had last, where it stays the same.
+    """
 
     env_id: EnvId | None = None
     seed: Seed | None = None
     fps: Fps | None = None
+    options: OptionValues | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ kind  what             its bytes
 H     ``Header``       the first record and no other: JSON
 U     ``Update``       a FramebufferUpdate of RFB, in Raw rectangles of 32-bit little-endian BGRX
 S     ``Said``         JSON: a report as programs say it, or ``{"event": "begin", "episode", "env", "seed", "fps"}`` and
-                       ``{"event": "end", "episode", "reward", "terminated", "truncated", "reason"}`` of an episode
+                       ``{"event": "end", "episode", "reward", "terminated", "truncated", "reason"}`` of an episode;
+                       the former also has its ``spaces`` and ``options``, where the environment declares them
 K     ``Input``        a key: its keysym in 32 bits, and whether it went down, in 8
 P     ``Input``        the pointer: x and y in 16 bits each, and the buttons that are held, in 8
 ====  ===============  ================================================================================================

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from .env_options import OptionValues, Value
+from .env_spaces import SpacesOfEnv
 from .errors import LocalProtocolError, MalformedReport
 from .kinds import Box, Count, Flag, Fps, Json, Number, Object, Seed, String, from_json, to_json
 from .limits import MAX_REPORT_BYTES
@@ -24,13 +26,17 @@ class Ready:
     """The episode's first frame is on the screen; it runs from now on, at ``fps`` frames a second if that is known.
 
     ``joystick`` asks for the agent's joystick events; without it agents get an error for them.
-    ``picture`` is the part of the screen that this episode draws on, where that isn't all of it.
+    ``picture`` is the part of the screen that this episode draws on, where that isn't all of it. ``spaces`` are the
+    actions and observations of this episode, where options make them other than declared. ``info`` is sent to agents as
+    that of rewards is, such as how many ``lives`` there are.
     """
 
     episode: Count
     fps: Fps | None = None
     joystick: Flag = False
     picture: Box | None = None
+    spaces: SpacesOfEnv | None = None
+    info: Object | None = None
 
 
 @dataclass(frozen=True)
@@ -102,12 +108,16 @@ class Readings:
 
 @dataclass(frozen=True)
 class Reset:
-    """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen."""
+    """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen.
+
+    ``options`` has a value for each option that the environment declares.
+    """
 
     episode: Count
     env: String
     seed: Seed
     fps: Fps
+    options: OptionValues = field(default_factory=dict[str, Value])
 
 
 @dataclass(frozen=True)

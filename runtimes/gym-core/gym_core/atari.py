@@ -59,7 +59,7 @@ class Palette:
 
 
 class AtariEnvironment(Environment):
-    """One Atari game; the emulators are shared with the others. The picture is 160 by 210, in some games 160 by 250."""
+    """One Atari game; the emulators are shared with the others. The picture is 160 by 210, in some games higher."""
 
     def __init__(self, game: Atari, emulators: Emulators) -> None:
         self._game = game
@@ -72,29 +72,49 @@ class AtariEnvironment(Environment):
         self._frameskips = Frameskips(self._game.frameskip, seed)
         size = cast("tuple[int, int]", self._ale.getScreenDims())  # pyright: ignore[reportUnknownMemberType]
         self._screen = np.empty(size, np.uint8)
+        # With max_pool: the frame before the last one, and the brighter of both. Black is darker than any.
+        self._before = np.zeros((*size, 4), np.uint8)
+        self._pooled = np.zeros((*size, 4), np.uint8)
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """The joystick's action for as many frames as this step takes; their rewards are summed."""
         action = joystick(keys)
-        reward = sum(self._ale.act(action) for _ in range(self._frameskips.next()))
+        reward = sum(self._ale.act(action) for _ in range(self._frameskips.next() - 1))
+        if self._game.max_pool:
+            self._look(self._before)
+        reward += self._ale.act(action)
         over = self._ale.game_over(with_truncation=False)
         truncated = not over and self._ale.game_truncated()
         reason = "game over" if over else f"time limit: {MAX_FRAMES} frames" if truncated else ""
         return Outcome(float(reward), over, truncated, reason)
 
     def frame(self) -> NDArray[np.uint8]:
-        """The emulator's screen, shape (height, width), a byte a pixel."""
-        self._ale.getScreen(self._screen)
-        return self._screen
+        """The emulator's screen, shape (height, width), a byte a pixel; with ``max_pool`` BGRX."""
+        if not self._game.max_pool:
+            self._ale.getScreen(self._screen)
+            return self._screen
+        self._look(self._pooled)
+        return np.maximum(self._pooled, self._before, out=self._pooled)
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
         """Write some rows of the frame; see ``Environment.draw``."""
         rows = slice(top, bottom)
-        if not self._palette.draw(self._screen[rows], picture[rows]):
-            self._palette.learn(self._screen, self._ale.getScreenRGB())
-            self._palette.draw(self._screen[rows], picture[rows])
+        if self._game.max_pool:
+            picture[rows] = self._pooled[rows]
+        else:
+            self._draw(picture, rows)
 
     @property
     def lives(self) -> int:
         """How many lives are left; 0 in games without."""
         return self._ale.lives()
+
+    def _look(self, picture: NDArray[np.uint8]) -> None:
+        """Draw all of the emulator's screen as it is now."""
+        self._ale.getScreen(self._screen)
+        self._draw(picture, slice(None))
+
+    def _draw(self, picture: NDArray[np.uint8], rows: slice) -> None:
+        if not self._palette.draw(self._screen[rows], picture[rows]):
+            self._palette.learn(self._screen, self._ale.getScreenRGB())
+            self._palette.draw(self._screen[rows], picture[rows])

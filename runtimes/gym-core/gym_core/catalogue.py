@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
 
-from . import choices, tables
+from . import choices, options, tables
 
 PREFIX: Final = "gym-core."
 DEFAULT_FPS: Final = 60.0
@@ -24,11 +24,18 @@ DETERMINISTIC: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Atari:
-    """An Atari game by ale-py's name of its ROM; ``frameskip`` None: drawn anew from {2, 3, 4} for each step."""
+    """An Atari game by ale-py's name of its ROM; ``frameskip`` None: drawn anew from {2, 3, 4} for each step.
+
+    Whatever comes after it may be set by options of the same names; ``mode`` and ``difficulty`` None: the game's own.
+    """
 
     rom: str
     frameskip: int | None
     repeat_action_probability: float
+    mode: int | None = None
+    difficulty: int | None = None
+    full_action_space: bool = False
+    max_pool: bool = False
 
     @property
     def frames(self) -> str:
@@ -66,16 +73,22 @@ class Entry:
         """Return the entry as ``catalogue.py`` prints it."""
         fields: dict[str, Any] = {"id": self.id, "fps": self.fps, "sync": self.sync, "title": self.title}
         fields["spaces"] = self.spaces
+        if isinstance(self.game, Atari):
+            fields["options"] = options.of_atari(self.game.rom, self.game.repeat_action_probability)
         if self.time_limit_s is not None:
             fields["time_limit_s"] = self.time_limit_s
         return fields
+
+    def with_options(self, values: Mapping[str, Any]) -> Self:
+        """Return a copy with a value for each of its options."""
+        return replace(self, game=replace(self.game, **values))
 
     @property
     def spaces(self) -> dict[str, Any]:
         """The spaces as in runtime.toml. Shared by many entries: don't modify."""
         match self.game:
-            case Atari(rom):
-                return choices.of_atari(rom, sync=self.sync)
+            case Atari(rom, full_action_space=full):
+                return choices.of_atari(rom, full=full, sync=self.sync)
             case Gymnasium(id_, low_dimensional):
                 mission = self.game.has_mission
                 return choices.of_gymnasium(id_, mission=mission, low_dimensional=low_dimensional, sync=self.sync)

@@ -10,7 +10,7 @@ import itertools
 from functools import cache
 from typing import Any, Final
 
-from pluriverse_protocol.atari import MINIMAL_ACTIONS
+from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 
 from . import tables
 from .controls import ATARI, NAMES, STEP_KEY, Action, Held, Turns, controls_of
@@ -22,10 +22,11 @@ Choice = dict[str, Any]
 
 
 @cache
-def of_atari(rom: str, *, sync: bool) -> dict[str, Any]:
-    """Return the spaces of a game's minimal set of actions; its unused keys are harmless."""
+def of_atari(rom: str, *, full: bool, sync: bool) -> dict[str, Any]:
+    """Return the spaces of a game's minimal set of actions, or of the full one; its unused keys are harmless."""
     keys = shortest(ATARI)
-    choices = [_choice(ATARI.names[action], keys[action]) for action in MINIMAL_ACTIONS[rom]]
+    actions = range(len(ACTIONS)) if full else MINIMAL_ACTIONS[rom]
+    choices = [_choice(ATARI.names[action], keys[action]) for action in actions]
     return {"discrete": choices, "keys": list(ATARI.keys), **_step(sync=sync)}
 
 

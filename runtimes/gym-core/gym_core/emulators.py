@@ -67,16 +67,16 @@ class Emulators:
 
     def __init__(self) -> None:
         self._interface = import_ale()
-        self._loaded: OrderedDict[tuple[str, float], _Loaded] = OrderedDict()
+        self._loaded: OrderedDict[tuple[str, float, int | None, int | None], _Loaded] = OrderedDict()
 
     def begin(self, game: Atari, seed: int) -> ALEInterface:
         """Return the game as a new ``ALEInterface`` would be after ``loadROM`` and ``reset_game``.
 
-        With ``random_seed`` = ``seed % 2**31``, the game's ``repeat_action_probability``, and
+        With ``random_seed`` = ``seed % 2**31``, the game's ``repeat_action_probability``, mode and difficulty, and
         ``max_num_frames_per_episode`` = 108,000. It is valid until the next ``begin``.
         """
         seed %= SEEDS
-        key = (game.rom, game.repeat_action_probability)
+        key = (game.rom, game.repeat_action_probability, game.mode, game.difficulty)
         loaded = self._loaded.get(key)
         if loaded is None or not self._restore(loaded, seed):
             loaded = self._loaded[key] = self._load(game, seed, loaded)
@@ -94,6 +94,12 @@ class Emulators:
         ale.setFloat("repeat_action_probability", game.repeat_action_probability)
         ale.setInt("max_num_frames_per_episode", MAX_FRAMES)
         ale.loadROM(str(Path(ale_py.__file__).parent / "roms" / f"{game.rom}.bin"))  # pyright: ignore[reportUnknownMemberType]
+        own = ale.cloneState()
+        if game.mode not in (None, own.getCurrentMode()):
+            ale.setMode(game.mode)
+        # Backgammon's own difficulty isn't among those that ale-py takes.
+        if game.difficulty not in (None, own.getDifficulty()):
+            ale.setDifficulty(game.difficulty)
         return _Loaded(ale, seed, ale.cloneState(include_rng=True))
 
     def _restore(self, loaded: _Loaded, seed: int) -> bool:

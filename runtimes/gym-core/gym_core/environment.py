@@ -53,9 +53,9 @@ class Environment(ABC):
         return None
 
     @property
-    def lives(self) -> int:
-        """How many lives are left; 0 in games without."""
-        return 0
+    def lives(self) -> int | None:
+        """How many lives are left, 0 in Atari games without; None where that isn't known."""
+        return None
 
     def text(self) -> str:
         """Return the text of the episode, such as its mission; may be empty."""

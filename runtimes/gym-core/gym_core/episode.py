@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from pluriverse_protocol.reports import Frame, Observation, Ready, Report, Reset, Reward, Text
+from pluriverse_protocol.env_spaces import Spaces
+from pluriverse_protocol.reports import Frame, Observation, Ready, Report, Reset, Text
 from pluriverse_server.kit import KeyLatch, Pacer, Reporter
 
 from .controls import STEP_KEY
@@ -30,8 +31,9 @@ class Episode:
         reporter: Reporter,
         *,
         sync: bool,
+        spaces: Spaces | None = None,
     ) -> None:
-        """Show the first frame; ``begin`` has yet to report it."""
+        """Show the first frame; ``begin`` has yet to report it, with ``spaces`` where they aren't those declared."""
         self._episode = request.episode
         self._fps = request.fps
         self._environment = environment
@@ -39,9 +41,10 @@ class Episode:
         self._latch = latch
         self._reporter = reporter
         self._sync = sync
+        self._spaces = spaces
         self._step_keys = frozenset({STEP_KEY}) if sync else environment.turn_keys
         self._over = False
-        self._lives = 0
+        self._lives: int | None = None
         environment.reset(request.seed)
         screen.fit(*environment.size)
         screen.show(environment)
@@ -51,13 +54,13 @@ class Episode:
         """Report that the first frame is on the screen; time runs from now on."""
         self._latch.forget_presses()
         self._pacer = Pacer(self._fps, time.monotonic() + 1 / self._fps)
-        reports: list[Report] = [Ready(self._episode, self._fps, picture=(0, 0, *self._environment.size))]
+        picture = (0, 0, *self._environment.size)
+        reports: list[Report] = [
+            Ready(self._episode, self._fps, picture=picture, spaces=self._spaces, info=self._change_of_lives() or None)
+        ]
         text = self._environment.text()
         if text:
             reports.append(Text(self._episode, text))
-        # Where each step is answered by one reward, there is none before the first.
-        if not self._sync and (lives := self._change_of_lives()):
-            reports.append(Reward(self._episode, 0.0, info=lives))
         self._reporter.report(*reports, *self._observation())
 
     @property
@@ -99,7 +102,7 @@ class Episode:
         return Frame(self._episode, self._pacer.frames, self._pacer.late_frames, at)
 
     def _change_of_lives(self) -> dict[str, Any]:
-        """Return the info about lives to send with the reward, if their number has changed."""
+        """Return the info about lives to send, if their number has changed."""
         before, self._lives = self._lives, self._environment.lives
         return {} if self._lives == before else {"lives": self._lives}
 

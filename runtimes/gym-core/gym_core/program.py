@@ -6,6 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+from pluriverse_protocol.env_spaces import parse
 from pluriverse_protocol.reports import Reset
 from pluriverse_server import kit
 
@@ -47,14 +48,18 @@ class Program(kit.Program):
 
     def reset(self, request: Reset) -> None:
         """Begin an episode; raise UnknownEnvironment if the catalogue hasn't the one that was asked for."""
-        entry = self._entries.get(request.env)
-        if entry is None:
+        declared = self._entries.get(request.env)
+        if declared is None:
             raise UnknownEnvironment(
                 f"there is no environment {request.env!r} in this runtime; python catalogue.py lists those there are"
             )
+        entry = declared.with_options(request.options)
+        spaces = parse(entry.spaces) if entry.spaces != declared.spaces else None
         environment = self._environment_of(entry.game)
         self._awaited = None
-        self._episode = Episode(request, environment, self._screen, self.latch, self.reporter, sync=entry.sync)
+        self._episode = Episode(
+            request, environment, self._screen, self.latch, self.reporter, sync=entry.sync, spaces=spaces
+        )
         self.drop_keys()
         self._episode.begin()
 

@@ -6,6 +6,7 @@ minigrid.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pluriverse_protocol.atari import MINIMAL_ACTIONS
@@ -16,6 +17,88 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 ATARI_GAMES: Final = tuple(sorted(MINIMAL_ACTIONS))
+
+# The modes of each game and the positions of its difficulty switches, by ale-py's numbers, the game's own first.
+_MODES: Final = {
+    "0": """
+        amidar assault asterix atlantis2 backgammon beam_rider blackjack boxing carnival darkchambers
+        donkey_kong earthworld elevator_action enduro entombed fishing_derby journey_escape kaboom
+        keystone_kapers koolaid krull kung_fu_master laser_gates miniature_golf montezuma_revenge phoenix
+        pitfall pitfall2 qbert riverraid road_runner robotank seaquest sir_lancelot skiing solaris superman
+        tetris time_pilot trondead up_n_down venture wizard_of_wor
+    """,
+    "0-3": "alien atlantis crazy_climber hangman king_kong mr_do ms_pacman star_gunner",
+    "0 2": "chopper_command frostbite gopher ice_hockey surround tennis video_pinball",
+    "0-2": "adventure et frogger klax othello",
+    "0 1": "jamesbond kangaroo lost_luggage pong",
+    "0-4": "gravitar hero private_eye video_chess",
+    "0-7": "freeway human_cannonball pacman",
+    "0-8": "haunted_house tic_tac_toe_3d turmoil",
+    "0 2 4 6": "crossbow mario_bros",
+    "0-15": "double_dunk space_invaders",
+    "0 2 3": "casino",
+    "0 2 4": "bowling",
+    "0 32 64 96": "yars_revenge",
+    "0 4 8 12": "tutankham",
+    "0 4 8 12 16 20 24 28": "bank_heist",
+    "0 4 8 12 16 20 24 28 32 36 40 44": "breakout",
+    "0 8 16 24": "zaxxon",
+    "0-23": "word_zapper",
+    "0-31 128": "asteroids",
+    "1 3 5 7": "demon_attack",
+    "1-3": "battle_zone",
+    "1-8": "air_raid",
+    "1-9": "galaxian",
+    "1-9 11-19": "video_checkers",
+    "1-9 16": "defender",
+    "1-9 16-18": "berzerk",
+    "10 30 50 70": "pooyan",
+    "22 86": "centipede",
+    "5-8": "basic_math",
+    "6-17": "space_war",
+    "8 24 40": "name_this_game",
+    "8-10": "flag_capture",
+}
+_DIFFICULTIES: Final = {
+    "0": """
+        air_raid assault asterix atlantis atlantis2 battle_zone berzerk carnival centipede darkchambers
+        donkey_kong double_dunk earthworld elevator_action enduro flag_capture frostbite gravitar hero jamesbond
+        kaboom kangaroo keystone_kapers king_kong klax koolaid krull kung_fu_master laser_gates mario_bros
+        montezuma_revenge mr_do ms_pacman phoenix pitfall pitfall2 pooyan road_runner robotank sir_lancelot
+        skiing solaris space_war star_gunner tetris turmoil tutankham video_checkers video_chess zaxxon
+    """,
+    "0 1": """
+        beam_rider bowling breakout chopper_command crazy_climber crossbow defender demon_attack freeway frogger
+        galaxian gopher hangman haunted_house human_cannonball journey_escape lost_luggage miniature_golf
+        name_this_game pacman qbert riverraid seaquest space_invaders trondead video_cube video_pinball
+        wizard_of_wor yars_revenge
+    """,
+    "0-3": """
+        adventure alien bank_heist blackjack boxing casino et fishing_derby ice_hockey pong private_eye superman
+        surround tennis up_n_down venture word_zapper
+    """,
+    "0 2": "entombed othello tic_tac_toe_3d",
+    "0 3": "amidar asteroids backgammon",
+    "0 2 3": "basic_math",
+    "0-2": "time_pilot",
+}
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers of ``"4 0-2"``: 4, 0, 1, 2."""
+    ranges = (part.partition("-") for part in text.split())
+    return tuple(number for low, _, high in ranges for number in range(int(low), int(high or low) + 1))
+
+
+def _by_game(table: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
+    return {game: _numbers(numbers) for numbers, games in table.items() for game in games.split()}
+
+
+# The cubes of Video Cube are numbered in hundreds, each with three variants.
+_CUBES: Final = tuple(100 * cube + variant for cube in range(51) for variant in range(3))
+
+MODES: Final = {**_by_game(_MODES), "video_cube": _CUBES}
+DIFFICULTIES: Final = _by_game(_DIFFICULTIES)
 
 # Gymnasium's environments in which time goes on, with the steps a second that they were made for (``render_fps``).
 REAL_TIME: Final[dict[str, float]] = {

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pluriverse_protocol import messages, reports
+from pluriverse_protocol.env_options import Value
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.episodes import TRANSITIONS, Event, State, Step
 
 # Agents are promised a reward message at least once a second; the rest is the time to send it.
@@ -27,12 +29,13 @@ TIME_LIMIT: Final = "time limit"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A catalogue entry as the machine needs it. Times are seconds."""
+    """A catalogue entry as the machine needs it, with a value for each of its options. Times are seconds."""
 
     env_id: str
     fps: float = 60.0
     sync: bool = False
     time_limit_s: float | None = None
+    options: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class Episode:
     seed: int
     fps: float
     picture: tuple[int, int, int, int] | None = None
+    spaces: Spaces | None = None
     started_at: float | None = None
     reward: float = 0.0
     frames: int = 0
@@ -113,8 +117,9 @@ class EpisodeMachine:
         if self.episode is None or self.state.value is None:
             return None
         episode = self.episode
+        env_id = episode.environment.env_id
         return self._describe(
-            messages.Describe(episode.environment.env_id, self.state.value, episode.fps, picture=episode.picture)
+            messages.Describe(env_id, self.state.value, episode.fps, picture=episode.picture, spaces=episode.spaces)
         )
 
     def reset(
@@ -127,7 +132,7 @@ class EpisodeMachine:
             and episode is not None
             and episode.episode_id > leaving
             and seed is None
-            and environment.env_id == episode.environment.env_id
+            and environment == episode.environment
         )
         if joins:
             return self._run(Event.JOIN, now)
@@ -144,10 +149,10 @@ class EpisodeMachine:
             self.discarded_reports += 1
             return []
         match report:
-            case reports.Ready(fps=fps, picture=picture):
+            case reports.Ready(fps=fps, picture=picture, spaces=spaces, info=info):
                 if self.state is State.RESETTING:
-                    episode.fps, episode.picture = fps or episode.fps, picture
-                return self._run(Event.READY, now)
+                    episode.fps, episode.picture, episode.spaces = fps or episode.fps, picture, spaces
+                return self._run(Event.READY, now, info=info)
             case reports.Reward(reward=reward) if not math.isfinite(episode.reward + reward):
                 self.discarded_reports += 1
                 return []
@@ -207,6 +212,7 @@ class EpisodeMachine:
         earned: reports.Reward | None = None,
         ending: Ending | None = None,
         following: Episode | None = None,
+        info: Mapping[str, Any] | None = None,
     ) -> list[Output]:
         after, steps = TRANSITIONS[self.state, event]
         outputs: list[Output] = []
@@ -225,7 +231,7 @@ class EpisodeMachine:
                     outputs.append(self._begin_output())
                 case Step.RUN:
                     self.state = after
-                    outputs += self._start(now)
+                    outputs += self._start(now, info)
                 case Step.DISCARD:
                     self.discarded_reports += 1
         self.state = after
@@ -244,10 +250,10 @@ class EpisodeMachine:
         episode = self._current
         return Begin(episode.episode_id, episode.environment, episode.seed, episode.fps)
 
-    def _start(self, now: float) -> list[Output]:
+    def _start(self, now: float, info: Mapping[str, Any] | None) -> list[Output]:
         episode = self._current
         episode.started_at = episode.last_reward_at = now
-        return self._describe_state()
+        return self._describe_state(info)
 
     def _earn(self, earned: reports.Reward, now: float) -> list[Output]:
         episode = self._current
@@ -293,10 +299,12 @@ class EpisodeMachine:
         )
         return Send(message, episode.episode_id)
 
-    def _describe_state(self) -> list[Output]:
+    def _describe_state(self, info: Mapping[str, Any] | None = None) -> list[Output]:
         description = self.description()
         assert description is not None
-        return [Send(description, self._current.episode_id)]
+        # Not in what newcomers are told later: it is of the first frame.
+        described = replace(description, info=dict(info)) if info else description
+        return [Send(described, self._current.episode_id)]
 
     def _note_frame(self, at: float | None) -> None:
         if at is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from typing import Any
 
@@ -15,6 +16,9 @@ from support.remotes import kill_remote
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"
 LEFT, DOWN, RIGHT, UP = range(4)
+
+# A local remote starts within a few seconds, also beside others.
+START_S = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +38,24 @@ def test_what_the_remote_says_becomes_spaces_and_pictures(pong: Core) -> None:
     assert pong.actions.n == 6
     assert pong.pictures.shape == (210, 160, 3)
     assert pong.fps == 60
+
+
+def test_options_of_the_environment_hold_for_all_episodes_and_change_its_actions() -> None:
+    with Core("gym-core.BreakoutSync-v3", "local:1", env_options={"full_action_space": True, "mode": 4}) as core:
+        assert core.actions.n == 18
+        for episode in range(2):
+            core.reset(0, seed=episode)
+            assert core.receive(1) == [0]
+            assert core.result(0).lives == 5
+            core.send({0: 17})
+            assert core.receive(1) == [0]
+
+
+def test_an_option_that_there_is_none_of_is_told_at_once() -> None:
+    began = time.monotonic()
+    with pytest.raises(ConfigurationError, match="'difficulty' is 9, expected one of 0, 1"):
+        Core("gym-core.BreakoutSync-v3", "local:1", env_options={"difficulty": 9})
+    assert time.monotonic() - began < START_S
 
 
 def test_reset_answers_with_the_first_frame_of_a_new_episode(pong: Core) -> None:

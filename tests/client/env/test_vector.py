@@ -33,6 +33,7 @@ from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
 from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_server.daemon import hub as hub_module
+from pluriverse_server.remote import environment as environment_module
 from support.relay import Relay, relaying
 from support.served import PASSWORD, Served, free_port, serving
 from support.toy import Process
@@ -251,6 +252,70 @@ async def test_seeds_are_used_once_by_index(tmp_path: Path) -> None:
         assert (await b.programs[1].begin()).seed == 3
         with pytest.raises(ConfigurationError, match="expected 2 seeds"):
             b.env.seed([1])
+
+
+async def test_options_go_with_every_reset_and_those_of_an_agent_before_with_none(tmp_path: Path) -> None:
+    level: Any = np.int64(3)
+    async with bench(tmp_path, env_id="toy.Options-v0", env_options={"level": level}) as b:
+        for ask in (b.env.reset, lambda: b.env.truncate(0, seed=5)):
+            ask()
+            asked = await b.programs[0].begin()
+            assert asked.options == {"level": 3, "hard": False}
+        described = b.env.described(0)
+        assert described is not None
+        assert described.options is not None
+        assert set(described.options) == {"level", "hard"}
+        await asyncio.to_thread(b.env.close)
+        env = VectorEnv("toy.Options-v0")
+        remotes = f"vnc://127.0.0.1:{free_port()}+{b.served[0].port}?password={PASSWORD}"
+        await asyncio.to_thread(lambda: env.configure(remotes=remotes, vision=False))
+        env.reset()
+        assert (await b.programs[0].begin()).options == {"level": 1, "hard": False}
+        await asyncio.to_thread(env.close)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options", "complaint"),
+    [
+        ("toy.Options-v0", {"levle": 3}, "refused the reset: .*no option 'levle'; there are: level, hard"),
+        ("toy.Options-v0", {"level": 10}, "'level' is 10, expected an integer at most 9"),
+        ("toy.First-v0", {"level": 1}, "no option 'level'; there are: none"),
+        ("toy.Nonsense-v0", {}, "unknown environment 'toy.Nonsense-v0'"),
+    ],
+)
+async def test_refused_reset_is_raised_by_each_step_in_the_remotes_words(
+    tmp_path: Path, env_id: str, options: dict[str, Any], complaint: str
+) -> None:
+    async with bench(tmp_path, env_id=env_id, env_options=options) as b:
+        b.env.reset()
+        for _ in range(2):
+            with pytest.raises(ConfigurationError, match=complaint):
+                await b.step_until(lambda step: False)
+
+
+@pytest.mark.parametrize("wrong", [{"level": None}, {"level": [1]}, {"": 1}, {"level": float("inf")}, {3: 1}, 4])
+async def test_options_that_no_environment_can_have_are_refused_before_anything_is_started(wrong: Any) -> None:
+    env = VectorEnv(FIRST)
+    with pytest.raises(ConfigurationError, match="env_options"):
+        env.configure(remotes=1, env_options=wrong)
+
+
+async def test_remotes_that_would_pass_over_options_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment_module, "CAPABILITIES", ("fps", "seed"))
+    with pytest.raises(ConfigurationError, match=r"env_options: the remote at .* is too old"):
+        async with bench(tmp_path, env_options={"level": 1}):
+            pass
+
+
+async def test_what_is_known_at_the_first_frame_is_in_the_first_info(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        b.env.reset()
+        asked = await b.programs[0].request_reset()
+        b.programs[0].report(Ready(asked.episode, info={"lives": 3}))
+        _, _, _, (info,) = await b.step_until(lambda step: step[0][0] is not None)
+        assert info["lives"] == 3
 
 
 async def test_truncate_gives_up_one_index_alone(tmp_path: Path) -> None:

@@ -48,6 +48,20 @@ def running() -> tuple[Remote, RewardBuffer]:
     return remote, buffer
 
 
+def test_what_is_known_at_the_first_frame_is_popped_with_it() -> None:
+    buffer = RewardBuffer()
+    remote = Remote(buffer)
+    buffer.mask()
+    remote.grant()
+    remote.say(Describe("toy.First-v0", "running", 60.0, info={"lives": 3, "env_status.x": 1}))
+    assert buffer.pop().info == {"lives": 3, "env_status.reset.episode_id": "1"}
+    remote.say(Reward(0.0, True, {"lives": 0}))
+    remote.begin()
+    remote.say(Describe("toy.First-v0", "running", 60.0, info={"lives": 5}))
+    assert buffer.pop().info == {"lives": 0}
+    assert buffer.pop().info == {"lives": 5}
+
+
 def test_rewards_since_the_last_pop_are_added_up() -> None:
     remote, buffer = running()
     remote.say(Reward(1.0, False, {"stats.a": 1, "b": 1}))

@@ -12,7 +12,7 @@ from support.scripted import ScriptedEnv
 
 def test_every_atari_game_and_cart_pole_of_gym_core_has_actions() -> None:
     ids = [entry.id for entry in entries() if "frameskip" in entry.title or "every frame" in entry.title]
-    assert len(ids) == 59 * 8 * 2
+    assert len(ids) == 104 * 8 * 2
     for env_id in [*ids, "gym-core.CartPole-v0", "gym-core.CartPoleLowDSync-v0"]:
         assert len(gym_core_actions(env_id)) >= 2
 

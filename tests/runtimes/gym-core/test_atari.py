@@ -52,6 +52,28 @@ def test_the_picture_is_the_games_in_bgrx_however_late_its_colours_come(rom: str
         direct.act(joystick(fire))
 
 
+@pytest.mark.parametrize("frameskip", [1, 4])
+def test_the_maximum_of_two_frames_shows_all_that_flickers(frameskip: int) -> None:
+    game, keys = Atari("asteroids", frameskip, 0.0, max_pool=True), frozenset({FIRE, LEFT})
+    environment, direct = AtariEnvironment(game, Emulators()), Emulators().begin(game, 1)
+    environment.reset(1)
+    frames = [direct.getScreenRGB()]
+    flickered = False
+    for _ in range(100):
+        picture = np.zeros((210, 160, 4), np.uint8)
+        assert environment.frame().shape == picture.shape
+        environment.draw(picture, 0, 100)
+        environment.draw(picture, 100, 210)
+        pooled = np.maximum(*frames[-2:]) if len(frames) > 1 else frames[0]
+        assert np.array_equal(picture[:, :, 2::-1], pooled)
+        flickered = flickered or not np.array_equal(pooled, frames[-1])
+        environment.step(keys)
+        for _ in range(frameskip):
+            direct.act(joystick(keys))
+            frames.append(direct.getScreenRGB())
+    assert flickered
+
+
 def test_only_the_rows_asked_for_are_drawn() -> None:
     environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
     environment.reset(1)

@@ -82,11 +82,17 @@ def test_the_tables_of_actions_are_those_of_ale_py() -> None:
 
 @pytest.mark.parametrize("rom", tables.ATARI_GAMES)
 def test_the_keys_of_an_atari_choice_are_gymnasiums_action_of_that_number(rom: str) -> None:
-    described = parse(choices.of_atari(rom, sync=False))
+    described = parse(choices.of_atari(rom, full=False, sync=False))
     actions = [joystick(frozenset(choice.keys)) for choice in described.discrete]
     assert tuple(actions) == MINIMAL_ACTIONS[rom]
     assert [choice.name for choice in described.discrete] == [ACTIONS[action] for action in actions]
     assert set(described.keys) == {LEFT, RIGHT, UP, DOWN, FIRE}
+
+
+def test_the_full_set_has_each_action_in_ale_pys_order() -> None:
+    described = parse(choices.of_atari("pong", full=True, sync=True))
+    assert tuple(choice.name for choice in described.discrete) == ACTIONS
+    assert [joystick(frozenset(choice.keys)) for choice in described.discrete] == list(range(len(ACTIONS)))
 
 
 @pytest.mark.parametrize("ids", [tables.REAL_TIME, tables.TOY_TEXT, tables.MINIGRID, tables.BABYAI])

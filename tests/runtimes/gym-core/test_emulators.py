@@ -21,6 +21,10 @@ def fresh(game: Atari, seed: int) -> Any:
     ale.setFloat("repeat_action_probability", game.repeat_action_probability)
     ale.setInt("max_num_frames_per_episode", 108_000)
     ale.loadROM(Path(ale_py.__file__).parent / "roms" / f"{game.rom}.bin")
+    if game.mode is not None:
+        ale.setMode(game.mode)
+    if game.difficulty is not None:
+        ale.setDifficulty(game.difficulty)
     ale.reset_game()
     return ale
 
@@ -45,6 +49,15 @@ def test_a_kept_game_plays_as_a_fresh_one_whatever_was_played_before(rom: str, r
     playing(kept.begin(game, 5), 99)
     for seed in (11, 5):
         assert playing(kept.begin(game, seed), seed) == playing(fresh(game, seed), seed)
+
+
+@pytest.mark.parametrize(("rom", "mode", "difficulty"), [("space_invaders", 9, 1), ("breakout", 44, 1), ("pong", 1, 3)])
+def test_each_mode_and_difficulty_plays_as_a_fresh_one_beside_the_others(rom: str, mode: int, difficulty: int) -> None:
+    own, other, kept = Atari(rom, 4, 0.25), Atari(rom, 4, 0.25, mode, difficulty), Emulators()
+    plays = [playing(kept.begin(game, 3), 3) for game in (own, other, own, other)]
+    assert plays[0] == plays[2] == playing(fresh(own, 3), 3)
+    assert plays[1] == plays[3] == playing(fresh(other, 3), 3)
+    assert plays[0] != plays[1]
 
 
 def test_sticky_actions_depend_on_the_seed() -> None:

@@ -14,6 +14,9 @@ from typing import Any
 import ale_py
 import numpy as np
 import pytest
+from gym_core.catalogue import Atari
+from gym_core.emulators import Emulators
+from pluriverse_protocol.atari import ACTIONS
 from pluriverse_protocol.reports import Delivered, Done, Frame, Observation, Ready, Reset, Reward, Stop, Text
 from support.gym_core import Player
 
@@ -215,21 +218,42 @@ def test_a_running_episode_gives_way_to_one_of_another_game(player: Player) -> N
     player.reset("gym-core.PongDeterministic-v3")
     player.daemon.expect(Frame)
     episode = player.reset("gym-core.BreakoutDeterministic-v3", 2)
-    assert player.daemon.next() == Reward(episode, 0.0, info={"lives": 5})
     report = player.daemon.next()
     assert isinstance(report, Frame)
     assert (report.episode, report.frames) == (episode, 1)
 
 
 def test_lives_are_told_at_the_start_and_with_each_change(player: Player) -> None:
-    player.reset("gym-core.BreakoutNoFrameskip-v3", fps=1000.0)
+    player.daemon.send(Reset(99, "gym-core.BreakoutNoFrameskip-v3", 1, 1000.0))
+    info = player.daemon.expect(Ready).info
+    assert info == {"lives": 5}
     player.keyboard.tap(Z)
-    told = [player.daemon.expect(Reward).info.get("lives")]
+    told = [5]
     while told[-1] != 3:
         player.keyboard.tap(Z)
         lives = player.daemon.expect(Reward).info.get("lives", told[-1])
         told += [lives] if lives != told[-1] else []
     assert told == [5, 4, 3]
+
+
+@pytest.mark.parametrize(("env", "lives"), [("BreakoutSync-v3", 5), ("Pong-v3", 0)])
+def test_the_first_frame_comes_with_lives_in_all_of_atari(player: Player, env: str, lives: int) -> None:
+    player.daemon.send(Reset(1, f"gym-core.{env}", 1, 60.0))
+    assert player.daemon.expect(Ready).info == {"lives": lives}
+
+
+def test_the_full_action_space_is_told_with_the_first_frame(player: Player) -> None:
+    for full, count in ((True, len(ACTIONS)), (False, None)):
+        player.daemon.send(Reset(1, "gym-core.Pong-v3", 1, 60.0, {"full_action_space": full}))
+        spaces = player.daemon.expect(Ready).spaces
+        assert (None if spaces is None else len(spaces.discrete)) == count
+
+
+def test_a_mode_looks_as_it_does_in_ale_py(player: Player) -> None:
+    player.daemon.send(Reset(1, "gym-core.BreakoutSync-v3", 1, 60.0, {"mode": 12, "difficulty": 1}))
+    assert player.daemon.expect(Ready).episode == 1
+    direct = Emulators().begin(Atari("breakout", None, 0.0, mode=12, difficulty=1), 1)
+    assert np.array_equal(player.display.pixels(0, 0, 160, 210), direct.getScreenRGB())
 
 
 def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Player) -> None:

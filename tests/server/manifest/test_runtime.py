@@ -231,7 +231,8 @@ def test_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
 def test_unknown_placeholder_is_named_with_those_that_are_known(tmp_path: Path, word: str) -> None:
     (line,) = complaints(tmp_path, changed('"{env}"', f'"{word}"'))
     assert line.startswith(
-        f"program.command: unknown placeholder {word}; known: {{env}}, {{env.<key>}}, {{seed}}, {{fps}}, {{home}}"
+        f"program.command: unknown placeholder {word}; "
+        "known: {env}, {env.<key>}, {options.<name>}, {seed}, {fps}, {home}"
     )
 
 
@@ -258,7 +259,7 @@ def test_any_command_is_filled_or_refused_as_a_manifest_is(command: list[str]) -
     try:
         filled = fill_command(manifest.program.command, manifest.envs[0], seed=7, fps=60.0)
     except ManifestError:
-        assert any(name.startswith("env.") for name in placeholders(command))
+        assert any(name.startswith(("env.", "options.")) for name in placeholders(command))
         return
     assert len(filled) == len(command)
 

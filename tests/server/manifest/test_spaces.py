@@ -187,7 +187,7 @@ def test_what_is_printed_of_an_environment_can_be_listed_again() -> None:
 
 
 def test_the_documents_example_is_one_and_its_table_has_every_key() -> None:
-    section = DOCUMENT.read_text(encoding="utf-8").partition("### spaces\n")[2].partition("\n## ")[0]
+    section = DOCUMENT.read_text(encoding="utf-8").partition("### spaces\n")[2].partition("\n##")[0]
     example = tomllib.loads(section.partition("```toml\n")[2].partition("```")[0])
     spaces = SpacesTable.model_validate(example["spaces"]).spaces()
     assert [choice.name for choice in spaces.discrete] == ["wait", "left", "jump left"]

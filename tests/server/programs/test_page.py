@@ -129,11 +129,12 @@ async def test_end_that_is_no_outcome_truncates(remote: PageRemote) -> None:
     assert await remote.truncated() == "late"
 
 
-async def test_page_knows_its_seed_and_environment_before_its_scripts_run(remote: PageRemote) -> None:
-    episode_id = await remote.play("Env", seed=2**31)
+async def test_page_knows_its_seed_environment_and_options_before_its_scripts_run(remote: PageRemote) -> None:
+    episode_id = await remote.play("Env", seed=2**31, options={"level": 3})
     state = (await remote.agent.hear_method("v0.env.observation"))["body"]["observation"]
     assert state["env"]["page"] == "Env"
     assert state["env"]["id"] == "pages.Env-v0"
+    assert state["env"]["options"] == {"level": 3}
     assert (state["seed"], state["search"]) == (2**31, f"?seed={2**31}")
     assert (state["episode"], state["early"]) == (int(episode_id), "loading")
 

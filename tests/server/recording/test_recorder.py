@@ -75,7 +75,7 @@ async def pictures(recorder: Recorder, count: int) -> None:
 async def test_what_was_drawn_said_and_pressed_comes_out_in_order(desktop: Desktop, tmp_path: Path) -> None:
     recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
     await pictures(recorder, 1)
-    recorder.on_output(Begin(1, Environment("toy.First-v0", 60.0, False, None), 7, 60.0))
+    recorder.on_output(Begin(1, Environment("toy.First-v0", options={"level": 3}), 7, 60.0))
     recorder.on_report(reports.Ready(1))
     for count, colour in enumerate((RED, BLUE, GREEN), 2):
         desktop.fill(10, 20, 30, 40, colour)
@@ -94,7 +94,8 @@ async def test_what_was_drawn_said_and_pressed_comes_out_in_order(desktop: Deskt
     assert replay.ended is None
     assert [said.get("reward") for said, _ in told] == [None, None, 2.0, 3.0, 4.0, 9.0]
     assert [colour for _, colour in told][2:5] == [RED, BLUE, GREEN]
-    assert told[0][0] == {"event": "begin", "episode": 1, "env": "toy.First-v0", "seed": 7, "fps": 60.0}
+    begun = {"event": "begin", "episode": 1, "env": "toy.First-v0", "seed": 7, "fps": 60.0}
+    assert told[0][0] == {**begun, "options": {"level": 3}}
     assert told[-1][0] == {
         "event": "end", "episode": 1, "reward": 9.0, "terminated": True, "truncated": False, "reason": "won",
     }  # fmt: skip

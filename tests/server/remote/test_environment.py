@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.reports import (
     Delivered,
     Done,
@@ -112,6 +113,80 @@ async def test_reset_passes_environment_seed_and_fps_to_the_program(tmp_path: Pa
         assert await process.request() == Reset(2, "toy.Second-v0", 5, 12.0)
         described = await agent.hear_method("v0.env.describe", env_id="toy.Second-v0")
         assert described["body"]["fps"] == 12.0
+
+
+async def test_options_are_described_and_stay_in_force_until_a_reset_says_otherwise(tmp_path: Path) -> None:
+    env_id, defaults = "toy.Options-v0", {"level": 1, "hard": False}
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset(env_id, options={"level": 3})
+        described = await agent.hear_method("v0.env.describe", env_id=env_id)
+        assert described["body"]["options"]["level"] == {"type": "integer", "default": 1, "maximum": 9}
+        assert "options" in described["body"]["capabilities"]
+        asked = await process.begin()
+        assert asked.options == {"level": 3, "hard": False}
+        process.report(Done(asked.episode))
+        assert (await process.begin()).options == {"level": 3, "hard": False}
+        for options, expected in (
+            (None, {"level": 3, "hard": False}),
+            ({"hard": True}, {"level": 1, "hard": True}),
+            (dict[str, Any](), defaults),
+        ):
+            await agent.reset(env_id, leaving=str(served.episode_id), options=options)
+            assert (await process.begin()).options == expected
+        await agent.reset(env_id, options={"level": 9})
+        await process.begin()
+        for other, expected in (("toy.Second-v0", {}), (env_id, defaults)):
+            await agent.reset(other)
+            assert (await process.begin()).options == expected
+
+
+async def test_an_episode_under_way_is_not_joined_by_who_asks_for_other_options(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        replies = [
+            await agent.hear_reply(await agent.reset("toy.Options-v0", options=options))
+            for options in ({"level": 2}, {"level": 2}, {"level": 3}, {})
+        ]
+        assert [reply["headers"]["episode_id"] for reply in replies] == ["2", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options", "complaint"),
+    [
+        ("toy.Options-v0", {"levle": 1}, "toy.Options-v0: there is no option 'levle'; there are: level, hard"),
+        ("toy.Options-v0", {"level": 10}, "'level' is 10, expected an integer at most 9"),
+        ("toy.Options-v0", {"hard": 1}, "'hard' is 1, expected a boolean"),
+        ("toy.First-v0", {"level": 1}, "toy.First-v0: there is no option 'level'; there are: none"),
+        ("toy.Options-v0", {"level": [1]}, "'options' is"),
+    ],
+)
+async def test_options_that_there_are_none_of_are_refused_and_nothing_is_reset(
+    tmp_path: Path, env_id: str, options: dict[str, Any], complaint: str
+) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        reply = await agent.hear_reply(await agent.reset(env_id, options=options))
+        assert reply["method"] == "v0.reply.error"
+        assert complaint in reply["body"]["message"]
+        assert served.episode_id == 1
+
+
+async def test_what_a_program_knows_at_its_first_frame_comes_with_the_running_description(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.toy.process()
+        asked = await process.request_reset()
+        jump = Spaces((Choice("jump", (ord("z"),)),))
+        process.report(Ready(asked.episode, spaces=jump, info={"lives": 3}))
+        described = (await agent.hear_method("v0.env.describe", env_state="running"))["body"]
+        assert described["info"] == {"lives": 3}
+        assert described["spaces"] == jump.as_json()
+        assert served.service.permitted is not None
+        assert served.service.permitted.keys == {ord("z"), *PROBES}
+        async with served.agent(observer=True) as later:
+            newcomer = await later.hear_method("v0.env.describe", env_state="running")
+            assert newcomer["body"]["spaces"] == jump.as_json()
+            assert "info" not in newcomer["body"]
 
 
 async def test_reset_without_an_environment_and_an_episode_begins_another_of_the_present_one(tmp_path: Path) -> None:

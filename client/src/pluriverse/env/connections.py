@@ -11,11 +11,12 @@ import logging
 import random
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pluriverse_protocol import metadata
+from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import Describe, Reset
 
@@ -75,13 +76,14 @@ class ResetRequests:
     """Makes the reset requests of an environment. Shared by the thread that steps and the one that connects.
 
     ``wanted``: the agent has asked for its first reset. ``seeds`` has one for each index; each is used once, so that
-    later episodes differ.
+    later episodes differ. ``options`` go with every request: those of an agent before are none of this one's.
     """
 
     def __init__(self, env_id: str | None, fps: float | None) -> None:
         """``env_id`` None: of whatever the remote plays."""
         self.wanted = False
         self.seeds: list[int | None] = []
+        self.options: Mapping[str, Value] = {}
         self._env_id = env_id
         self._fps = fps
 
@@ -92,7 +94,7 @@ class ResetRequests:
             assert rewarder.described is not None
             env_id = rewarder.described.env_id
         seed, self.seeds[index] = self.seeds[index], None
-        rewarder.reset(Reset(env_id, seed, self._fps))
+        rewarder.reset(Reset(env_id, seed, self._fps, self.options))
 
 
 @dataclass(slots=True)

@@ -6,10 +6,11 @@ import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.env_options import Value, parse_values
 from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM
 from pluriverse_protocol.messages import Describe
 
@@ -38,6 +39,9 @@ DEFAULT_FPS: Final = 60.0
 # Nobody waits for so many days; more, and the operating system's calls don't take it.
 MAX_WAIT_S: Final = 1e6
 
+# The capability of remotes that take options.
+OPTIONS: Final = "options"
+
 
 class ConfigureOptions(TypedDict, total=False):
     """The options of ``VectorEnv.configure`` but for ``remotes``."""
@@ -49,6 +53,7 @@ class ConfigureOptions(TypedDict, total=False):
     action_probes: bool
     probe_keysym: int
     observer: bool
+    env_options: Mapping[str, Any] | None
 
 
 class VectorEnv(Env):
@@ -113,6 +118,7 @@ class VectorEnv(Env):
         action_probes: bool = True,
         probe_keysym: int = PROBE_KEYSYM,
         observer: bool = False,
+        env_options: Mapping[str, Any] | None = None,
     ) -> None:
         """Start or find the remotes, and connect to all of them; blocks until they are there.
 
@@ -127,6 +133,8 @@ class VectorEnv(Env):
             action_probes: whether to press a key that means nothing once a second, to measure the lag of actions.
             probe_keysym: the X keysym of that key.
             observer: watch without being the agent: resets and actions are refused.
+            env_options: options of the environment by name, such as ``{"difficulty": 1}``; ``described(0).options`` has
+                those there are. They hold for all episodes; options that aren't given have their defaults.
 
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
@@ -141,6 +149,7 @@ class VectorEnv(Env):
         probes = validation.flag("action_probes", action_probes)
         opener = partial(open_screen, options=options) if validation.flag("vision", vision) else None
         observer = validation.flag("observer", observer)
+        self._resets.options = _values(env_options)
         env_id = self.spec.id if self.spec is not None else None
         manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
         connections = RemoteConnections(manager, opener, self._resets, observer=observer, mend=replace_on_crash)
@@ -150,6 +159,8 @@ class VectorEnv(Env):
         try:
             with remotes_module.progress_bar(manager.n) as progress:
                 connections.connect(list(manager.start(progress)))
+            if self._resets.options:
+                _require_options(connections)
         except BaseException:
             self._finalizer()
             raise
@@ -217,6 +228,7 @@ class VectorEnv(Env):
             ActionError: an action is invalid; nothing was sent to any remote.
             ResetNeeded: before the first ``reset``.
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
+            ConfigurationError: a remote refused the reset, for its environment, rate or options.
         """
         self._require_begun()
         outcomes = self.step_some(dict(enumerate(parse_actions(action_n, self.n)))).values()
@@ -233,6 +245,7 @@ class VectorEnv(Env):
         Raises:
             ResetNeeded: before the first ``reset``.
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
+            ConfigurationError: a remote refused the reset.
         """
         connections = self._require_begun()
         if len(actions) == self.n:
@@ -347,6 +360,8 @@ class VectorEnv(Env):
             if connection is not None and connection.mending is None and connection.broken is not None:
                 connections.mend(index)
             return slot.step(connection, action, now)
+        if connection.rewarder.refused:
+            raise ConfigurationError(str(error)) from error
         if action.peek:
             # A peek never returns the end of an episode; the next step does.
             return slot.step(None, action, now)
@@ -363,6 +378,26 @@ class VectorEnv(Env):
         if self._fps is None:
             self.metadata["video.frames_per_second"] = described.fps
         self.action_space = EventSpace(described.width or 1024, described.height or 768)
+
+
+def _values(options: Mapping[str, Any] | None) -> dict[str, Value]:
+    """Return options as they are sent."""
+    plain: dict[str, Any] = {
+        name: cast("Any", value).item() if isinstance(value, np.generic) else value
+        for name, value in validation.mapping("env_options", options).items()
+    }
+    try:
+        return parse_values(plain)
+    except ValueError as error:
+        raise ConfigurationError(f"env_options: {error}") from None
+
+
+def _require_options(connections: RemoteConnections) -> None:
+    """Check that no remote is too old to know of options: it would pass over them."""
+    for connection in filter(None, connections.by_index):
+        described = connection.rewarder.described
+        if described is None or OPTIONS not in (described.capabilities or ()):
+            raise ConfigurationError(f"env_options: the remote at {connection.address} is too old to have any")
 
 
 def _has_changed(connection: RemoteConnection | None) -> bool:

@@ -100,6 +100,8 @@ class RewarderConnection:
         self.name = f"{credentials.host}:{credentials.port}"
         self.lost: str | None = None
         self.error: RemoteFailed | None = None
+        # Whether the error is that a reset was refused, as every other like it would be.
+        self.refused: bool = False
         self.described: Describe | None = None
         # The number of answered pings, and the last round trips in seconds; for people.
         self.pings: int = 0
@@ -326,6 +328,7 @@ class RewarderConnection:
 
     def _note_refusal(self, headers: Headers, message: str) -> None:
         if self._answers_reset(headers):
+            self.refused = True
             self._fail(f"{self.name} refused the reset: {message}")
 
     def _answers_reset(self, headers: Headers) -> bool:

@@ -118,10 +118,11 @@ class RewardBuffer:
             return
         episode.remote_time, episode.local_time = sent_at, received_at
         match message:
-            case Describe(env_state=state):
+            case Describe(env_state=state, info=info):
                 if state == RUNNING and episode.state != RUNNING:
                     episode.running_since = sent_at, received_at
                 episode.state = state
+                merge_info(episode.info, reported(info or {}))
             case Reward():
                 episode.take_reward(message)
             case Text(text):

@@ -27,7 +27,7 @@ _ATARI: Final = {
     "".join(word.capitalize() for word in game.split("_")): actions for game, actions in MINIMAL_ACTIONS.items()
 }
 _GYM_CORE_ID: Final = re.compile(
-    r"gym-core\.(?P<game>[A-Za-z]+?)(?:30FPS|Slow|Sync|Deterministic|DeterministicSlow|DeterministicSync|NoFrameskip"
+    r"gym-core\.(?P<game>[A-Za-z0-9]+?)(?:30FPS|Slow|Sync|Deterministic|DeterministicSlow|DeterministicSync|NoFrameskip"
     r"|LowD|LowDSync)?-v\d+"
 )
 

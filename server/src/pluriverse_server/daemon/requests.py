@@ -24,7 +24,7 @@ class Requests(Protocol):
         """Leave the episode ``leaving`` and begin another, of the same environment where none is named; return its id.
 
         Raises:
-            RequestError: there is no such environment.
+            RequestError: there is no such environment, or it doesn't take the options.
         """
         ...
 

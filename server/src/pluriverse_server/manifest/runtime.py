@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import quote
 
+from pluriverse_protocol.env_options import Value, complete
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
@@ -20,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from pluriverse_server.episode import Environment
 
 from .game import OWN_SOURCES, GameTables
+from .options import Options, OptionsTable
 from .page import MAX_ZOOM, PageTable
 from .sources import KINDS
 from .spaces import SharedSpacesTable, SpacesTable
@@ -38,6 +41,9 @@ MAX_GAMES: Final = 256
 
 
 T = TypeVar("T", bound=Table)
+
+# Options that nothing is said of have their defaults.
+NO_OPTIONS: Final[Mapping[str, Value]] = MappingProxyType({})
 
 # As pydantic's locations: keys, and indices of arrays.
 KeyPath = tuple[str | int, ...]
@@ -124,6 +130,7 @@ class EnvTable(BaseModel):
     sync: bool = False
     time_limit_s: Annotated[float, Field(gt=0)] | None = None
     spaces: SharedSpacesTable | None = None
+    options: OptionsTable = Options()
 
 
 class MissingTable(Table):
@@ -230,10 +237,15 @@ class Manifest(GameTables):
             raise ManifestError(f"the zoom is {zoom}, expected 1 to {MAX_ZOOM}")
         return self.model_copy(update={"page": self.page.model_copy(update={"zoom": zoom})})
 
-    def environment(self, entry: EnvTable) -> Environment:
-        """Return what the episode machine needs of ``entry``, with the manifest's defaults."""
+    def environment(self, entry: EnvTable, options: Mapping[str, Value] = NO_OPTIONS) -> Environment:
+        """Return what the episode machine needs of ``entry``, with the manifest's defaults and those of its options.
+
+        Raises:
+            ValueError: there is no such option, or it doesn't take the value.
+        """
         limit = entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
-        return Environment(entry.id, entry.fps or self.runtime.fps, entry.sync, limit)
+        fps = entry.fps or self.runtime.fps
+        return Environment(entry.id, fps, entry.sync, limit, complete(entry.options, options))
 
     def spaces_of(self, entry: EnvTable) -> Spaces | None:
         """Return the spaces of ``entry``, where it or the manifest states them."""
@@ -241,16 +253,26 @@ class Manifest(GameTables):
         return table.spaces() if table is not None else None
 
 
-def fill_command(command: list[str], entry: EnvTable, *, seed: int, fps: float, home: str | None = None) -> list[str]:
+def fill_command(
+    command: list[str],
+    entry: EnvTable,
+    *,
+    seed: int,
+    fps: float,
+    home: str | None = None,
+    options: Mapping[str, Value] = NO_OPTIONS,
+) -> list[str]:
     """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
 
     Raises:
         ManifestError: the environment lacks a key that the command asks for.
     """
-    return _fill(command, "program.command", entry, str, {"seed": seed, "fps": fps, "home": home})
+    return _fill(command, "program.command", entry, str, {"seed": seed, "fps": fps, "home": home}, options)
 
 
-def fill_address(page: PageTable, entry: EnvTable, *, seed: int, fps: float) -> str:
+def fill_address(
+    page: PageTable, entry: EnvTable, *, seed: int, fps: float, options: Mapping[str, Value] = NO_OPTIONS
+) -> str:
     """Return the page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, URL-quoted.
 
     Raises:
@@ -258,14 +280,20 @@ def fill_address(page: PageTable, entry: EnvTable, *, seed: int, fps: float) -> 
     """
     key, template = ("page.url", page.url) if page.url is not None else ("page.start", page.start)
     assert template is not None
-    return _fill([template], key, entry, quote, {"seed": seed, "fps": fps})[0]
+    return _fill([template], key, entry, quote, {"seed": seed, "fps": fps}, options)[0]
 
 
 def _fill(
-    templates: list[str], key: str, entry: EnvTable, write: Callable[[str], str], given: dict[str, Any]
+    templates: list[str],
+    key: str,
+    entry: EnvTable,
+    write: Callable[[str], str],
+    given: dict[str, Any],
+    options: Mapping[str, Value],
 ) -> list[str]:
     values: dict[str, Any] = {"env": entry.id, **{name: value for name, value in given.items() if value is not None}}
     values |= {f"env.{name}": value for name, value in entry.model_dump().items()}
+    values |= {f"options.{name}": value for name, value in complete(entry.options, options).items()}
     try:
         return [fill(template, values, write) for template in templates]
     except MissingValue as missing:

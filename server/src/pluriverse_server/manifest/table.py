@@ -29,7 +29,7 @@ def _check_pattern(pattern: str) -> None:
 
 
 # Placeholders in braces, in commands and addresses.
-KNOWN: Final = ("env", "env.<key>", "seed", "fps", "home")
+KNOWN: Final = ("env", "env.<key>", "options.<name>", "seed", "fps", "home")
 
 
 class MissingValue(Exception):
@@ -53,7 +53,7 @@ def check_known(templates: Iterable[str]) -> None:
         ValueError: a placeholder is unknown, or a brace has no partner.
     """
     for name in placeholders(templates):
-        if name not in ("env", "seed", "fps", "home") and not re.fullmatch(r"env\.\w+", name):
+        if name not in ("env", "seed", "fps", "home") and not re.fullmatch(r"(env|options)\.\w+", name):
             known = ", ".join(f"{{{placeholder}}}" for placeholder in KNOWN)
             raise ValueError(f"unknown placeholder {{{name}}}; known: {known}")
 

@@ -11,10 +11,11 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from pluriverse_protocol import reports
+from pluriverse_protocol.env_options import Value
 
 from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.page import origin_of
-from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, fill_address
+from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
 from pluriverse_server.process import OutOfResources, StartError, executable
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
@@ -180,8 +181,10 @@ class PageProgram:
     async def _begin(self, begin: Begin, environment: Mapping[str, str]) -> None:
         await asyncio.sleep(max(0, self._not_before - asyncio.get_running_loop().time()))
         entry = self._catalogue[begin.environment.env_id]
-        address = self._address(entry, seed=begin.seed, fps=begin.fps)
-        context = episode(begin.episode_id, begin.seed, entry.model_dump(mode="json"))
+        options = begin.environment.options
+        address = self._address(entry, seed=begin.seed, fps=begin.fps, options=options)
+        # Pages are told the options' values where the table declares them.
+        context = episode(begin.episode_id, begin.seed, {**entry.model_dump(mode="json"), "options": dict(options)})
         page = self._page
         if page is not None and self._table.begin and page.address == address and not page.strayed:
             self._set_deadline()
@@ -193,8 +196,8 @@ class PageProgram:
             self._set_deadline()
             await page.navigate(address, context)
 
-    def _address(self, entry: EnvTable, *, seed: int, fps: float) -> str:
-        address = fill_address(self._table, entry, seed=seed, fps=fps)
+    def _address(self, entry: EnvTable, *, seed: int, fps: float, options: Mapping[str, Value] = NO_OPTIONS) -> str:
+        address = fill_address(self._table, entry, seed=seed, fps=fps, options=options)
         if self._files is None:
             return address
         self._files.require(address)

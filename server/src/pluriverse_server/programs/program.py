@@ -302,7 +302,10 @@ class Program:
 
     def _ask(self, begin: Begin) -> None:
         self._asked = begin
-        self._socket.send(reports.Reset(begin.episode_id, begin.environment.env_id, begin.seed, begin.fps))
+        environment = begin.environment
+        self._socket.send(
+            reports.Reset(begin.episode_id, environment.env_id, begin.seed, begin.fps, environment.options)
+        )
 
     def _reported(self, report: reports.Report) -> None:
         if isinstance(report, reports.Ready) and self._wanted and report.episode == self._wanted.episode_id:
@@ -337,8 +340,8 @@ class Program:
             return scraper_command(self._directory, folder)
         program = self._game(begin.environment.env_id).program
         assert program is not None
-        entry = self._catalogue[begin.environment.env_id]
-        return python_command(fill_command(program.command, entry, seed=begin.seed, fps=begin.fps))
+        entry, options = self._catalogue[begin.environment.env_id], begin.environment.options
+        return python_command(fill_command(program.command, entry, seed=begin.seed, fps=begin.fps, options=options))
 
     def _needs_network(self, begin: Begin) -> bool:
         # A scraper plays all games, and starts those without a network that ask for none.

@@ -140,7 +140,9 @@ class Recorder:
         match output:
             case Begin(episode, environment, seed, fps):
                 said = {"event": "begin", "episode": episode, "env": environment.env_id, "seed": seed, "fps": fps}
-                self._said(said if self._spaces is None else {**said, "spaces": self._spaces.as_json()})
+                options = {"options": dict(environment.options)} if environment.options else {}
+                spaces = {} if self._spaces is None else {"spaces": self._spaces.as_json()}
+                self._said({**said, **options, **spaces})
             case Finished():
                 ends = {"terminated": output.terminated, "truncated": not output.terminated, "reason": output.reason}
                 self._said({"event": "end", "episode": output.episode_id, "reward": output.reward, **ends})

@@ -23,7 +23,7 @@ from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
 from pluriverse_server.gate.permitted import Permitted, permitted_by
-from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError
+from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.programs.catalogue import refusal
 from pluriverse_server.programs.page import PageProgram
@@ -48,7 +48,7 @@ MIN_FREE_BYTES: Final = 1024 * 1024
 SCRAPED_LIMIT_GRACE_S: Final = 1.0
 
 # Extensions of the protocol that agents may rely on; sent in v0.env.describe.
-CAPABILITIES: Final = ("fps", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
+CAPABILITIES: Final = ("fps", "options", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
 
 
 # Beside what an environment names: what agents press to measure latency, of old ones the backtick in browsers; and the
@@ -186,14 +186,21 @@ class EnvironmentService:
         """Begin an episode, or join the one that is beginning; return its id.
 
         Raises:
-            RequestError: there is no such environment.
+            RequestError: there is no such environment, or it doesn't take these options.
         """
         assert self._machine.episode is not None
-        env_id = reset.env_id or self._machine.episode.environment.env_id
+        before = self._machine.episode.environment
+        env_id = reset.env_id or before.env_id
         entry = self._catalogue.get(env_id)
         if entry is None:
             raise RequestError(refusal(self._manifest, self._catalogue, env_id))
-        environment = self._manifest.environment(entry)
+        options = reset.options
+        if options is None:
+            options = before.options if env_id == before.env_id else NO_OPTIONS
+        try:
+            environment = self._manifest.environment(entry, options)
+        except ValueError as error:
+            raise RequestError(f"{env_id}: {error}") from None
         self._carry_out(
             self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=self._clock.now())
         )
@@ -322,11 +329,11 @@ class EnvironmentService:
             self._time_limit = None
         running = describe.env_state == "running"
         self.metrics.running.set(running)
+        page, sync = self._manifest.page is not None, episode.environment.sync
+        others = {*PROBES, *([PAGE_PROBE] if page else []), *([STEP_KEY] if sync else [])}
+        self.permitted = permitted_by(describe.spaces, others)
         if not running:
             self._resetting_since = loop.time()
-            page, sync = self._manifest.page is not None, episode.environment.sync
-            others = {*PROBES, *([PAGE_PROBE] if page else []), *([STEP_KEY] if sync else [])}
-            self.permitted = permitted_by(describe.spaces, others)
         else:
             if self._resetting_since is not None:
                 self.metrics.reset_seconds.observe(loop.time() - self._resetting_since)
@@ -353,6 +360,7 @@ class EnvironmentService:
     def _describe(self, described: messages.Describe) -> messages.Describe:
         runtime = self._manifest.runtime
         block = runtime.block
+        entry = self._catalogue[described.env_id]
         return replace(
             described,
             runtime=runtime.id,
@@ -362,7 +370,8 @@ class EnvironmentService:
             clock="realtime",
             capabilities=CAPABILITIES,
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
-            spaces=self._manifest.spaces_of(self._catalogue[described.env_id]),
+            spaces=described.spaces or self._manifest.spaces_of(entry),
+            options=entry.options or None,
         )
 
 

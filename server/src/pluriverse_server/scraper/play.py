@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
@@ -63,6 +64,7 @@ class PlaySettings:
     entry: EnvTable
     seed: int
     fps: float
+    options: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
     @property
     def program(self) -> ProgramTable:
@@ -72,10 +74,13 @@ class PlaySettings:
 
     def command(self, home: str) -> list[str]:
         """Return the program's command with all placeholders filled in."""
-        return python_command(fill_command(self.program.command, self.entry, seed=self.seed, fps=self.fps, home=home))
+        command = self.program.command
+        return python_command(
+            fill_command(command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options)
+        )
 
     def suits(self, other: PlaySettings) -> bool:
-        """Return whether a play of these may be used for ``other``: seeds only matter if the command contains them."""
+        """Return whether a play of these may be used for ``other``; seeds and options matter if the command has any."""
         same = (self.game, self.entry, self.fps) == (other.game, other.entry, other.fps)
         return same and self.command("") == other.command("")
 

@@ -65,7 +65,8 @@ class Session:
         """Lead a program to an episode and report it to its end; raise Broken if no episode can begin."""
         self._episode = reset.episode
         game = self._game(reset.env)
-        settings = PlaySettings(self._directory, game, self._catalogue[reset.env], reset.seed, reset.fps)
+        entry = self._catalogue[reset.env]
+        settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options)
         play = await self._prepared(settings)
         first = play.begin(reset.episode)
         picture = game.episode.picture
