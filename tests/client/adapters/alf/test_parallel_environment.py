@@ -77,7 +77,7 @@ def test_seeds_are_distinct_and_follow_from_one(pair: ParallelAlfEnvironment) ->
     assert sorted(pair.reset().observation[:, 1].tolist()) != [0, 0]
     pair.seed(40)
     assert pair.reset().observation[:, 1].tolist() == [40, 41]
-    pair.seed([9, 3])
+    pair.seed(np.array([9, 3]))  # pyright: ignore[reportArgumentType]
     assert pair.reset().observation[:, 1].tolist() == [9, 3]
     with pytest.raises(ConfigurationError, match="3 seeds for 2"):
         pair.seed([1, 2, 3])

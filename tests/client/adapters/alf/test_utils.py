@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 from pluriverse.adapters.alf import suite_gym, tensors
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
@@ -34,7 +35,7 @@ def test_processes_get_distinct_seeds_that_follow_from_one() -> None:
     one = first_observations(num_parallel_environments=2, seed=11)
     assert one == first_observations(num_parallel_environments=2, num_spare_envs=1, start_serially=False, seed=11)
     assert one[0] != one[1]
-    assert one[:1] == first_observations(num_parallel_environments=1, nonparallel=True, seed=11)
+    assert one[:1] == first_observations(num_parallel_environments=1, nonparallel=True, seed=np.int64(11))
     assert one != first_observations(num_parallel_environments=2, seed=None)
 
 
@@ -139,7 +140,10 @@ def test_time_limit_is_drawn() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_parallel_environments": 0}, "expected 1 or more"),
+        ({"num_parallel_environments": 0}, "num_parallel_environments is 0"),
+        ({"num_parallel_environments": 2.0}, "num_parallel_environments is 2.0"),
+        ({"num_parallel_environments": 1, "seed": 1.5}, "seed is 1.5"),
+        ({"num_parallel_environments": 1, "batch_size_per_env": -1}, "can't be -1 in each"),
         ({"num_parallel_environments": 3, "batch_size_per_env": 2}, "can't be 2 in each"),
         ({"num_parallel_environments": 2, "nonparallel": True}, "nonparallel is one"),
         ({"num_parallel_environments": 1, "nonparallel": True, "num_spare_envs": 1}, "for processes"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
+from pluriverse import validation
 from pluriverse.errors import Closed
 
 from .data_structures import SCALAR_REWARD, TimeStep, time_step_spec
@@ -186,7 +187,9 @@ class AlfEnvironment(abc.ABC):
 
 def one_seed_each(seed: int | Sequence[int], n: int, what: str) -> list[int]:
     """Return the ``n`` seeds from ``seed`` on, or those given; refuse any other number of them."""
-    seeds = list(range(seed, seed + n)) if isinstance(seed, int) else list(seed)
+    given = validation.sequence(seed)
+    first = validation.integer("seed", seed, 0) if given is None else 0
+    seeds = [validation.integer("seed", each, 0) for each in (range(first, first + n) if given is None else given)]
     if len(seeds) != n:
         raise Refused(f"there are {len(seeds)} seeds for {n} {what}; expected one for each")
     return seeds

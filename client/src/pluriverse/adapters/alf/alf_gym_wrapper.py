@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pluriverse import validation
 from pluriverse.adapters.registration import listed, register
 from pluriverse.errors import ResetNeeded, needed
 
@@ -134,7 +135,7 @@ class AlfGymWrapper(AlfEnvironment):
 
     def seed(self, seed: int) -> None:
         """Seed the episode that the next ``reset`` begins, and those after it."""
-        self._seed = seed
+        self._seed = validation.integer("seed", seed, 0)
 
     def render(self, mode: str = "rgb_array") -> Any:
         """Return what the environment renders; raise ``ConfigurationError`` if it was made with another mode."""

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from pluriverse import validation
+
 from . import nest
 from .alf_environment import AlfEnvironment, Description, one_seed_each
 from .data_structures import TimeStep, truncation
@@ -72,7 +74,7 @@ class ParallelAlfEnvironment(AlfEnvironment):
             raise Refused("spare environments begin episodes while others act; that needs blocking=False")
         self._blocking = blocking
         self._threads = torch_num_threads_per_env
-        self._seeds = itertools.count(seed) if seed is not None else None
+        self._seeds = None if seed is None else itertools.count(validation.integer("seed", seed, 0))
         workers = [self._new_worker(constructor, slot) for slot, constructor in enumerate(env_constructors)]
         self._workers, self._spares = workers[:n], deque(workers[n:])
         self._last: list[TimeStep] = []

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from pluriverse import validation
+
 from . import suite_gym
 from .alf_environment import AlfEnvironment
 from .alf_wrappers import BatchedTensorWrapper, BatchEnvironmentWrapper, MultitaskWrapper, TensorWrapper
@@ -61,10 +63,11 @@ def create_environment(
     if for_evaluation:
         env_load_fn = eval_env_load_fn or env_load_fn
         batch_size_per_env = eval_batch_size_per_env or batch_size_per_env
+    num_parallel_environments = validation.integer("num_parallel_environments", num_parallel_environments, 1)
     batched = _has(env_load_fn, "batched")
     each = batch_size_per_env or (num_parallel_environments if batched else 1)
     in_process = not nonparallel and not (batched and each == num_parallel_environments)
-    if num_parallel_environments < 1 or num_parallel_environments % each:
+    if each < 1 or num_parallel_environments % each:
         raise Refused(f"{num_parallel_environments} environments can't be {each} in each process; expected 1 or more")
     if nonparallel and (num_parallel_environments != 1 or batched):
         raise Refused(f"nonparallel is one environment, not a batch, and {num_parallel_environments} are wanted")
@@ -75,7 +78,7 @@ def create_environment(
         env_load_fn = functools.partial(env_load_fn, num_parallel_environments=num_parallel_environments)
     if not isinstance(env_name, str):
         env_load_fn = functools.partial(MultitaskWrapper.load, env_load_fn)
-    drawn = int(np.random.default_rng().integers(DRAWN_SEEDS)) if seed is None else seed
+    drawn = int(np.random.default_rng().integers(DRAWN_SEEDS)) if seed is None else validation.integer("seed", seed, 0)
     if in_process:
         construct = functools.partial(_construct, env_load_fn, env_name, each, batched)
         env = parallel_environment_ctor(
