@@ -6,8 +6,8 @@ from functools import partial
 
 import gymnasium
 import pytest
-from pluriverse.adapters.alf import suite_gym
-from pluriverse.adapters.alf.alf_wrappers import FrameStack, RewardClipping, TimeLimit
+from pluriverse.adapters.alf import gym_wrappers, suite_gym
+from pluriverse.adapters.alf.alf_wrappers import AtariTerminalOnLifeLossWrapper, FrameStack, RewardClipping, TimeLimit
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
 from pluriverse.adapters.alf.texts import decode
 from pluriverse.testing.alf import check_environment
@@ -63,3 +63,18 @@ def test_remotes_as_gymnasium_has_them_conform() -> None:
         assert env.observation_spec()["vision"].shape[0] == 3
         assert "door" in decode(env.reset().observation["text"])
         check_environment(env)
+
+
+def test_remote_is_played_with_alfs_atari_wrappers() -> None:
+    atari = (gym_wrappers.DMAtariPreprocessing, gym_wrappers.FrameStack)
+    lives = (AtariTerminalOnLifeLossWrapper,)
+    name = "pluriverse/gym-core.BreakoutNoFrameskip-v3"
+    with suite_gym.load(name, gym_env_wrappers=atari, alf_env_wrappers=lives, remotes="local:1") as env:
+        assert env.observation_spec() == BoundedTensorSpec((4, 84, 84), "uint8", 0, 255)
+        env.reset()
+        # FIRE was pressed, and nobody plays.
+        step = env.step(0)
+        while step.discount == 1:
+            step = env.step(0)
+        assert step.is_mid()
+        assert step.env_info["lives"] == 4
