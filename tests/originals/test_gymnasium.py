@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
 import subprocess
@@ -34,11 +35,24 @@ PONG: Final = "pluriverse/gym-core.PongDeterministic-v3"
 UNIMPORTED: Final = "gymnasium.make(name), with nothing else imported"
 
 EMULATOR: Final = "can't: the emulator runs behind a screen, on another machine"
+OPTION: Final = "differs: given in `env_options={…}`, to `make` and `make_vec`"
+JOYSTICK: Final = "can't: actions are the keys of a joystick, which is not continuous"
 REASONS: Final[dict[str, str]] = {
+    "AtariEnv(continuous=…)": JOYSTICK,
+    "AtariEnv(continuous_action_threshold=…)": JOYSTICK,
+    "AtariEnv(difficulty=…)": OPTION,
+    "AtariEnv(frameskip=…)": "differs: the id says what the game skips, and `frame_skip` how many frames a step takes",
+    "AtariEnv(full_action_space=…)": OPTION,
+    "AtariEnv(game=…)": "differs: the id says the game",
+    "AtariEnv(max_num_frames_per_episode=…)": "differs: `max_episode_steps` counts steps",
+    "AtariEnv(mode=…)": OPTION,
+    "AtariEnv(obs_type=…)": "differs: pictures, with `grey=True` in one channel; no screen shows the memory",
+    "AtariEnv(repeat_action_probability=…)": OPTION,
+    "AtariEnv(sound_obs=…)": "can't: VNC carries no sound",
     "AtariEnv.clone_state": EMULATOR,
     "AtariEnv.get_keys_to_action": "differs: a person plays in the browser's viewer, by the keys of the game",
     "AtariEnv.load_game": EMULATOR,
-    "AtariEnv.map_action_idx": "can't: actions are the keys of a joystick, which is not continuous",
+    "AtariEnv.map_action_idx": JOYSTICK,
     "AtariEnv.restore_state": EMULATOR,
     "AtariEnv.seed_game": "differs: `reset(seed=…)` seeds the game",
     UNIMPORTED: "can't: Gymnasium 1 loads no plugins; `pluriverse.adapters.gymnasium:` before the name imports us",
@@ -92,6 +106,10 @@ def test_env_vectors_and_atari_have_and_do_all_that_gymnasiums_do(tmp_path: Path
         rows = [
             *compare_members("Env.", PluriverseEnv, gymnasium.Env, REASONS),
             *compare_members("VectorEnv.", PluriverseVectorEnv, VectorEnv, REASONS),
+            *(
+                compare(f"AtariEnv({name}=…)", name in parameters(PluriverseEnv), REASONS)
+                for name in parameters(AtariEnv)
+            ),
             *compare_members("AtariEnv.", PluriverseEnv, AtariEnv, REASONS, of_atari),
             *compare_members("AtariEnv.ale.", Ale, ALEInterface, REASONS, sorted(public(Ale))),
             ALE,
@@ -102,6 +120,10 @@ def test_env_vectors_and_atari_have_and_do_all_that_gymnasiums_do(tmp_path: Path
 
 def public(original: type) -> set[str]:
     return {name for name in dir(original) if not name.startswith("_")}
+
+
+def parameters(original: type) -> list[str]:
+    return list(inspect.signature(original).parameters)
 
 
 def making(place: str) -> Iterator[tuple[str, bool]]:

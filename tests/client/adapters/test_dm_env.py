@@ -12,6 +12,7 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.dm_env import DmEnvironment, load
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.testing.dm_env import check
+from pluriverse_protocol.atari import ACTIONS
 from support.remotes import kill_remote
 
 PONG = "gym-core.PongDeterministic-v3"
@@ -87,6 +88,11 @@ def test_arrays_of_actions_are_named_after_their_numbers_as_in_dm_control() -> N
         assert [spec[part].shape for part in spec] == [(2,), (3,), (1,)]
         env.reset()
         env.step({name: spec[name].generate_value() for name in spec})
+
+
+def test_options_of_the_environment_change_its_specs() -> None:
+    with load(PONG, "local:1", env_options={"full_action_space": True}) as env:
+        assert env.action_spec().num_values == len(ACTIONS)
 
 
 def test_wrong_action_says_what_was_expected(cart: DmEnvironment) -> None:

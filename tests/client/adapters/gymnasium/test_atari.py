@@ -13,7 +13,7 @@ from ale_py.env import AtariEnv
 from gymnasium.wrappers import AtariPreprocessing
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.gymnasium.atari import frameskip_of
-from pluriverse.errors import Misuse
+from pluriverse.errors import ConfigurationError, Misuse
 from support.remotes import on_machine
 
 BREAKOUT = "gym-core.BreakoutNoFrameskip-v3"
@@ -52,6 +52,25 @@ def lose_a_life(env: gymnasium.Env[Any, Any]) -> Any:
 def test_actions_of_atari_have_ale_pys_names(env_id: str, game: str, place: str) -> None:
     with PluriverseEnv(env_id, remotes=place) as env:
         assert env.get_action_meanings() == AtariEnv(game).get_action_meanings()
+
+
+def test_options_of_the_game_are_given_to_make(place: str) -> None:
+    env: Any = gymnasium.make(
+        f"pluriverse/{BREAKOUT}", remotes=place, env_options={"full_action_space": True, "difficulty": 1}
+    )
+    try:
+        theirs = AtariEnv("breakout", full_action_space=True)
+        assert env.action_space == theirs.action_space
+        assert env.unwrapped.get_action_meanings() == theirs.get_action_meanings()
+        env.reset()
+        assert env.unwrapped.ale.lives() == LIVES
+    finally:
+        env.close()
+
+
+def test_options_that_a_game_lacks_are_refused_by_name(place: str) -> None:
+    with pytest.raises(ConfigurationError, match="full_action_space"):
+        PluriverseEnv(BREAKOUT, remotes=place, env_options={"full_actions": True})
 
 
 def test_actions_of_other_kinds_have_no_names_and_other_environments_no_emulator(place: str) -> None:
