@@ -134,6 +134,7 @@ async def test_program_is_started_by_the_first_episode_and_told_all_of_it(tmp_pa
             "env": "b",
             "seed": 9,
             "fps": 60.0,
+            "options": {},
         }
         assert stage.reports[0] == ready(3)
         assert stage.program.takes_joystick
