@@ -22,8 +22,8 @@ _INFO: Final = {
     "lives": np.int32,
     "reward": np.float32,
     "terminated": np.int32,
-    "lost": np.bool_,
     "elapsed_step": np.int32,
+    "lost": np.bool_,
     "TimeLimit.truncated": np.bool_,
 }
 
@@ -83,6 +83,7 @@ class _Expected:
             observations.shape[1:] == self._env.observation_space.shape,
             f"an observation is of shape {observations.shape[1:]}, expected {self._env.observation_space.shape}",
         )
+        info = {**info, **info["pluriverse"]}
         for name, dtype in _INFO.items():
             require(name in info, f"info has no {name!r}")
             require(info[name].dtype == dtype, f"info[{name!r}] is {info[name].dtype}, expected {dtype.__name__}")

@@ -6,28 +6,19 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from pluriverse.adapters.envpool.arrays import Stacks, arrays
-from pluriverse.adapters.envpool.game import FIRST, LAST, MID, Row
+from pluriverse.adapters.envpool.arrays import Stacks, as_tuple, flat, nested
 
 
-def test_rows_become_arrays_in_their_order() -> None:
-    rows = [
-        Row(FIRST, 0, 3),
-        Row(MID, 5, 2, 1.0, 7.0),
-        Row(LAST, 9, 0, discount=0.0, done=True, terminated=True, lost=True),
-    ]
-    room = np.zeros((3, 4, 84, 84), np.uint8)
-    state = arrays([2, 0, 1], rows, room)
-    assert state["obs"] is room
-    assert state["info:env_id"].tolist() == state["info:players.env_id"].tolist() == [2, 0, 1]
-    assert state["step_type"].tolist() == [0, 1, 2]
-    assert state["elapsed_step"].tolist() == [0, 5, 9]
-    assert state["info:lives"].tolist() == [3, 2, 0]
-    assert state["reward"].tolist() == [0.0, 1.0, 0.0]
-    assert state["info:reward"].tolist() == [0.0, 7.0, 0.0]
-    assert state["discount"].tolist() == [1.0, 1.0, 0.0]
-    assert state["done"].tolist() == state["info:lost"].tolist() == [False, False, True]
-    assert state["info:terminated"].tolist() == [0, 0, 1]
+def test_names_with_points_and_colons_are_nests() -> None:
+    nest = nested({"obs": 1, "info:env_id": 2, "info:players.env_id": 3})
+    assert nest == {"obs": 1, "info": {"env_id": 2, "players": {"env_id": 3}}}
+    assert flat(nest) == {"obs": 1, "info.env_id": 2, "info.players.env_id": 3}
+
+
+def test_nest_becomes_named_tuples_of_one_type_each() -> None:
+    made = as_tuple("State", {"obs": 1, "players": {"env_id": 3}})
+    assert (type(made).__name__, made._fields, made.obs, made.players.env_id) == ("State", ("obs", "players"), 1, 3)
+    assert type(as_tuple("State", {"obs": 2, "players": {"env_id": 4}})) is type(made)
 
 
 # Whether to fill, and the number of the environment.

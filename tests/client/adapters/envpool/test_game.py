@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.adapters.actions import ActionMap
-from pluriverse.adapters.envpool.config import ATARI, Config
+from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.envpool.game import Game, Opening, opening_of
 from pluriverse.adapters.player import StepResult
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
+ATARI = Config(max_episode_steps=27000)
+PLAIN = Config(task="x.Y-v0", noop_max=0, frame_skip=1, use_fire_reset=False)
 BLANK = np.zeros((1, 1, 3), np.uint8)
 
 
-def turn(lives: int | None = None, **fields: Any) -> StepResult:
+def turn(lives: Any = None, **fields: Any) -> StepResult:
     return StepResult(BLANK, lives=lives, **fields)
 
 
@@ -26,7 +28,7 @@ def game(config: Config = ATARI, seed: int = 1, **options: Any) -> Game:
     return Game(config._replace(**options), seed, Opening(noop=0, fire=1))
 
 
-def begun(config: Config = ATARI, lives: int | None = None, **options: Any) -> Game:
+def begun(config: Config = ATARI, lives: Any = None, **options: Any) -> Game:
     made = game(config, **options)
     made.begun(turn(lives, first=True))
     return made
@@ -60,19 +62,19 @@ def test_clipped_reward_is_a_sign_and_the_earned_one_is_told() -> None:
 
 def test_lost_life_ends_an_episode_and_the_remotes_goes_on() -> None:
     made = begun(lives=3, episodic_life=True)
-    assert not made.take(turn()).done
+    assert not made.take(turn(3)).done
     died = made.take(turn(lives=2))
     assert (died.done, died.truncated, died.terminated, died.lives) == (True, False, False, 2)
     assert made.goes_on
     # As in EnvPool, the steps are counted on.
-    again = made.begun(turn())
+    again = made.begun(turn(lives=2))
     assert (again.elapsed, again.lives) == (2, 2)
-    assert made.take(turn()).elapsed == 3
+    assert made.take(turn(2)).elapsed == 3
 
 
 def test_last_life_is_the_outcomes_to_tell() -> None:
     made = begun(lives=1, episodic_life=True)
-    assert not made.take(turn(lives=0)).done
+    assert not made.take(turn(0)).done
     assert made.take(turn(terminated=True)).done
     assert not made.goes_on
 
@@ -84,12 +86,24 @@ def test_lost_life_alone_changes_nothing_unless_asked_for() -> None:
     assert (row.done, row.discount) == (False, 0.0)
 
 
+def test_last_life_and_a_life_that_is_won_have_no_discount_either_and_the_first_that_is_heard_of_has() -> None:
+    made = begun(lives=1, zero_discount_on_life_loss=True)
+    assert [made.take(turn(lives)).discount for lives in (2, 2, 0, 0)] == [0.0, 1.0, 0.0, 1.0]
+    made = begun(zero_discount_on_life_loss=True)
+    assert [made.take(turn(lives)).discount for lives in (None, 3, 3)] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("lives", ["three", -1, float("nan"), 2**31, [3]])
+def test_lives_that_are_no_number_of_them_are_none(lives: Any) -> None:
+    assert begun(lives=lives).take(turn(lives)).lives == 0
+
+
 def test_opening_is_some_no_ops_and_the_fire_button() -> None:
     made = game(frame_skip=4, noop_max=30)
     openings = [made.opening() for _ in range(200)]
     assert all(opening[-1] == 1 and set(opening[:-1]) <= {0} for opening in openings)
     assert {len(opening) for opening in openings} == set(range(1, 10))  # up to 29 frames of no-op, in steps of 4
-    assert game(Config()).opening() == []
+    assert game(PLAIN).opening() == []
     assert Game(ATARI, 1, Opening(noop=0)).opening().count(0) >= 1
 
 
@@ -102,11 +116,11 @@ def test_same_seed_draws_the_same(seed: int) -> None:
 
 
 def test_sticky_action_is_the_one_before() -> None:
-    made = begun(repeat_action_probability=1.0)
+    made = begun(PLAIN, repeat_action_probability=1.0)
     assert [made.choose(action) for action in (3, 2, 5)] == [3, 3, 3]
     made.begun(turn())
     assert made.choose(4) == 4
-    made = begun(repeat_action_probability=0.5)
+    made = begun(PLAIN, repeat_action_probability=0.5)
     wanted = [number % 6 for number in range(300)]
     done = [made.choose(action) for action in wanted]
     assert all(each in (want, before) for each, want, before in zip(done[1:], wanted[1:], done, strict=False))
@@ -125,6 +139,6 @@ def test_no_op_and_fire_are_choices_a_row_of_zeros_or_nothing_at_all() -> None:
 
 
 def test_no_ops_are_refused_where_every_action_is_a_move() -> None:
-    assert opening_of(actions(tap=True), Config()) == Opening()
+    assert opening_of(actions(tap=True), PLAIN) == Opening()
     with pytest.raises(ConfigurationError, match="every action"):
-        opening_of(actions(tap=True), Config(noop_max=3))
+        opening_of(actions(tap=True), PLAIN._replace(noop_max=3))

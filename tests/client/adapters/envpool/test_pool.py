@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 import pytest
 from pluriverse.adapters import envpool
+from pluriverse.adapters.envpool.atari import atari_envpool as raw
 from pluriverse.errors import ActionError, Misuse
 from support.remotes import kill_remote
 
@@ -145,7 +146,7 @@ def test_limit_of_steps_ends_one_episode_and_the_next_step_begins_another(lake: 
         _, rewards, terminated, truncated, info = lake.step(np.array([LEFT, LEFT]))
         table.append((int(info["elapsed_step"][0]), bool(terminated[0]), bool(truncated[0])))
         assert rewards.tolist() == [0.0, 0.0]
-        assert info["TimeLimit.truncated"].tolist() == truncated.tolist()
+        assert info["pluriverse"]["TimeLimit.truncated"].tolist() == truncated.tolist()
     assert table == [(1, False, False), (2, False, False), (3, False, True), (0, False, False)] * 2 + [table[0]]
 
 
@@ -194,7 +195,7 @@ def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> Non
             _, _, terminated, truncated, info = env.recv()
             indices = info["env_id"]
             for position, index in enumerate(indices.tolist()):
-                if info["lost"][position]:
+                if info["pluriverse"]["lost"][position]:
                     assert index == 0
                     assert truncated[position]
                     assert not terminated[position]
@@ -212,6 +213,23 @@ def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> Non
                 back = info["elapsed_step"][indices.tolist().index(0)]
     finally:
         env.close()
+
+
+def test_raw_pool_underneath_takes_and_gives_lists_of_arrays() -> None:
+    module: Any = raw
+    spec = module._AtariEnvSpec
+    options = dict(zip(spec._config_keys, spec._default_config_values, strict=True))
+    options |= {"task": b"pong", "num_envs": 2, "batch_size": 2, "remotes": "local:2"}
+    env: Any = module._AtariEnvPool(spec(tuple(options.values())))
+    try:
+        env._reset(np.arange(2, dtype=np.int32))
+        for elapsed in range(3):
+            state = dict(zip(env._state_keys, env._recv(), strict=True))
+            assert state["elapsed_step"].tolist() == [elapsed, elapsed]
+            assert state["obs"].shape == (2, 4, 84, 84)
+            env._send((state["info:env_id"], state["info:players.env_id"], np.array([1, 2])))
+    finally:
+        env.core.close()
 
 
 def _processes(env: Any, index: int) -> list[psutil.Process]:

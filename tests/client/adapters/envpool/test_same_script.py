@@ -73,9 +73,9 @@ told["asynchronous"] = asynchronous()
 told["first step"] = first_step()
 '''
 
-# A screen doesn't show the emulator's memory. EnvPool has no remotes to lose, and dropped the old key of a limit.
+# A screen doesn't show the emulator's memory. EnvPool has no remotes to tell of.
 THEIRS = {"ram"}
-OURS = {"lost", "TimeLimit.truncated"}
+OURS = {"pluriverse"}
 
 
 def run(script: str) -> dict[str, Any]:

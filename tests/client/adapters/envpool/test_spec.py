@@ -1,69 +1,58 @@
-"""Array specs, spaces and dm_env's specs; those of Pong are EnvPool's own."""
+"""Array specs, spaces and dm_env's specs; those of Pong are EnvPool's own, as tests/originals compares in full."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import envpool
 import numpy as np
 import pytest
 from dm_env import specs
 from gymnasium import spaces
 from pluriverse.adapters.actions import ActionMap
-from pluriverse.adapters.envpool.config import ATARI, Config
-from pluriverse.adapters.envpool.spec import PoolSpec
+from pluriverse.adapters.envpool.spec import ArraySpec, EnvSpec
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
 PONG = Spaces(discrete=tuple(Choice(f"{number}", ()) for number in range(6)), keys=(97, 98), pointer=True)
-BOX = (0, 0, 160, 210)
-
-# A screen doesn't show the emulator's memory; EnvPool doesn't lose remotes.
-THEIRS = {"info:ram"}
-OURS = {"info:lost"}
 
 
-def spec(kind: Any = "discrete", config: Config = ATARI) -> PoolSpec:
-    return PoolSpec(config, ActionMap(PONG, BOX, kind), (4, 84, 84))
+def spec(kind: Any = "discrete", **options: Any) -> EnvSpec:
+    made = EnvSpec(EnvSpec.gen_config(task="x.Y-v0", **options))
+    made.described = ActionMap(PONG, (0, 0, 160, 210), kind), (84, 84, 1)
+    return made
 
 
-@pytest.fixture(scope="module")
-def theirs() -> Any:
-    return envpool.make_spec("Pong-v5")
+def test_spaces_of_an_atari_game_are_known_without_a_remote() -> None:
+    made = EnvSpec(EnvSpec.gen_config(task="pong", gray_scale=False, img_height=50, img_width=60, stack_num=2))
+    assert made.observation_space == spaces.Box(0, 255, (6, 50, 60), np.uint8)
+    assert made.action_space == spaces.Discrete(6) == made.gymnasium_action_space
+    assert made.action_spec() == specs.DiscreteArray(6, np.int32, "action")
 
 
-def test_arrays_are_envpools(theirs: Any) -> None:
-    told = spec().state_array_spec
-    assert set(told) - OURS == set(theirs.state_array_spec) - THEIRS
-    for name in set(told) - OURS:
-        other = theirs.state_array_spec[name]
-        assert np.dtype(told[name].dtype) == np.dtype(other.dtype), name
-        assert list(told[name].shape) == list(other.shape), name
-    for name, each in spec().action_array_spec.items():
-        other = theirs.action_array_spec[name]
-        assert (np.dtype(each.dtype), list(each.shape)) == (np.dtype(other.dtype), list(other.shape))
-        assert (each.minimum, each.maximum) == (other.minimum, other.maximum)
+def test_spec_is_made_of_the_options_values_and_tells_them() -> None:
+    config = EnvSpec.gen_config(task="breakout", num_envs=3)
+    made = EnvSpec(tuple(config))
+    assert made.config == config._replace(batch_size=3)
+    assert repr(made).startswith("EnvSpec(num_envs=3, batch_size=3, ")
+    with pytest.raises(ValueError, match="batch_size is 4, and num_envs 3"):
+        EnvSpec(config._replace(batch_size=4))
 
 
-def test_spaces_are_envpools(theirs: Any) -> None:
-    assert spec().observation_space == theirs.observation_space == spec().gymnasium_observation_space
-    assert spec().action_space == theirs.action_space == spec().gymnasium_action_space
-    assert spec().action_spec() == theirs.action_spec()
+def test_bounds_of_each_element_win() -> None:
+    each = ArraySpec(np.dtype(np.int32), [-1, 2], (0, 9), ([0, 1], []))
+    assert (each.minimum.tolist(), each.maximum, each.of_one, each.is_discrete) == ([0, 1], 9, (2,), False)
+    assert repr(each).startswith("ArraySpec(shape=[-1, 2], dtype=int32, ")
 
 
-def test_specs_of_an_observation_are_envpools(theirs: Any) -> None:
-    told = spec().observation_spec()
-    others = theirs.observation_spec()
-    assert set(told._fields) - {"lost"} == set(others._fields) - {"ram"}
-    assert told.obs == others.obs
-    assert told.env_id == others.env_id
-    assert told.players.env_id == others.players.env_id
-    assert told.terminated == others.terminated
+def test_integers_that_do_not_begin_at_zero_are_discrete_to_gymnasium_alone() -> None:
+    few = ArraySpec(np.dtype(np.int32), [-1], (1, 3), ([], []))
+    assert few.space() == spaces.Discrete(3, start=1)
+    assert few.spec("info:few") == specs.BoundedArray((), np.int32, 1, 3, "few")
 
 
 def test_threshold_is_the_options() -> None:
     assert spec().reward_threshold is None
-    assert spec(config=Config(reward_threshold=19.0)).reward_threshold == 19.0
+    assert spec(reward_threshold=19.0).reward_threshold == 19.0
 
 
 def test_keys_are_a_row_of_bits() -> None:
@@ -76,9 +65,11 @@ def test_pointer_is_a_dict_that_send_takes() -> None:
     sample = space.sample()["action"]
     assert sample.keys() == {"pointer", "buttons", "keys"}
     assert space["action"]["pointer"].high.tolist() == [159, 209]
-    assert set(spec("pointer").action_spec()) == {"action.pointer", "action.buttons", "action.keys"}
+    told = spec("pointer").action_spec()
+    assert told._fields == ("env_id", "players", "action")
+    assert told.action.buttons == specs.BoundedArray((3,), np.int32, 0, 1, "buttons")
 
 
 def test_lists_of_events_are_no_arrays() -> None:
     with pytest.raises(ConfigurationError, match="EnvPool's actions are arrays"):
-        spec("events")
+        _ = spec("events").action_space

@@ -1,44 +1,56 @@
-"""The arrays of one ``recv``: stacked pictures, and what else EnvPool returns."""
+"""The arrays of one ``recv``: stacked pictures, what else EnvPool returns, and how it nests them by their names."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
-from typing import Any, Final
+from collections import deque, namedtuple
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pluriverse.adapters.pictures import Pixels
 
-from .game import Row
-from .spec import ENV_ID, PLAYERS_ENV_ID
 
-# EnvPool's names and types of the fields of a ``Row``, in their order.
-_FIELDS: Final = (
-    ("step_type", np.int32),
-    ("elapsed_step", np.int32),
-    ("info:lives", np.int32),
-    ("reward", np.float32),
-    ("info:reward", np.float32),
-    ("discount", np.float32),
-    ("done", np.bool_),
-    ("trunc", np.bool_),
-    ("info:terminated", np.int32),
-    ("info:lost", np.bool_),
-)
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``{"info:players.env_id": 1}`` as ``{"info": {"players": {"env_id": 1}}}``."""
+    nest: dict[str, Any] = {}
+    for name, value in flat.items():
+        *folders, last = name.replace(":", ".").split(".")
+        place = nest
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[last] = value
+    return nest
 
 
-def arrays(indices: Sequence[int], rows: Sequence[Row], observations: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
-    """Return the results of the environments of ``indices`` by the names of ``PoolSpec.state_array_spec``."""
-    columns = zip(_FIELDS, zip(*rows, strict=True), strict=True)
-    env_id = np.array(indices, np.int32)
-    return {
-        **{name: np.array(column, dtype) for (name, dtype), column in columns},
-        "obs": observations,
-        f"info:{ENV_ID}": env_id,
-        f"info:{PLAYERS_ENV_ID}": env_id.copy(),
-    }
+def flat(nest: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return ``{"action": {"keys": 1}}`` as ``{"action.keys": 1}``."""
+    found: dict[str, Any] = {}
+    for name, value in nest.items():
+        if isinstance(value, Mapping):
+            found |= flat(cast("Mapping[str, Any]", value), f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found
+
+
+def as_tuple(name: str, nest: Mapping[str, Any]) -> Any:
+    """Return a nest of dicts as named tuples."""
+    values = (as_tuple(key, cast("Any", each)) if isinstance(each, dict) else each for key, each in nest.items())
+    return _tuple_type(name, tuple(nest))(*values)
+
+
+def state_tuple(flat: Mapping[str, Any]) -> Any:
+    """Return dm_env's observation: of values by EnvPool's names the picture and the info."""
+    chosen = {name.removeprefix("info:"): value for name, value in flat.items() if name.startswith(("obs", "info:"))}
+    return as_tuple("State", nested(chosen))
+
+
+@lru_cache
+def _tuple_type(name: str, fields: tuple[str, ...]) -> Any:
+    # Its fields follow from the environment.
+    return namedtuple(name, fields)  # pyright: ignore[reportUntypedNamedTuple]
 
 
 class Stacks:

@@ -1,33 +1,57 @@
-"""EnvPool's ids and options: their defaults, and which of their values a remote supports."""
+"""EnvPool's options by EnvPool's names, with the defaults of its Atari, and ours beside them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, cast
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
+from pluriverse_protocol.atari import MINIMAL_ACTIONS
 
-from pluriverse.adapters.actions import Kind
+from pluriverse import remotes as remotes_module
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
-# EnvPool's seeds are 32-bit integers; those below zero are sent modulo this.
-SEEDS: Final = 2**31
+from .errors import WrongOption
 
-# A second of pictures; more is a mistake, and gigabytes with many environments.
-MAX_STACK: Final = 64
+# EnvPool's integers have 32 bits. Seeds below zero are sent modulo this.
+INTEGERS: Final = 2**31
 
-# EnvPool's Atari shows every fourth frame; a step of over ten seconds at 60 frames per second is a mistake.
-MAX_FRAME_SKIP: Final = 600
+# The least and the most of each integer. More than a second of pictures in a stack, or ten seconds of frames in a step,
+# is a mistake.
+_RANGES: Final[Mapping[str, tuple[int, int]]] = {
+    **dict.fromkeys(("num_envs", "max_episode_steps", "img_height", "img_width"), (1, INTEGERS - 1)),
+    **dict.fromkeys(("batch_size", "num_threads", "noop_max"), (0, INTEGERS - 1)),
+    **dict.fromkeys(("render_env_id", "render_width", "render_height"), (0, INTEGERS - 1)),
+    **dict.fromkeys(("thread_affinity_offset", "mode", "difficulty"), (-1, INTEGERS - 1)),
+    "stack_num": (1, 64),
+    "frame_skip": (1, 600),
+}
+
+# Options that can have only their default, and why.
+_FIXED: Final[Mapping[str, str]] = {
+    "max_num_players": "one agent plays one remote",
+    "gym_reset_return_info": "a reset returns the observation and an info, as EnvPool's does",
+    "mode": "a remote's game is in its first mode",
+    "difficulty": "a remote's game is as difficult as its id says",
+    "full_action_space": "the actions are those that the remote says; actions='keys' gives all of its keys",
+    "use_inter_area_resize": "pictures are made smaller by area",
+    "from_pixels": "an observation is a picture anyway, of img_height by img_width",
+    "render_camera_id": "a remote has one screen and no cameras",
+}
+
+# What ``connection`` may have: options of ``pluriverse.make``.
+CONNECTION: Final = ("start_timeout_s", "replace_on_crash", "vnc", "action_probes", "probe_keysym")
 
 
 class Config(NamedTuple):
-    """EnvPool's options by EnvPool's names. The defaults leave a remote's picture and pace as they are.
+    """EnvPool's options, then ours. Times are in steps, but ``noop_max`` is in frames, rounded up to whole steps.
 
-    Times are in steps, but ``noop_max`` is in frames, rounded up to whole steps. None for ``img_height`` and
-    ``img_width``: as the environment draws; for ``max_episode_steps``: only the remote's own limit.
+    ``img_height`` and ``img_width`` None: as the environment draws. ``remotes`` as in ``pluriverse.make``; None:
+    ``num_envs`` are started on this machine. ``crop`` is (x, y, width, height) on the screen; None: the part that the
+    environment draws on. A rendered size of 0 is the environment's own.
     """
 
     num_envs: int = 1
@@ -35,203 +59,134 @@ class Config(NamedTuple):
     num_threads: int = 0
     max_num_players: int = 1
     thread_affinity_offset: int = -1
+    base_path: str = "envpool"
     seed: int = 42
     env_seed: list[int] = []  # noqa: RUF012 - a default of a named tuple, never changed
     gym_reset_return_info: bool = True
-    max_episode_steps: int | None = None
-    reward_threshold: float | None = None
-    stack_num: int = 1
-    frame_skip: int = 1
-    noop_max: int = 0
+    max_episode_steps: int = INTEGERS - 1
+    stack_num: int = 4
+    frame_skip: int = 4
+    noop_max: int = 30
     zero_discount_on_life_loss: bool = False
     episodic_life: bool = False
     reward_clip: bool = False
-    use_fire_reset: bool = False
-    img_height: int | None = None
-    img_width: int | None = None
-    task: str = ""
+    use_fire_reset: bool = True
+    img_height: int | None = 84
+    img_width: int | None = 84
+    task: str = "pong"
     mode: int = -1
     difficulty: int = -1
     full_action_space: bool = False
     repeat_action_probability: float = 0.0
     use_inter_area_resize: bool = True
-    gray_scale: bool = False
+    gray_scale: bool = True
 
-    @property
-    def seeds(self) -> list[int]:
-        """The seed of each environment's first episode."""
-        given = self.env_seed or [self.seed + index for index in range(self.num_envs)]
-        return [seed % SEEDS for seed in given]
-
-
-# The defaults of EnvPool's Atari.
-ATARI: Final = Config(
-    max_episode_steps=27000,
-    stack_num=4,
-    frame_skip=4,
-    noop_max=30,
-    use_fire_reset=True,
-    img_height=84,
-    img_width=84,
-    gray_scale=True,
-)
-
-# Options that can have only their default, and why.
-_FIXED: Final[Mapping[str, str]] = {
-    "max_num_players": "one agent plays one remote",
-    "gym_reset_return_info": "a reset returns the observation and an info, as EnvPool's does",
-    "mode": "a remote's game is in its first mode; another one is another environment",
-    "difficulty": "a remote's game is as difficult as its id says",
-    "full_action_space": "the actions are those that the remote says; actions='keys' gives all of its keys",
-    "use_inter_area_resize": "pictures are made smaller by area",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """The options of an EnvPool of remotes beside EnvPool's own.
-
-    ``remotes`` as in ``pluriverse.make``; None: ``num_envs`` are started on this machine. ``crop`` is (x, y, width,
-    height) on the screen; None: the part that the environment draws on. ``options`` are ``VectorEnv.configure``'s.
-    """
-
-    remotes: int | str | RemoteManager | None = None
-    actions: Kind | str = "auto"
-    crop: tuple[int, int, int, int] | None = None
-    fps: float | None = None
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-_CONNECTION: Final = ("remotes", "actions", "crop", "fps")
-_CONFIGURE: Final = ("start_timeout_s", "replace_on_crash", "vnc", "action_probes", "probe_keysym")
-_RENDER: Final = ("render_mode", "render_env_id", "render_width", "render_height", "render_camera_id")
-
-
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """EnvPool's options of ``render``. A size of 0 is the environment's own."""
-
+    reward_threshold: float | None = None
+    from_pixels: bool = False
     render_mode: str | None = None
     render_env_id: int = 0
     render_width: int = 0
     render_height: int = 0
     render_camera_id: int = -1
+    remotes: int | str | RemoteManager | None = None
+    actions: str = "auto"
+    crop: tuple[int, int, int, int] | None = None
+    fps: float | None = None
+    connection: Mapping[str, Any] = {}
 
+    @property
+    def is_atari(self) -> bool:
+        """Whether ``task`` is an Atari game, by the name of its ROM, and not an id of pluriverse's."""
+        return self.task in MINIMAL_ACTIONS
 
-def read(
-    task: str, defaults: Config, n_remotes: int | None, options: Mapping[str, Any]
-) -> tuple[Config, Connection, Rendering]:
-    """Return the options of a call, checked; ``n_remotes`` is the number of ``remotes``, None if not known.
+    @property
+    def env_id(self) -> str:
+        """The remote's environment. EnvPool skips frames itself, so that the remote plays a game that doesn't."""
+        words = "".join(word.capitalize() for word in self.task.split("_"))
+        return f"gym-core.{words}NoFrameskip-v3" if self.is_atari else self.task
 
-    Raises:
-        ConfigurationError: an option is unknown, out of range, or not supported by remotes; says which and why.
-    """
-    known = {*Config._fields, *_CONNECTION, *_CONFIGURE, *_RENDER} - {"task"}
-    if unknown := sorted(options.keys() - known):
-        raise ConfigurationError(
-            f"there is no option {', '.join(unknown)}; expected some of {', '.join(sorted(known))}"
-        )
-    given = {key: value for key, value in options.items() if key in Config._fields}
-    if n_remotes is not None:
-        given.setdefault("num_envs", n_remotes)
-    config = _checked(defaults._replace(task=task, **_with_seeds(given)))
-    if n_remotes not in (None, config.num_envs):
-        raise ConfigurationError(
-            f"num_envs is {config.num_envs}, and remotes are {n_remotes}; each environment is a remote of its own"
-        )
-    connection = Connection(
-        **{key: options[key] for key in _CONNECTION if key in options},
-        options={key: options[key] for key in _CONFIGURE if key in options},
-    )
-    rendering = Rendering(**{key: options[key] for key in _RENDER if key in options})
-    if rendering.render_mode not in (None, "rgb_array", "human"):
-        raise ConfigurationError(f"render_mode is {rendering.render_mode!r}; expected None, 'rgb_array' or 'human'")
-    if rendering.render_camera_id != -1:
-        raise ConfigurationError("render_camera_id: a remote has one screen and no cameras; leave it at -1")
-    return config, connection, rendering
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each environment's first episode."""
+        given = self.env_seed or [self.seed + index for index in range(self.num_envs)]
+        return [seed % INTEGERS for seed in given]
 
+    def checked(self) -> Self:
+        """Return the options as they are played: with ``remotes`` found, and a ``batch_size``.
 
-def _with_seeds(given: dict[str, Any]) -> dict[str, Any]:
-    """``seed`` may be a sequence, which is then ``env_seed``."""
-    seeds = given.get("seed")
-    if isinstance(seeds, np.ndarray):
-        seeds = cast("Any", seeds).tolist()
-    if isinstance(seeds, Sequence) and not isinstance(seeds, str | bytes):
-        if given.get("env_seed"):
-            raise ConfigurationError("seed and env_seed are both sequences; give one of them")
-        given = {**given, "seed": 0, "env_seed": list(cast("Sequence[Any]", seeds))}
-    return given
+        Raises:
+            ConfigurationError: an option is out of range, or remotes can't do it; says which and why.
+        """
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if not ((_is_integer(value) and low <= value <= high) or (value is None and name.startswith("img_"))):
+                raise WrongOption(f"{name} is {value!r}; expected an integer of {low} to {high}")
+        for name, why in _FIXED.items():
+            if getattr(self, name) != self._field_defaults[name]:
+                raise WrongOption(f"{name} can only be {self._field_defaults[name]!r}: {why}")
+        if self.batch_size > self.num_envs:
+            raise WrongOption(
+                f"batch_size is {self.batch_size}, and num_envs {self.num_envs}; recv can't wait for more than all"
+            )
+        if (self.img_height is None) != (self.img_width is None):
+            raise WrongOption("img_height and img_width go together; give both or neither")
+        if not 0 <= self.repeat_action_probability <= 1:
+            raise WrongOption(f"repeat_action_probability is {self.repeat_action_probability}; expected 0 to 1")
+        if self.render_mode not in (None, "rgb_array", "human"):
+            raise WrongOption(f"render_mode is {self.render_mode!r}; expected None, 'rgb_array' or 'human'")
+        task: Any = self.task
+        task = task.decode() if isinstance(task, bytes) else task
+        played = self._replace(task=task, batch_size=self.batch_size or self.num_envs)
+        manager = played.manager()
+        if manager is not None and manager.n != self.num_envs:
+            raise WrongOption(
+                f"num_envs is {self.num_envs}, and remotes are {manager.n}; each environment is a remote of its own"
+            )
+        return played._replace(remotes=manager)._with_seeds()
 
+    def manager(self) -> RemoteManager | None:
+        """Return the manager of the remotes; None: they are started as ``num_envs`` says."""
+        if not isinstance(self.remotes, int | str):
+            return self.remotes
+        start_s = self.connection.get("start_timeout_s", remotes_module.START_S)
+        return remotes_module.parse(self.remotes, self.env_id, start_timeout_s=start_s)
 
-def _checked(config: Config) -> Config:
-    _require_integers(config)
-    if config.batch_size > config.num_envs:
-        raise ConfigurationError(
-            f"batch_size is {config.batch_size}, and num_envs {config.num_envs}; recv can't wait for more than all"
-        )
-    if config.env_seed and len(config.env_seed) != config.num_envs:
-        raise ConfigurationError(f"there are {len(config.env_seed)} seeds for {config.num_envs} environments")
-    for seed in (config.seed, *config.env_seed):
-        if not _is_integer(seed) or not -SEEDS <= seed < SEEDS:
-            raise ConfigurationError(f"the seed {seed!r} is no 32-bit integer")
-    if (config.img_height is None) != (config.img_width is None):
-        raise ConfigurationError("img_height and img_width go together; give both or neither")
-    if not 0 <= config.repeat_action_probability <= 1:
-        raise ConfigurationError(f"repeat_action_probability is {config.repeat_action_probability}; expected 0 to 1")
-    for name, why in _FIXED.items():
-        only = Config._field_defaults[name]
-        if getattr(config, name) != only:
-            raise ConfigurationError(f"{name} can only be {only!r}: {why}")
-    return config._replace(batch_size=config.batch_size or config.num_envs)
+    def open(self) -> Core:
+        """Start or find the remotes, and wait until they play.
 
+        Raises:
+            ConfigurationError: an option is wrong, or something is missing on this machine.
+            RemoteUnavailable: a remote could not be started or reached.
+        """
+        size = None
+        if self.img_height is not None and self.img_width is not None:
+            size = (self.img_height, self.img_width)
+        try:
+            return Core(
+                self.env_id,
+                self.num_envs if self.remotes is None else self.remotes,
+                actions=cast("Any", self.actions),
+                pictures=PictureOptions(self.crop, size, self.gray_scale),
+                frame_skip=self.frame_skip,
+                fps=self.fps,
+                whole_screens=self.render_mode is not None,
+                **self.connection,
+            )
+        except ConfigurationError as error:
+            raise WrongOption(str(error)) from error
 
-def _require_integers(config: Config) -> None:
-    least = {"num_envs": 1, "batch_size": 0, "num_threads": 0, "thread_affinity_offset": -1, "noop_max": 0}
-    for name, low in least.items():
-        _require_range(name, getattr(config, name), low, SEEDS)
-    _require_range("stack_num", config.stack_num, 1, MAX_STACK)
-    _require_range("frame_skip", config.frame_skip, 1, MAX_FRAME_SKIP)
-    for name in ("max_episode_steps", "img_height", "img_width"):
-        if getattr(config, name) is not None:
-            _require_range(name, getattr(config, name), 1, SEEDS)
-
-
-def _require_range(name: str, value: Any, low: int, high: int) -> None:
-    if not _is_integer(value) or not low <= value <= high:
-        raise ConfigurationError(f"{name} is {value!r}; expected an integer of {low} to {high}")
+    def _with_seeds(self) -> Self:
+        seed, seeds = cast("tuple[Any, Any]", (self.seed, self.env_seed))
+        if hasattr(seed, "__len__"):
+            if len(seeds):
+                raise WrongOption("seed and env_seed are both sequences; give one of them")
+            seed, seeds = 0, seed
+        of_each = np.ndim(seeds) == 1 and len(seeds) in (0, self.num_envs)
+        if not of_each or not all(_is_integer(each) and -INTEGERS <= each < INTEGERS for each in (seed, *seeds)):
+            wrong = seeds if len(seeds) else seed
+            raise WrongOption(f"the seed is {wrong!r:.80}; expected 32 bits, or that for each of {self.num_envs}")
+        return self._replace(seed=int(seed), env_seed=[int(each) for each in seeds])
 
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-# EnvPool's name of an Atari game. Frames are skipped and actions repeated on this side, so that the remote plays the
-# version of the game that does neither.
-_ATARI_NAME: Final = re.compile(r"([A-Z][A-Za-z0-9]*)-v5")
-_REMOTE_NAME: Final = re.compile(r"gym-core\.([A-Z][A-Za-z0-9]*)NoFrameskip-v3")
-
-
-def resolve(task_id: str) -> tuple[str, Config]:
-    """Return the id of the remote's environment, one of ours or of EnvPool's Atari games, and its options' defaults."""
-    if atari := _ATARI_NAME.fullmatch(task_id):
-        return f"gym-core.{atari[1]}NoFrameskip-v3", ATARI
-    if "." in task_id:
-        return task_id, Config()
-    raise ConfigurationError(
-        f"there is no environment {task_id!r}; expected one of pluriverse's, such as gym-core.PongNoFrameskip-v3, or "
-        "an Atari game by EnvPool's name, such as Pong-v5; list_all_envs() has all that are on this machine"
-    )
-
-
-def list_all_envs() -> list[str]:
-    """Return all environments of this machine's runtimes and images, with EnvPool's names of the Atari games first.
-
-    Raises:
-        CatalogueError: a runtime failed to list its environments.
-    """
-    # Docker's client, which asks for images, takes longer to load than most scripts want to wait.
-    from pluriverse.catalogue import environments
-
-    ids = [str(entry["id"]) for entry in environments()]
-    games = (_REMOTE_NAME.fullmatch(id_) for id_ in ids)
-    return [f"{game[1]}-v5" for game in games if game] + ids

@@ -10,14 +10,17 @@ import numpy as np
 
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.player import StepResult
-from pluriverse.errors import ConfigurationError
 
-from .config import SEEDS, Config
+from .config import INTEGERS, Config
+from .errors import WrongOption
 
 # dm_env's step types by number.
 FIRST: Final = 0
 MID: Final = 1
 LAST: Final = 2
+
+# Of lives.
+UNKNOWN: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +32,19 @@ class Opening:
 
 
 class Row(NamedTuple):
-    """EnvPool's results for one environment beside its picture; ``arrays`` has the types.
+    """EnvPool's results for one environment beside its picture, in the order and of the types of ``spec.STATE``.
 
     ``step_type`` is dm_env's number. ``earned`` is the reward before clipping.
     """
 
-    step_type: int
     elapsed: int
-    lives: int
-    reward: float = 0.0
-    earned: float = 0.0
-    discount: float = 1.0
     done: bool = False
+    reward: float = 0.0
+    discount: float = 1.0
+    step_type: int = FIRST
     truncated: bool = False
+    lives: int = 0
+    earned: float = 0.0
     terminated: bool = False
     lost: bool = False
 
@@ -55,9 +58,10 @@ class Game:
         self._opening = opening
         self._random = random.Random(seed)  # noqa: S311 - no secret
         self._seed: int | None = seed
+        self._sticky = config.repeat_action_probability
         self._last_action: Any = None
         self._elapsed = 0
-        self._lives = 0
+        self._lives = UNKNOWN
         self.done: bool = True
         """Whether the next action is ignored, and begins an episode."""
         self.goes_on: bool = False
@@ -66,7 +70,7 @@ class Game:
     def seed(self) -> int:
         """Return the seed of the next episode: the given one, then random ones that follow from it."""
         seed, self._seed = self._seed, None
-        return seed if seed is not None else self._random.randrange(SEEDS)
+        return seed if seed is not None else self._random.randrange(INTEGERS)
 
     def opening(self) -> list[Any]:
         """Return the actions before the agent sees an episode: some no-ops, and the fire button."""
@@ -83,8 +87,7 @@ class Game:
 
     def choose(self, action: Any) -> Any:
         """Return the action to take: by chance the one before, with sticky actions."""
-        chance = self._config.repeat_action_probability
-        if chance and self._last_action is not None and self._random.random() < chance:
+        if self._sticky and self._last_action is not None and self._random.random() < self._sticky:
             return self._last_action
         self._last_action = action
         return action
@@ -93,42 +96,42 @@ class Game:
         """Return the row of an episode's first observation."""
         if not self.goes_on:
             self._elapsed = 0
-        self._lives = _lives(result, 0 if not self.goes_on else self._lives)
+        self._lives = _lives(result)
         self._last_action = None
         self.done = self.goes_on = False
-        return Row(FIRST, self._elapsed, self._lives)
+        return Row(self._elapsed, lives=max(self._lives, 0))
 
     def take(self, result: StepResult) -> Row:
         """Return the row of the answer to an action."""
         config = self._config
         self._elapsed += 1
-        lives = _lives(result, self._lives)
-        died, self._lives = 0 < lives < self._lives, lives
+        before, self._lives = self._lives, _lives(result)
+        lives = self._lives
+        # As in EnvPool, a life that is won counts, too; the first that is heard of doesn't.
+        changed = before != UNKNOWN and lives != before
         over = result.terminated or result.truncated
         truncated = result.truncated or self._elapsed == config.max_episode_steps
-        self.done = over or truncated or (died and config.episodic_life)
+        self.done = over or truncated or (config.episodic_life and 0 < lives < before)
         self.goes_on = self.done and not over and not truncated
         earned = result.reward
-        reward = float((earned > 0) - (earned < 0)) if config.reward_clip else earned
-        dying = died and config.zero_discount_on_life_loss
-        discount = 0.0 if self.done or dying else 1.0
         return Row(
-            LAST if self.done else MID,
             self._elapsed,
-            lives,
-            reward,
-            earned,
-            discount,
             self.done,
+            float((earned > 0) - (earned < 0)) if config.reward_clip else earned,
+            0.0 if self.done or (changed and config.zero_discount_on_life_loss) else 1.0,
+            LAST if self.done else MID,
             truncated,
+            max(lives, 0),
+            earned,
             result.terminated,
             result.lost,
         )
 
 
-def _lives(result: StepResult, before: int) -> int:
-    """Return the lives that the program reported, else those of before."""
-    return int(result.lives) if isinstance(result.lives, int | float) else before
+def _lives(result: StepResult) -> int:
+    """Return the lives that the program reported, if it reports a number of them."""
+    lives = result.lives
+    return int(lives) if isinstance(lives, int | float) and 0 <= lives < INTEGERS else UNKNOWN
 
 
 def opening_of(actions: ActionMap, config: Config) -> Opening:
@@ -147,7 +150,7 @@ def opening_of(actions: ActionMap, config: Config) -> Opening:
         case _:
             opening = Opening({})
     if config.noop_max and opening.noop is None:
-        raise ConfigurationError(
+        raise WrongOption(
             f"noop_max is {config.noop_max}, and every action of {config.task} is a move; leave noop_max at 0"
         )
     return opening

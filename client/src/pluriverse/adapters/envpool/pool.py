@@ -1,11 +1,10 @@
-"""Remotes as one EnvPool: send actions to some environments, receive from those that answer first."""
+"""The raw pool underneath: remotes that are sent lists of arrays, and give lists of arrays when they answer."""
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +12,43 @@ from numpy.typing import NDArray
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.adapters.player import Phase
-from pluriverse.env.views import View, make_view
-from pluriverse.errors import Misuse
 
-from .arrays import Stacks, arrays
-from .config import Config, Connection, Rendering
+from .arrays import Stacks
+from .errors import WrongAction, WrongCall
 from .game import Game, Row, opening_of
-from .inputs import Inputs
-from .spec import PoolSpec
+from .spec import STATE, EnvSpec
+
+# The types of a ``Row``, which is what comes after the environment and its player, without the picture; and its place.
+_KINDS: Final = [spec.dtype for name, spec in STATE.items() if name != "obs"][2:]
+_PICTURE: Final = list(STATE).index("obs") - 2
 
 
-class EnvPool:
-    """The base of EnvPool's interfaces. For one thread at a time. Arrays that ``recv`` returns aren't changed later."""
+class RemotePool:
+    """As EnvPool's own pools. For one thread at a time. Arrays that ``_recv`` returns aren't changed later."""
 
-    def __init__(self, env_id: str, config: Config, connection: Connection, rendering: Rendering) -> None:
+    _state_keys: ClassVar[list[str]] = list(STATE)
+
+    def __init__(self, spec: EnvSpec) -> None:
         """Start or find the remotes; blocks until they play.
 
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
         """
-        self.core: Core = open_core(env_id, config, connection, whole_screens=rendering.render_mode is not None)
+        config = spec.config
+        self._spec: EnvSpec = spec
+        self.core: Core = config.open()
         try:
-            self._rendering = rendering
+            spec.described = self.core.actions, self.core.pictures.shape
             self._stacks = Stacks(self.core.n, config.stack_num, self.core.pictures.shape)
-            self.spec: Any = PoolSpec(config, self.core.actions, self._stacks.shape)
-            self._inputs = Inputs(self.spec)
+            self._action_keys: list[str] = list(spec.action_array_spec)
+            # Of what an action is made of, for one environment.
+            self._shapes = {name: part.of_one for name, part in list(spec.action_array_spec.items())[2:]}
             opening = opening_of(self.core.actions, config)
         except BaseException:
             self.core.close()
             raise
-        self._config = config
+        self._waits_for_all = config.batch_size == config.num_envs
         self._games = [Game(config, seed, opening) for seed in config.seeds]
         # The opening actions still to be taken, of environments that begin an episode.
         self._opening: dict[int, deque[Any]] = {}
@@ -52,147 +57,51 @@ class EnvPool:
         self._answered: deque[int] = deque()
         # The results of those whose answer is an episode's first observation.
         self._begun: dict[int, Row] = {}
-        self._view: View | None = None
 
-    def __len__(self) -> int:
-        """Return the number of environments."""
-        return self._config.num_envs
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The options by EnvPool's names."""
-        return self._config._asdict()
-
-    @property
-    def all_env_ids(self) -> NDArray[np.int32]:
-        """0 to ``num_envs`` - 1, int32."""
-        return np.arange(self._config.num_envs, dtype=np.int32)
-
-    @property
-    def is_async(self) -> bool:
-        """Whether ``recv`` returns before all environments have answered."""
-        return self._config.batch_size != self._config.num_envs
-
-    def send(self, action: Any, env_id: Any = None) -> None:
-        """Act on the environments of ``env_id``, by default all; doesn't wait. ``Inputs.read`` has the types.
-
-        Where an episode is over, or none has begun, the action is ignored, and the next episode begins.
-
-        Raises:
-            Misuse: an environment doesn't exist, is named twice, or has been sent to since it was received.
-            ActionError: an action is invalid; nothing was sent to any.
-        """
-        actions = self._inputs.read(action, env_id)
+    def _send(self, action: Sequence[Any]) -> None:
+        """See ``EnvPool.send``; ``action`` has arrays in the order of ``_action_keys``."""
+        env_id, players, *parts = action
+        indices = self._indices(env_id)
+        if players is not env_id and self._indices(players) != indices:
+            raise WrongCall("players.env_id differs from env_id; each environment has one player, which is its number")
+        actions = dict(zip(indices, self._rows(len(indices), parts), strict=True))
         if again := sorted(actions.keys() & self._asked.keys()):
-            raise Misuse(f"environments {again} have not been received since they were sent to; recv comes first")
+            raise WrongCall(f"environments {again} have not been received since they were sent to; recv comes first")
         games = self._games
         self.core.send({index: games[index].choose(each) for index, each in actions.items() if not games[index].done})
-        for index in actions:
+        for index in indices:
             self._asked[index] = None
             if games[index].done:
                 self._begin(index)
 
-    def recv(self, reset: bool = False, return_info: bool = True) -> Any:
-        """Wait for ``batch_size`` environments, whichever answer first; in synchronous mode for all asked, in order.
-
-        ``reset`` leaves out what a reset doesn't return; ``return_info`` is ignored, as in EnvPool.
-
-        Raises:
-            Misuse: fewer than that were asked.
-            RemoteFailed: they didn't answer within ``core.RECEIVE_S`` seconds.
-        """
-        del return_info
-        count = self._config.batch_size if self.is_async else len(self._asked)
+    def _recv(self) -> list[NDArray[Any]]:
+        """See ``EnvPool.recv``; the arrays are in the order of ``_state_keys``."""
+        count = len(self._asked) if self._waits_for_all else self._spec.config.batch_size
         if not 0 < count <= len(self._asked):
-            raise Misuse(
+            raise WrongCall(
                 f"recv waits for {count or 'whoever was asked'}, and {len(self._asked)} environments have been sent "
                 "to or reset since they were received; call send, step, reset or async_reset first"
             )
         asked = list(self._asked)
         observations = np.empty((count, *self._stacks.shape), np.uint8)
-        for row in range(count):
-            while len(self._answered) <= row:
+        for place in range(count):
+            while len(self._answered) <= place:
                 self._take(*self.core.receive(1))
             # One by one, so that pictures are copied while others are waited for.
-            index = self._answered[row]
-            self._stacks.copy_to(index, observations[row if self.is_async else asked.index(index)])
+            index = self._answered[place]
+            self._stacks.copy_to(index, observations[asked.index(index) if self._waits_for_all else place])
         answered = [self._answered.popleft() for _ in range(count)]
-        indices = answered if self.is_async else asked
+        indices = asked if self._waits_for_all else answered
         for index in indices:
             del self._asked[index]
-        return self._to(arrays(indices, [self._row(index) for index in indices], observations), reset)
+        columns = zip(*(self._row(index) for index in indices), strict=True)
+        arrays = [np.array(column, kind) for column, kind in zip(columns, _KINDS, strict=True)]
+        env_id = np.array(indices, np.int32)
+        return [env_id, env_id.copy(), *arrays[:_PICTURE], observations, *arrays[_PICTURE:]]
 
-    def step(self, action: Any, env_id: Any = None) -> Any:
-        """Call ``send`` and ``recv``."""
-        self.send(action, env_id)
-        return self.recv()
-
-    def async_reset(self) -> None:
-        """Begin an episode in every environment; doesn't wait."""
-        self._reset(self._inputs.indices(None))
-
-    def reset(self, env_id: Any = None) -> Any:
-        """Begin new episodes in the environments of ``env_id``, all where it is None, and ``recv``.
-
-        What they have been sent and was not received is given up. In the asynchronous mode this waits for
-        ``batch_size`` environments only, whichever they are; ``async_reset`` and ``recv`` say so.
-
-        Raises:
-            Misuse: an environment doesn't exist, or is named twice; or too few have been asked, see ``recv``.
-        """
-        self._reset(self._inputs.indices(env_id))
-        return self.recv(reset=True)
-
-    def seed(self, seed: Any = None) -> None:
-        """Only warn, as EnvPool does: seeds are given to ``make``."""
-        del seed
-        warnings.warn("seeds are given to make(…, seed=…); seed() does nothing", stacklevel=2)
-
-    def xla(self) -> Any:
-        """Raise an error: remotes can't be compiled.
-
-        Raises:
-            Misuse: always.
-        """
-        raise Misuse("XLA compiles no remotes: time goes on while its programs run; use step, or send and recv")
-
-    def render(self, env_ids: Any = None, camera_id: int | None = None) -> NDArray[np.uint8] | None:
-        """Return the last pictures of some environments, uint8 (n, height, width, 3), RGB; or show one in a window.
-
-        Raises:
-            Misuse: there is no ``render_mode``, or it is "human" and there are several; or a camera is wanted.
-        """
-        if self._rendering.render_mode is None:
-            raise Misuse("render() needs render_mode='rgb_array' or 'human', given to make")
-        if camera_id not in (None, -1):
-            raise Misuse("a remote has one screen and no cameras; leave camera_id at -1")
-        indices = self._inputs.indices(self._rendering.render_env_id if env_ids is None else env_ids)
-        frames = np.stack([self._drawn(index) for index in indices])
-        if self._rendering.render_mode == "rgb_array":
-            return frames
-        if len(frames) > 1:
-            raise Misuse(f"{len(frames)} environments can't be shown in one window; name one of them")
-        self._view = self._view or make_view("human", title=self._config.task)
-        self._view.show(frames[0])
-        return None
-
-    def close(self) -> None:
-        """Disconnect, and remove the remotes that were started; may be called repeatedly."""
-        if self._view is not None:
-            self._view.close()
-            self._view = None
-        self.core.close()
-
-    def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
-        return f"{type(self).__name__}({options})"
-
-    def _to(self, state: Mapping[str, NDArray[Any]], reset: bool) -> Any:
-        """Return a state as this interface has it."""
-        raise NotImplementedError
-
-    def _reset(self, indices: Iterable[int]) -> None:
-        for index in indices:
+    def _reset(self, env_id: Any) -> None:
+        """Begin new episodes; what was sent and not received is given up."""
+        for index in self._indices(env_id):
             self._asked.pop(index, None)
             self._asked[index] = None
             self._begun.pop(index, None)
@@ -200,6 +109,40 @@ class EnvPool:
                 self._answered.remove(index)
             self._games[index].goes_on = False
             self._begin(index)
+
+    def _render(self, env_ids: Any, width: int, height: int, camera_id: int) -> NDArray[np.uint8]:
+        """See ``EnvPool.render``; a height or width of 0: as large as they are."""
+        if camera_id != -1:
+            raise WrongCall("a remote has one screen and no cameras; leave camera_id at -1")
+        size = (height, width) if width > 0 and height > 0 else None
+        pictures = Pictures(PictureOptions(size=size), self.core.pictures.box)
+        return np.stack([pictures.make(self.core.screen(index)) for index in self._indices(env_ids)])
+
+    def _indices(self, env_id: Any) -> list[int]:
+        array = np.asarray(env_id)
+        n = len(self._games)
+        if array.ndim > 1 or array.dtype.kind not in "iu":
+            raise WrongCall(f"env_id is {env_id!r:.80}; expected integers of 0 to {n - 1}")
+        indices = cast("list[int]", array.reshape(-1).tolist())
+        if not indices or min(indices) < 0 or max(indices) >= n:
+            raise WrongCall(f"env_id is {indices!r:.80}; expected some of 0 to {n - 1}")
+        if len(set(indices)) < len(indices):
+            raise WrongCall(f"env_id is {indices!r:.80}; each environment can be named once in a call")
+        return indices
+
+    def _rows(self, n: int, parts: Iterable[Any]) -> Sequence[Any]:
+        """Return the action of each of ``n`` environments."""
+        arrays = {name: np.asarray(part) for name, part in zip(self._shapes, parts, strict=True)}
+        for name, array in arrays.items():
+            if array.shape != (expected := (n, *self._shapes[name])):
+                raise WrongAction(
+                    f"{name!r} is of shape {array.shape}; expected {expected}: a row for each environment"
+                )
+        if "action" in arrays:
+            action = arrays["action"]
+            return list(action) if action.ndim > 1 else action.tolist()
+        names = [name.partition(".")[2] for name in arrays]
+        return [dict(zip(names, row, strict=True)) for row in zip(*arrays.values(), strict=True)]
 
     def _begin(self, index: int) -> None:
         """Begin an episode, or the rest of one; ``_open`` goes on with it."""
@@ -236,25 +179,3 @@ class EnvPool:
         keep(index, self.core.picture(index))
         self._begun[index] = game.begun(self.core.result(index))
         self._answered.append(index)
-
-    def _drawn(self, index: int) -> NDArray[np.uint8]:
-        width, height = self._rendering.render_width, self._rendering.render_height
-        size = (height, width) if width > 0 and height > 0 else None
-        return Pictures(PictureOptions(size=size), self.core.pictures.box).make(self.core.screen(index))
-
-
-def open_core(env_id: str, config: Config, connection: Connection, *, whole_screens: bool = False) -> Core:
-    """Start or find the remotes of an EnvPool."""
-    size = None
-    if config.img_height is not None and config.img_width is not None:
-        size = (config.img_height, config.img_width)
-    return Core(
-        env_id,
-        connection.remotes if connection.remotes is not None else config.num_envs,
-        actions=cast("Any", connection.actions),
-        pictures=PictureOptions(connection.crop, size, config.gray_scale),
-        frame_skip=config.frame_skip,
-        fps=connection.fps,
-        whole_screens=whole_screens,
-        **connection.options,
-    )

@@ -3,55 +3,123 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from dm_env import specs
+from gymnasium import spaces
+from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
+from pluriverse_protocol.env_spaces import Choice, Spaces
 
-from pluriverse.adapters.actions import BUTTONS, ActionMap, Kind
-from pluriverse.errors import ConfigurationError, needed
+from pluriverse.adapters.actions import BUTTONS, ActionMap
 
+from .arrays import as_tuple, nested, state_tuple
 from .config import Config
+from .errors import WrongOption
 
-_INT32: Final = np.iinfo(np.int32)
-_FLOAT32: Final = np.finfo(np.float32)
+_INT32: Final = (-(2**31), 2**31 - 1)
+_FLOAT32: Final = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
+_FLAG: Final = (False, True)
+_EACH_ALIKE: Final[tuple[list[int], list[int]]] = ([], [])
 
-ENV_ID: Final = "env_id"
-PLAYERS_ENV_ID: Final = "players.env_id"
 
-
-@dataclass(frozen=True, slots=True)
 class ArraySpec:
-    """One array of an environment. A first size of -1 stands for the players, of which there is one."""
+    """One array of an environment, without the batch."""
 
-    dtype: Any
-    shape: tuple[int, ...]
-    minimum: Any = _INT32.min
-    maximum: Any = _INT32.max
+    def __init__(
+        self,
+        dtype: Any,
+        shape: list[int],
+        bounds: tuple[Any, Any] = _INT32,
+        element_wise_bounds: tuple[Any, Any] = _EACH_ALIKE,
+        is_discrete: bool = False,
+    ) -> None:
+        """A -1 in ``shape`` is for the players, who are one. ``element_wise_bounds`` that aren't empty win."""
+        self.dtype: Any = np.dtype(dtype)
+        self.shape: list[int] = shape
+        self.is_discrete: bool = is_discrete
+        self.minimum, self.maximum = (
+            np.array(each) if len(each) else bound for each, bound in zip(element_wise_bounds, bounds, strict=True)
+        )
 
     @property
     def of_one(self) -> tuple[int, ...]:
         """The shape for one environment."""
-        return self.shape[1:] if self.shape[:1] == (-1,) else self.shape
+        return tuple(size for size in self.shape if size != -1)
+
+    @property
+    def choices(self) -> tuple[int, int] | None:
+        """The first and the number of the integers that it can be, if that is a single one of a few."""
+        few = np.issubdtype(self.dtype, np.integer) and self.of_one == () and self.maximum < 2**20
+        return (int(self.minimum), int(self.maximum) - int(self.minimum) + 1) if few else None
+
+    def space(self) -> Any:
+        """Return Gymnasium's space."""
+        if self.choices is not None:
+            return spaces.Discrete(self.choices[1], start=self.choices[0])
+        return spaces.Box(self.minimum, self.maximum, self.of_one, self.dtype)
+
+    def spec(self, name: str) -> Any:
+        """Return dm_env's spec, which has the last part of ``name``."""
+        name = name.replace(":", ".").rpartition(".")[2]
+        if self.choices is not None and self.choices[0] == 0:
+            return specs.DiscreteArray(self.choices[1], self.dtype, name)
+        return specs.BoundedArray(self.of_one, self.dtype, self.minimum, self.maximum, name)
+
+    def __repr__(self) -> str:
+        return f"ArraySpec(shape={self.shape}, dtype={self.dtype}, minimum={self.minimum}, maximum={self.maximum})"
 
 
-class PoolSpec:
-    """The options, observations and actions of an EnvPool, each for one environment, without the batch."""
+# EnvPool's names of what ``recv`` returns, in its order; then ours.
+STATE: Final[Mapping[str, ArraySpec]] = {
+    "info:env_id": ArraySpec(np.int32, []),
+    "info:players.env_id": ArraySpec(np.int32, [-1]),
+    "elapsed_step": ArraySpec(np.int32, []),
+    "done": ArraySpec(np.bool_, [], _FLAG),
+    "reward": ArraySpec(np.float32, [-1], _FLOAT32),
+    "discount": ArraySpec(np.float32, [-1], (0.0, 1.0)),
+    "step_type": ArraySpec(np.int32, []),
+    "trunc": ArraySpec(np.bool_, [], _FLAG),
+    "obs": ArraySpec(np.uint8, [], (0, 255)),  # of a shape that follows from the options
+    "info:lives": ArraySpec(np.int32, [-1]),
+    "info:reward": ArraySpec(np.float32, [-1], _FLOAT32),
+    "info:terminated": ArraySpec(np.int32, [-1], (0, 1)),
+    "info:pluriverse.lost": ArraySpec(np.bool_, [], _FLAG),
+}
 
-    def __init__(self, config: Config, actions: ActionMap, stack: tuple[int, int, int]) -> None:
-        """``stack`` is the shape of an observation: (channels, height, width).
+
+class EnvSpec:
+    """The options, observations and actions of an EnvPool, each for one environment."""
+
+    gen_config: ClassVar[type[Config]] = Config
+    _config_keys: ClassVar[list[str]] = list(Config._fields)
+    _default_config_values: ClassVar[tuple[Any, ...]] = Config()
+    _state_keys: ClassVar[list[str]] = list(STATE)
+
+    def __init__(self, config: tuple[Any, ...]) -> None:
+        """``config`` has the values of ``gen_config``.
 
         Raises:
-            ConfigurationError: the actions aren't arrays.
+            ConfigurationError: an option is wrong; says which and why.
         """
-        self.config: Config = config
-        self.kind: Kind = actions.kind
-        self.state_array_spec: Mapping[str, ArraySpec] = _state(stack)
-        self.action_array_spec: Mapping[str, ArraySpec] = {
-            ENV_ID: ArraySpec(np.int32, ()),
-            PLAYERS_ENV_ID: ArraySpec(np.int32, (-1,)),
-            **_actions(actions),
-        }
+        self.config: Config = Config(*config).checked()
+
+    @cached_property
+    def described(self) -> tuple[ActionMap, tuple[int, int, int]]:
+        """The actions, and the shape of a picture: (height, width, channels).
+
+        They are known of Atari games; of others a remote is asked, unless an EnvPool was made with this spec.
+        """
+        config = self.config
+        if config.is_atari and config.actions in ("auto", "discrete") and config.img_height and config.img_width:
+            numbers = range(len(ACTIONS)) if config.full_action_space else MINIMAL_ACTIONS[config.task]
+            choices = tuple(Choice(ACTIONS[number], ()) for number in numbers)
+            picture = (config.img_height, config.img_width, 1 if config.gray_scale else 3)
+            return ActionMap(Spaces(discrete=choices), (0, 0, 1, 1)), picture
+        alone = config if config.remotes is not None else config._replace(num_envs=1)
+        with alone.open() as core:
+            return core.actions, core.pictures.shape
 
     @property
     def reward_threshold(self) -> float | None:
@@ -59,125 +127,59 @@ class PoolSpec:
         return self.config.reward_threshold
 
     @property
-    def action_parts(self) -> dict[str, ArraySpec]:
-        """The arrays that an action is made of: ``action``, or several that begin with ``action.``."""
-        return {name: spec for name, spec in self.action_array_spec.items() if name.startswith("action")}
+    def state_array_spec(self) -> dict[str, ArraySpec]:
+        """What ``recv`` returns, by EnvPool's names."""
+        height, width, channels = self.described[1]
+        stack = [self.config.stack_num * channels, height, width]
+        return {**STATE, "obs": ArraySpec(np.uint8, stack, (0, 255))}
+
+    @property
+    def action_array_spec(self) -> dict[str, ArraySpec]:
+        """What ``send`` takes: who acts, and ``action`` or several that begin with ``action.``."""
+        actions = self.described[0]
+        who = {"env_id": ArraySpec(np.int32, []), "players.env_id": ArraySpec(np.int32, [-1])}
+        keys = ArraySpec(np.int32, [-1, len(actions.keys)], (0, 1))
+        match actions.kind:
+            case "discrete":
+                return {**who, "action": ArraySpec(np.int32, [-1], (0, actions.n - 1))}
+            case "keys":
+                return {**who, "action": keys}
+            case "pointer":
+                _, _, width, height = actions.box
+                pointer = ArraySpec(np.int32, [-1, 2], element_wise_bounds=([0, 0], [width - 1, height - 1]))
+                parts = {"action.pointer": pointer, "action.buttons": ArraySpec(np.int32, [-1, BUTTONS], (0, 1))}
+                return {**who, **parts, **({"action.keys": keys} if actions.keys else {})}
+            case "events":
+                raise WrongOption(
+                    "EnvPool's actions are arrays, and lists of events are none; leave actions at 'auto', or 'keys', "
+                    "'pointer' or 'discrete', or play this environment with pluriverse.make"
+                )
+
+    def observation_spec(self) -> Any:
+        """Return dm_env's specs of an observation, a named tuple."""
+        return state_tuple({name: spec.spec(name) for name, spec in self.state_array_spec.items()})
+
+    def action_spec(self) -> Any:
+        """Return dm_env's spec of an action, or a named tuple of all that ``send`` takes if it has several parts."""
+        parts = {name: spec.spec(name) for name, spec in self.action_array_spec.items()}
+        return parts["action"] if "action" in parts else as_tuple("Action", nested(parts))
 
     @property
     def observation_space(self) -> Any:
         """Gymnasium's space of an observation: a Box of uint8."""
-        return _space(self.state_array_spec["obs"])
+        return self.state_array_spec["obs"].space()
 
     @property
     def action_space(self) -> Any:
         """Gymnasium's space of an action: Discrete, a Box of 0 and 1 for each key, or a Dict."""
-        spaces = {name: _space(spec) for name, spec in self.action_parts.items()}
-        if len(spaces) == 1:
-            return spaces["action"]
-        parts = {name.partition(".")[2]: space for name, space in spaces.items()}
-        gymnasium_spaces = _gymnasium_spaces()
-        return gymnasium_spaces.Dict({"action": gymnasium_spaces.Dict(parts)})
+        parts = {name: spec.space() for name, spec in self.action_array_spec.items() if name.startswith("action")}
+        if "action" in parts:
+            return parts["action"]
+        action: Any = spaces.Dict(nested(parts)["action"])
+        return spaces.Dict({"action": action})
 
     gymnasium_observation_space = observation_space
     gymnasium_action_space = action_space
 
-    def observation_spec(self) -> Any:
-        """Return dm_env's specs of an observation, a named tuple."""
-        names = [name for name in self.state_array_spec if name.startswith(("obs", "info:"))]
-        return state_tuple({name: _spec(name, self.state_array_spec[name]) for name in names})
-
-    def action_spec(self) -> Any:
-        """Return dm_env's spec of an action, or a dict of the specs of its parts."""
-        specs = {name: _spec(name, spec) for name, spec in self.action_parts.items()}
-        return specs["action"] if len(specs) == 1 else specs
-
     def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in self.config._asdict().items())
-        return f"{type(self).__name__}({options})"
-
-
-class Players(NamedTuple):
-    """The environment of each player."""
-
-    env_id: Any
-
-
-class State(NamedTuple):
-    """dm_env's observation: arrays, or their specs."""
-
-    env_id: Any
-    players: Players
-    obs: Any
-    lives: Any
-    reward: Any
-    terminated: Any
-    lost: Any
-
-
-def state_tuple(values: Mapping[str, Any]) -> State:
-    """Return dm_env's observation, of values by the names of ``state_array_spec``."""
-    info = {name: values[f"info:{name}"] for name in ("env_id", "lives", "reward", "terminated", "lost")}
-    return State(obs=values["obs"], players=Players(values[f"info:{PLAYERS_ENV_ID}"]), **info)
-
-
-def _state(stack: tuple[int, int, int]) -> dict[str, ArraySpec]:
-    reward = ArraySpec(np.float32, (-1,), float(_FLOAT32.min), float(_FLOAT32.max))
-    flag = ArraySpec(np.bool_, (), False, True)
-    return {
-        f"info:{ENV_ID}": ArraySpec(np.int32, ()),
-        f"info:{PLAYERS_ENV_ID}": ArraySpec(np.int32, (-1,)),
-        "elapsed_step": ArraySpec(np.int32, ()),
-        "done": flag,
-        "reward": reward,
-        "discount": ArraySpec(np.float32, (-1,), 0.0, 1.0),
-        "step_type": ArraySpec(np.int32, ()),
-        "trunc": flag,
-        "obs": ArraySpec(np.uint8, stack, 0, 255),
-        "info:lives": ArraySpec(np.int32, (-1,)),
-        "info:reward": reward,
-        "info:terminated": ArraySpec(np.int32, (-1,), 0, 1),
-        "info:lost": flag,
-    }
-
-
-def _actions(actions: ActionMap) -> dict[str, ArraySpec]:
-    keys = ArraySpec(np.int32, (-1, len(actions.keys)), 0, 1)
-    match actions.kind:
-        case "discrete":
-            return {"action": ArraySpec(np.int32, (-1,), 0, actions.n - 1)}
-        case "keys":
-            return {"action": keys}
-        case "pointer":
-            _, _, width, height = actions.box
-            parts = {
-                "action.pointer": ArraySpec(np.int32, (-1, 2), np.zeros(2, np.int32), np.array([width, height]) - 1),
-                "action.buttons": ArraySpec(np.int32, (-1, BUTTONS), 0, 1),
-            }
-            return {**parts, "action.keys": keys} if actions.keys else parts
-        case "events":
-            raise ConfigurationError(
-                "EnvPool's actions are arrays, and lists of events are none; leave actions at 'auto', or 'keys', "
-                "'pointer' or 'discrete', or play this environment with pluriverse.make"
-            )
-
-
-def _space(spec: ArraySpec) -> Any:
-    spaces = _gymnasium_spaces()
-    if spec.of_one == () and np.issubdtype(spec.dtype, np.integer):
-        return spaces.Discrete(int(spec.maximum) - int(spec.minimum) + 1, start=int(spec.minimum))
-    return spaces.Box(spec.minimum, spec.maximum, spec.of_one, spec.dtype)
-
-
-def _spec(name: str, spec: ArraySpec) -> Any:
-    with needed("dm_env", extra="dm_env"):
-        from dm_env import specs
-    name = name.rpartition(":")[2].rpartition(".")[2]
-    if spec.of_one == () and np.issubdtype(spec.dtype, np.integer) and spec.minimum == 0 and spec.maximum < _INT32.max:
-        return specs.DiscreteArray(int(spec.maximum) + 1, spec.dtype, name)
-    return specs.BoundedArray(spec.of_one, spec.dtype, spec.minimum, spec.maximum, name)
-
-
-def _gymnasium_spaces() -> Any:
-    with needed("Gymnasium", extra="gymnasium"):
-        from gymnasium import spaces
-    return spaces
+        return f"{type(self).__name__}{repr(self.config).removeprefix('Config')}"

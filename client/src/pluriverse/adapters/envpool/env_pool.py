@@ -1,0 +1,276 @@
+"""Remotes as one EnvPool, with the interfaces of Gymnasium and of dm_env."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+from dm_env import Environment, TimeStep
+from gymnasium import Env
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from pluriverse.env.views import View, make_view
+
+from .arrays import flat, nested, state_tuple
+from .errors import WrongAction, WrongCall
+from .pool import RemotePool
+from .spec import EnvSpec
+
+if TYPE_CHECKING:
+
+    class _Gymnasium:
+        """Hides methods and attributes whose types differ from an EnvPool's."""
+
+    _DmEnv = _Gymnasium
+else:
+    _DmEnv = Environment
+
+    class _Gymnasium(VectorEnv, Env):
+        """Wrappers ask for either of them."""
+
+
+class EnvPool(RemotePool):
+    """What the interfaces have in common: send actions to some environments, receive from those that answer first."""
+
+    def __init__(self, spec: EnvSpec) -> None:
+        """See ``RemotePool``."""
+        super().__init__(spec)
+        self.spec: Any = spec
+        self._view: View | None = None
+
+    def __len__(self) -> int:
+        """Return the number of environments."""
+        return self._spec.config.num_envs
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options by EnvPool's names, then ours."""
+        return self._spec.config._asdict()
+
+    @property
+    def all_env_ids(self) -> NDArray[np.int32]:
+        """0 to ``num_envs`` - 1, int32."""
+        return np.arange(len(self), dtype=np.int32)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether ``recv`` returns before all environments have answered."""
+        return not self._waits_for_all
+
+    def send(self, action: Any, env_id: Any = None) -> None:
+        """Act on the environments of ``env_id``, by default all; doesn't wait.
+
+        ``action`` is an array with a row for each environment, of whole numbers of any type; or a dict of int32 arrays
+        with the spec's names, which may have ``env_id`` itself. Where an episode is over, or none has begun, the action
+        is ignored, and the next episode begins.
+
+        Raises:
+            Misuse: an environment doesn't exist, is named twice, or has been sent to since it was received.
+            ActionError: a dtype, a shape, a name or a number is wrong; nothing was sent to any.
+        """
+        self._send(self._from(action, env_id))
+
+    def recv(self, reset: bool = False, return_info: bool = True) -> Any:
+        """Wait for ``batch_size`` environments, whichever answer first; in synchronous mode for all asked, in order.
+
+        ``reset`` leaves out what a reset doesn't return; ``return_info`` is ignored, as in EnvPool.
+
+        Raises:
+            Misuse: fewer than that were asked.
+            RemoteFailed: they didn't answer within ``core.RECEIVE_S`` seconds.
+        """
+        return self._to(self._recv(), reset, return_info)
+
+    def step(self, action: Any, env_id: Any = None) -> Any:
+        """Call ``send`` and ``recv``."""
+        self.send(action, env_id)
+        return self.recv()
+
+    def async_reset(self) -> None:
+        """Begin an episode in every environment; doesn't wait."""
+        self._reset(self.all_env_ids)
+
+    def reset(self, env_id: Any = None) -> Any:
+        """Begin new episodes in the environments of ``env_id``, all where it is None, and ``recv``.
+
+        What they have been sent and was not received is given up. In the asynchronous mode this waits for
+        ``batch_size`` environments only, whichever they are; ``async_reset`` and ``recv`` say so.
+
+        Raises:
+            Misuse: an environment doesn't exist, or is named twice; or too few have been asked, see ``recv``.
+        """
+        self._reset(self.all_env_ids if env_id is None else env_id)
+        return self.recv(reset=True)
+
+    def seed(self, seed: Any = None) -> None:
+        """Only warn, as EnvPool does: seeds are given to ``make``."""
+        del seed
+        warnings.warn("seeds are given to make(…, seed=…); seed() does nothing", stacklevel=2)
+
+    def xla(self) -> Any:
+        """Raise ``Misuse``: remotes can't be compiled."""
+        raise WrongCall("XLA compiles no remotes: time goes on while its programs run; use step, or send and recv")
+
+    def render(self, env_ids: Any = None, camera_id: int | None = None) -> NDArray[np.uint8] | None:
+        """Return the last pictures of some environments, uint8 (n, height, width, 3), RGB; or show one in a window.
+
+        Raises:
+            Misuse: there is no ``render_mode``, or it is "human" and there are several; or a camera is wanted.
+        """
+        config = self._spec.config
+        if config.render_mode is None:
+            raise WrongCall("render() needs render_mode='rgb_array' or 'human', given to make")
+        ids = config.render_env_id if env_ids is None else env_ids
+        frames = self._render(ids, config.render_width, config.render_height, -1 if camera_id is None else camera_id)
+        if config.render_mode == "rgb_array":
+            return frames
+        if len(frames) > 1:
+            raise WrongCall(f"{len(frames)} environments can't be shown in one window; name one of them")
+        self._view = self._view or make_view("human", title=config.task)
+        self._view.show(frames[0])
+        return None
+
+    def close(self) -> None:
+        """Disconnect, and remove the remotes that were started; may be called repeatedly."""
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+        self.core.close()
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
+        return f"{type(self).__name__}({options})"
+
+    __str__ = __repr__
+
+    def _from(self, action: Any, env_id: Any = None) -> list[Any]:
+        """Return what ``_send`` takes."""
+        if isinstance(action, Mapping):
+            named = flat(cast("Mapping[str, Any]", action))
+            for name, value in named.items():
+                if np.asarray(value).dtype != np.int32:
+                    raise WrongAction(f"{name!r} is of {np.asarray(value).dtype}; expected int32 within a dict")
+        else:
+            named = {"action": _whole(action)}
+        if env_id is not None:
+            named["env_id"] = env_id
+        named.setdefault("env_id", self.all_env_ids)
+        named.setdefault("players.env_id", named["env_id"])
+        if named.keys() != set(self._action_keys):
+            raise WrongAction(
+                f"the action has {', '.join(map(repr, named))}; expected a dict of {', '.join(self._action_keys)}"
+            )
+        return [named[name] for name in self._action_keys]
+
+    def _to(self, state_values: Sequence[Any], reset: bool, return_info: bool) -> Any:
+        """Return what ``_recv`` returned as this interface has it."""
+        raise NotImplementedError
+
+    def _named(self, state_values: Sequence[Any]) -> dict[str, Any]:
+        return dict(zip(self._state_keys, state_values, strict=True))
+
+
+class GymnasiumEnvPool(EnvPool, _Gymnasium):
+    """``reset`` returns (observations, info), ``step`` (observations, rewards, terminated, truncated, info)."""
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": ["rgb_array", "human"],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(self, spec: EnvSpec) -> None:
+        """See ``RemotePool``."""
+        super().__init__(spec)
+        self.observation_space: Any = self.spec.observation_space
+        self.single_observation_space: Any = self.observation_space
+        self.action_space: Any = self.spec.action_space
+        self.single_action_space: Any = self.action_space
+
+    @property
+    def num_envs(self) -> int:
+        """The number of environments."""
+        return len(self)
+
+    @property
+    def is_vector_env(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def render_mode(self) -> str | None:
+        """The mode given to ``make``."""
+        return self.spec.config.render_mode
+
+    def reset(self, env_id: Any = None, *, seed: Any = None, options: Mapping[str, Any] | None = None) -> Any:
+        """See ``EnvPool.reset``; ``options`` may have ``reset_mask``, bool of shape (num_envs,), instead of ``env_id``.
+
+        Raises:
+            Misuse: see ``EnvPool.reset``; or there is no such option, or the mask is invalid.
+        """
+        if seed is not None:
+            warnings.warn("seeds are given to make(…, seed=…); reset(seed=…) is ignored", stacklevel=2)
+        mask = self._masked(options or {})
+        if mask is not None and env_id is not None:
+            raise WrongCall("env_id and options['reset_mask'] both say which environments; give one of them")
+        return super().reset(env_id if mask is None else mask)
+
+    def close(self, **kwargs: Any) -> None:
+        """See ``EnvPool.close``; Gymnasium's options are ignored."""
+        del kwargs
+        super().close()
+
+    def _masked(self, options: Mapping[str, Any]) -> NDArray[Any] | None:
+        if unknown := sorted(options.keys() - {"reset_mask"}):
+            raise WrongCall(f"reset knows no options {', '.join(unknown)}; expected reset_mask")
+        if options.get("reset_mask") is None:
+            return None
+        mask = np.asarray(options["reset_mask"])
+        if mask.shape != (len(self),) or mask.dtype != np.bool_ or not mask.any():
+            raise WrongCall(f"reset_mask is {mask!r:.80}; expected a bool for each of {len(self)}, one True at least")
+        return np.flatnonzero(mask)
+
+    def _to(self, state_values: Sequence[Any], reset: bool, return_info: bool) -> Any:
+        del return_info
+        state = nested(self._named(state_values))
+        info = state["info"]
+        info["elapsed_step"] = state["elapsed_step"]
+        truncated = state["trunc"]
+        info["pluriverse"]["TimeLimit.truncated"] = truncated & (info["terminated"] == 0)
+        if reset:
+            return state["obs"], info
+        return state["obs"], state["reward"], state["done"] & ~truncated, truncated, info
+
+
+class DMEnvPool(EnvPool, _DmEnv):
+    """``reset`` and ``step`` return a TimeStep; its observation is a named tuple, ``observation_spec`` has its fields.
+
+    As in EnvPool, and unlike dm_env, discounts are 0 at every end of an episode, also at a limit of steps.
+    """
+
+    def observation_spec(self) -> Any:
+        """Return a named tuple of the specs of one environment."""
+        return self.spec.observation_spec()
+
+    def action_spec(self) -> Any:
+        """Return the spec of one environment's action, or a named tuple of the specs of its parts."""
+        return self.spec.action_spec()
+
+    def _to(self, state_values: Sequence[Any], reset: bool, return_info: bool) -> Any:
+        del reset, return_info
+        state = self._named(state_values)
+        # dm_env's StepType is for one environment; here it is an array of their numbers.
+        return TimeStep(state["step_type"], state["reward"], state["discount"], state_tuple(state))
+
+
+def _whole(value: Any) -> NDArray[Any]:
+    array = np.asarray(value)
+    whole = array
+    if array.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            whole = array.astype(np.int32)
+    if array.dtype.kind not in "iuf" or (whole is not array and not np.array_equal(whole, array)):
+        raise WrongAction(f"the action is an array of {array.dtype}: {value!r:.80}; expected whole numbers")
+    return whole
