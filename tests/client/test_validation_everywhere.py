@@ -5,12 +5,15 @@ Calls and parameters are found by looking, so that a new one is covered by itsel
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import gymnasium
 import numpy as np
 import pluriverse
 import pytest
@@ -110,6 +113,7 @@ ALSO: Final[dict[str, set[str]]] = {
     "Literal": {"str"},
     "Kind": {"str"},
     "Measured": {"bool", "str"},
+    "Nest": set(),
 }
 
 IMPOSSIBLE: Final = [float("nan"), float("inf"), -float("inf")]
@@ -122,6 +126,7 @@ WRONG: Final[dict[str, list[Any]]] = {
     "crop": [84, (84,), (0, 0, 84), (-1, 0, 5, 5), (0, 0, 0, 5), (0.5, 0, 5, 5), "0011"],
     "discount": [0.0, -1.0, 1.5, *IMPOSSIBLE],
     "env_id": ["", "x" * 1000],
+    "env_options": [5, "nonsense", [1], {1: 2}, {"mode": object()}, {"mode": float("nan")}],
     "env_type": ["nonsense"],
     "fps": [0, -1, 1e9, 10**400, *IMPOSSIBLE],
     "frame_skip": [0, -1],
@@ -185,3 +190,91 @@ def test_what_cannot_be_is_told_before_a_remote_starts(call: Call, parameter: in
 def test_what_can_be_starts_one(call: Call) -> None:
     with pytest.raises(Started):
         call.function(**call.given)
+
+
+# ── calls of an environment that plays ───────────────────────────────────────────────────────────────────────────────
+
+PLAYING: Final[dict[str, Callable[[], Any]]] = {
+    "make": lambda: pluriverse.make(LAKE, "local:1"),
+    "gymnasium.PluriverseEnv": lambda: PluriverseEnv(LAKE, remotes="local:1"),
+    "gymnasium.PluriverseVectorEnv": lambda: PluriverseVectorEnv(LAKE, remotes="local:1"),
+    "dm_env.load": lambda: dm_env.load(LAKE, "local:1"),
+    "alf.load": lambda: alf.load(LAKE, "local:1"),
+}
+
+# Of VectorEnv, for wrappers and adapters; and what takes anything, since it ignores it.
+NOT_FOR_AGENTS: Final = {"step_some", "changed", "vision", "send_events", "open_viewer", "open_screens", "described"}
+IGNORED: Final = {"EnvPool.seed.seed", "EnvPool.recv.return_info", "EnvPool.recv.reset"}
+
+# What else a call is given.
+GIVEN: Final[dict[str, Any]] = {"index": 0, "action_n": [[]], "timeout_s": 0.0}
+
+WRONG.update(
+    {
+        "action": [object(), "nonsense", 1.5, float("nan"), None, -1, 10**6, [[1]], 10**400],
+        "actions": ["nonsense", "", object(), 1.5, [float("nan")], [-1], [10**6], [0, 0], []],
+        "action_n": [object(), "nonsense", 1, None, [1], [[1]], [["nonsense"]], [[("KeyEvent", 1.5, True)]], [[], []]],
+        "env_id": ["", "x" * 1000, -1, 5, 1.5, [0, 0], object(), float("nan")],
+        "env_ids": [-1, 5, 1.5, [0, 0], "nonsense", object()],
+        "camera_id": [0, 5, "nonsense"],
+        "index": [-1, 1, 10**30],
+        "indices": [[1], [-1], ["nonsense"], 1.5],
+        "mode": ["nonsense", ""],
+        "options": [{"nonsense": 1}, 5, "nonsense", [1]],
+        "timeout_s": [-1, 1e300, *IMPOSSIBLE],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def playing(request: pytest.FixtureRequest) -> Generator[Any]:
+    env = PLAYING[request.param]()
+    try:
+        env.reset()
+        yield env
+    finally:
+        env.close()
+
+
+def agents_calls(env: Any) -> Iterator[Call]:
+    for name, method in inspect.getmembers(env, inspect.ismethod):
+        is_ours = method.__func__.__module__.startswith("pluriverse.")
+        if is_ours and not name.startswith("_") and name not in {"configure", "close", *NOT_FOR_AGENTS}:
+            yield Call(method.__qualname__, method, {})
+
+
+def check_playing(call: Call, parameter: inspect.Parameter) -> None:
+    if f"{call.name}.{parameter.name}" in IGNORED:
+        return
+    needed = {each.name: GIVEN[each.name] for each in call.parameters() if each.name in GIVEN}
+
+    @settings(max_examples=25, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+    @given(wrong_values(parameter))
+    def check(value: Any) -> None:
+        fails_clearly(Call(call.name, call.function, needed), parameter.name, value)
+
+    check()
+
+
+@pytest.mark.parametrize("playing", PLAYING, indirect=True)
+def test_wrong_values_of_calls_are_told_at_once(playing: Any) -> None:
+    checked = [check_playing(call, each) for call in agents_calls(playing) for each in call.parameters()]
+    assert checked
+
+
+@pytest.mark.parametrize("playing", PLAYING, indirect=True)
+def test_environment_that_is_pickled_says_what_to_pickle(playing: Any) -> None:
+    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
+        pickle.dumps(playing)
+    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
+        copy.deepcopy(playing)
+
+
+@pytest.mark.parametrize("name", PLAYING)
+def test_step_after_close_says_so(name: str) -> None:
+    env = PLAYING[name]()
+    env.reset()
+    action: Any = [[]] if name == "make" else np.zeros(1, np.int64) if "pool" in name or "Vector" in name else 0
+    env.close()
+    with pytest.raises((pluriverse.Closed, gymnasium.error.ClosedEnvironmentError), match="closed"):
+        env.step(action)

@@ -99,6 +99,14 @@ def integers(
         refuse(name, value, expected)
 
 
+def indices(name: str, value: Any, n: int) -> list[int]:
+    """Return integers of 0 to ``n`` - 1, as many as there are."""
+    items = sequence(value)
+    if items is None:
+        refuse(name, value, "a list of integers")
+    return [integer(name, item, 0, n - 1) for item in items]
+
+
 def picture_size(value: Any, name: str = "size") -> tuple[int, int] | None:
     """Return (height, width) in pixels; None: as it is."""
     if value is None:

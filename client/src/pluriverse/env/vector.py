@@ -296,7 +296,7 @@ class VectorEnv(Env):
         """
         connections = self._require()
         timeout_s = validation.number("timeout_s", timeout_s, 0, MAX_WAIT_S)
-        chosen = range(self.n) if indices is None else [self._index(index) for index in indices]
+        chosen = range(self.n) if indices is None else validation.indices("indices", indices, self.n)
 
         def something_new() -> bool:
             if connections.signal.count != self._seen_signals:

@@ -17,7 +17,7 @@ from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.player import Phase, StepResult
 from pluriverse.env.base import seed_each
-from pluriverse.errors import Misuse
+from pluriverse.errors import ActionError, Misuse
 from pluriverse.remotes import RemoteManager
 
 from .batches import ObservationBatch, batch_infos, infos_of
@@ -144,7 +144,10 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             Misuse: there aren't ``num_envs`` actions.
         """
         core = self.core
-        each: list[Any] = list(iterate(self.action_space, actions))
+        try:
+            each: list[Any] = list(iterate(self.action_space, actions))
+        except (TypeError, ValueError, LookupError) as error:
+            raise ActionError(f"the actions are {actions!r:.80}; expected one for each environment: {error}") from None
         if len(each) != self.num_envs:
             raise Misuse(f"there are {len(each)} actions for {self.num_envs} environments; expected one for each")
         over = [i for i in range(self.num_envs) if core.phase(i) is Phase.ENDED]
