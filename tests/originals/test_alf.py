@@ -225,8 +225,8 @@ REASONS: Final = {
     "data_structures.clear_batch_info": "can't: it is of ALF's replay buffer",
     "nest.utils": "can't: it is layers of networks",
     "a named tuple's leaves come in the order of its fields' names": "differs: in that of its fields, as in dm-tree",
-    "`sample()` follows `torch.manual_seed`": "differs: `numpy.random.seed`, also where there is no torch",
-    "`numpy_sample()` gives ALF's very numbers of a `RandomState`": (
+    "sample() follows torch.manual_seed": "differs: `numpy.random.seed`, also where there is no torch",
+    "numpy_sample() gives ALF's very numbers of a RandomState": (
         "differs: others, which lie between bounds that are arrays too"
     ),
     "wrappers of Gymnasium's environments step with four results": "differs: five, as in Gymnasium",
@@ -235,10 +235,10 @@ REASONS: Final = {
         'differs: only its own episode, with `env_info["crashed"]`, and another process takes its place'
     ),
     "steps come from processes through shared memory": "differs: through sockets, as `ParallelAlfEnvironment`'s",
-    "`start_method` chooses how processes begin": "differs: each is a fresh interpreter, without inherited locks",
-    "`seed()` and `get_info()` raise where an environment has none": "differs: nothing is seeded, and there is no info",
-    "`current_time_step()` is None before the first reset": "differs: it begins an episode, as the documentation says",
-    "`alf.configurable` and gin set parameters": "can't: they are ALF's; `functools.partial` does the same",
+    "start_method chooses how processes begin": "differs: each is a fresh interpreter, without inherited locks",
+    "seed() and get_info() raise where an environment has none": "differs: nothing is seeded, and there is no info",
+    "current_time_step() is None before the first reset": "differs: it begins an episode, as the documentation says",
+    "alf.configurable and gin set parameters": "can't: they are ALF's; `functools.partial` does the same",
 }
 
 
@@ -370,30 +370,30 @@ def environments_behave() -> dict[str, Callable[[], Any]]:
 
     first = restart(CUBE.numpy_zeros(), ROW)
     return {
-        "`step()` begins an episode before the first `reset()` and after a LAST step": automatic_reset,
+        "step() begins an episode before the first reset() and after a LAST step": automatic_reset,
         "an outcome ends an episode with discount 0": outcome,
         "a limit of Gymnasium's own ends an episode with discount 0": gym_limit,
-        "`load()` limits episodes by `TimeLimit`, and `max_episode_steps=0` doesn't": lambda: (
+        "load() limits episodes by TimeLimit, and max_episode_steps=0 doesn't": lambda: (
             isinstance(_loaded(), TimeLimit) and not isinstance(_loaded(max_episode_steps=0), TimeLimit)
         ),
         "a time limit's LAST step keeps its discount": lambda: _last(_loaded(max_episode_steps=1)).discount == 1,
         "wrappers of Gymnasium's environments step with four results": gym_steps,
-        "`current_time_step()` is None before the first reset": lambda: step_of(random_environment()) is None,
-        "`render()` raises NotImplementedError where there is no picture": lambda: raises(
+        "current_time_step() is None before the first reset": lambda: step_of(random_environment()) is None,
+        "render() raises NotImplementedError where there is no picture": lambda: raises(
             NotImplementedError, random_environment().render, "human"
         ),
-        "`seed()` and `get_info()` raise where an environment has none": lambda: raises(
+        "seed() and get_info() raise where an environment has none": lambda: raises(
             NotImplementedError, random_environment().get_info
         ),
-        "`StepType(2)` is LAST, and `StepType(3)` a ValueError": lambda: (
+        "StepType(2) is LAST, and StepType(3) a ValueError": lambda: (
             StepType(2) == StepType.LAST and raises(ValueError, StepType, 3)
         ),
-        "`TimeStep()`'s fields are empty tuples": lambda: set(TimeStep()) == {()},
-        "an `Experience` has the fields of its time step": lambda: Experience(first).reward == first.reward,
-        "`update_time_step_field()` changes one part of it": lambda: (
+        "TimeStep()'s fields are empty tuples": lambda: set(TimeStep()) == {()},
+        "an Experience has the fields of its time step": lambda: Experience(first).reward == first.reward,
+        "update_time_step_field() changes one part of it": lambda: (
             Experience(first).update_time_step_field("env_id", 3).env_id == 3
         ),
-        "`alf.configurable` and gin set parameters": lambda: False,
+        "alf.configurable and gin set parameters": lambda: False,
     }
 
 
@@ -433,9 +433,9 @@ def wrappers_behave() -> dict[str, Callable[[], Any]]:
         return env.batched and env.is_tensor_based and tuple(env.reset().observation.shape) == (1, 2, 3)
 
     return {
-        "`MultitaskWrapper` takes `task_id` and `action`": multitask,
-        "`DiscreteActionWrapper` counts its choices, the first action's the slowest": discrete,
-        "`BatchedTensorWrapper` makes a batch of one": batch_of_one,
+        "MultitaskWrapper takes task_id and action": multitask,
+        "DiscreteActionWrapper counts its choices, the first action's the slowest": discrete,
+        "BatchedTensorWrapper makes a batch of one": batch_of_one,
     }
 
 
@@ -472,14 +472,14 @@ def batches_behave() -> dict[str, Callable[[], Any]]:
             return raises(Exception, env.step, np.array([RAISE, 0]))
 
     return {
-        "`create_environment()` makes a batch of tensors of processes": created,
-        "`create_environment(batch_size_per_env=2)` has both in one process": partial(created, batch_size_per_env=2),
-        "`create_environment(flatten=False)` gives the same": partial(created, flatten=False),
-        "`create_environment(for_evaluation=True)` calls `eval_env_load_fn`": for_evaluation,
-        "several names make tasks, which `CurriculumWrapper` chooses": curriculum,
+        "create_environment() makes a batch of tensors of processes": created,
+        "create_environment(batch_size_per_env=2) has both in one process": partial(created, batch_size_per_env=2),
+        "create_environment(flatten=False) gives the same": partial(created, flatten=False),
+        "create_environment(for_evaluation=True) calls eval_env_load_fn": for_evaluation,
+        "several names make tasks, which CurriculumWrapper chooses": curriculum,
         "a broken environment ends the whole batch": crash_ends_all,
         "steps come from processes through shared memory": lambda: False,
-        "`start_method` chooses how processes begin": lambda: False,
+        "start_method chooses how processes begin": lambda: False,
     }
 
 
@@ -490,27 +490,27 @@ def nests_behave() -> dict[str, Callable[[], Any]]:
         "dicts' leaves come in the order of their sorted keys": lambda: nest.flatten({"b": 1, "a": [2]}) == [2, 1],
         "a named tuple's leaves come in the order of its fields' names": lambda: nest.flatten(pair) == [2, 1],
         "None is a leaf, and () has none": lambda: nest.flatten([None, ()]) == [None],
-        "`map_structure()` raises RuntimeError for other structures": lambda: raises(
+        "map_structure() raises RuntimeError for other structures": lambda: raises(
             RuntimeError, nest.map_structure, max, [1], [[1]]
         ),
-        "`py_map_structure()` raises AssertionError for them": lambda: raises(
+        "py_map_structure() raises AssertionError for them": lambda: raises(
             AssertionError, nest.py_map_structure, max, [1], [[1]]
         ),
         "a list isn't a tuple": lambda: raises(RuntimeError, nest.assert_same_structure, [1], (1,)),
-        "`map_structure_up_to()` stops at the shallow nest's leaves": lambda: (
+        "map_structure_up_to() stops at the shallow nest's leaves": lambda: (
             nest.map_structure_up_to(shallow, double, deep) == [[2], [2, 3, 2, 3]]
         ),
-        "`prune_nest_like()` keeps what the other has": lambda: (
+        "prune_nest_like() keeps what the other has": lambda: (
             nest.prune_nest_like({"a": 1, "b": 2}, {"b": 0}) == {"b": 2}
         ),
-        "`get_field()` raises LookupError where there is none": lambda: raises(
+        "get_field() raises LookupError where there is none": lambda: raises(
             LookupError, nest.get_field, {"a": 1}, "a.b"
         ),
-        "`transform_nest()` changes one part": lambda: (
+        "transform_nest() changes one part": lambda: (
             nest.transform_nest({"a": (1, 2)}, "a.1", lambda part: -part) == {"a": (1, -2)}
         ),
-        "`transpose()` turns a nest inside out": lambda: nest.transpose([(0, 1), (2, 3)]) == ([0, 2], [1, 3]),
-        "`find_field()` finds all parts of a name": lambda: nest.find_field({"a": 1, "b": [{"a": 2}]}, "a") == [1, 2],
+        "transpose() turns a nest inside out": lambda: nest.transpose([(0, 1), (2, 3)]) == ([0, 2], [1, 3]),
+        "find_field() finds all parts of a name": lambda: nest.find_field({"a": 1, "b": [{"a": 2}]}, "a") == [1, 2],
     }
 
 
@@ -538,8 +538,8 @@ def specs_behave() -> dict[str, Callable[[], Any]]:
             ValueError, BoundedTensorSpec, (2,), "float32", [0, 0, 0], 1
         ),
         "a spec with bounds equals none without": lambda: TensorSpec((2,)) != ROW,
-        "`numpy_sample()` takes a `RandomState`": lambda: ROW.contains(ROW.numpy_sample(rng=np.random.RandomState(0))),
-        "`numpy_sample()` gives ALF's very numbers of a `RandomState`": alfs_numbers,
-        "`sample()` follows `torch.manual_seed`": torch_seed,
-        "`rand()` is 0 to 1": lambda: 0 <= TensorSpec((99,)).rand().min() <= TensorSpec((99,)).rand().max() < 1,
+        "numpy_sample() takes a RandomState": lambda: ROW.contains(ROW.numpy_sample(rng=np.random.RandomState(0))),
+        "numpy_sample() gives ALF's very numbers of a RandomState": alfs_numbers,
+        "sample() follows torch.manual_seed": torch_seed,
+        "rand() is 0 to 1": lambda: 0 <= TensorSpec((99,)).rand().min() <= TensorSpec((99,)).rand().max() < 1,
     }
