@@ -57,12 +57,13 @@ def infos_of(n: int, results: Mapping[int, StepResult], measured: Measured) -> d
     if measured is not True:
         return batch_infos(n, ((index, info_of(result, measured)) for index, result in results.items()))
     indices = list(results)
-    mask = np.zeros(n, np.bool_)
-    mask[indices] = True
+    columns = numbers(list(results.values()))
+    masks = np.zeros((len(columns), n), np.bool_)
+    masks[:, indices] = True
     batch: dict[str, Any] = {}
-    for key, values in numbers(list(results.values())).items():
+    for (key, values), mask in zip(columns.items(), masks, strict=True):
         batch[key] = values if len(indices) == n else _spread(n, indices, values)
-        batch[f"_{key}"] = mask.copy()
+        batch[f"_{key}"] = mask
     return batch
 
 

@@ -171,12 +171,15 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             waiting -= 1
         everyone = range(self.num_envs)
         results = [ends[index] if index in ends else core.result(index) for index in everyone]
+        infos = self._infos(everyone)
+        if finals:
+            infos |= batch_infos(self.num_envs, finals.items())
         return (
             self._observed(),
             np.array([result.reward for result in results], np.float64),
             np.array([result.terminated for result in results], np.bool_),
             np.array([result.truncated for result in results], np.bool_),
-            self._infos(everyone) | batch_infos(self.num_envs, finals.items()),
+            infos,
         )
 
     def render(self) -> tuple[Pixels, ...] | None:
