@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev assets test test-all lint format bench faults image images up down docs lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all lint format bench faults image images up down docs lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,13 +46,16 @@ setup:  # All that make run needs
 setup-dev:  # All that tests, lint and bench need
 	@tools/setup dev
 
+setup-all:  # The same, and RLlib
+	@tools/setup all
+
 assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
 	@tools/setup run $(RUNTIME)
 
-test: setup-dev  ## Run the tests that need no image; what fails beside others is run again alone
-	@tools/test $(PYTEST) -m 'not container' $(TESTS)
+test: setup-dev  ## Run the tests that need neither an image nor RLlib; what fails beside others is run again alone
+	@tools/test $(PYTEST) -m 'not container and not rllib' $(TESTS)
 
-test-all: setup-dev  ## The same with all tests, building the images that some need meanwhile
+test-all: setup-all  ## The same with all tests, building the images that some need meanwhile
 	@tools/test-all $(PYTEST) $(TESTS)
 
 lint: setup-dev  ## Check style, types, layers and generated documentation

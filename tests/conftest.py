@@ -28,7 +28,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # From the cheapest to the dearest; each test has one.
-MARKERS: Final = ("unit", "display", "browser", "container")
+MARKERS: Final = ("unit", "display", "browser", "rllib", "container")
+# Those that `make test` leaves out.
+LEFT_OUT: Final = ("rllib", "container")
 
 # A test starts a display or a browser if its module, or one of its fixtures, has one of these words.
 WORDS: Final = {
@@ -141,11 +143,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count the tests in containers that are left out."""
+    """Count the tests that `make test` leaves out."""
     if not items:
         return
     config = items[0].config
-    config.stash[left_out] += sum(item.get_closest_marker("container") is not None for item in items)
+    config.stash[left_out] += sum(any(map(item.get_closest_marker, LEFT_OUT)) for item in items)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -165,5 +167,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say what was left out, and how to run it."""
     if count := config.stash[left_out]:
         terminalreporter.write_line(
-            f"{count} tests in containers were left out; to build the images and run them too: make test-all"
+            f"{count} tests in containers or of RLlib were left out; to run them too: make test-all"
         )

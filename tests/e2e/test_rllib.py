@@ -1,0 +1,41 @@
+"""RLlib, as in the example: two runners with a remote each, which it makes in processes of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import pytest
+from support.remotes import on_machine
+
+ROOT: Final = Path(__file__).parents[2]
+PYTHON: Final = ROOT / ".venv/rllib/bin/python"
+LEARN_S: Final = 600.0
+
+
+@pytest.mark.rllib
+@pytest.mark.timeout(LEARN_S)
+@pytest.mark.skipif(not PYTHON.exists(), reason="RLlib isn't here: tools/setup all")
+def test_two_runners_of_rllib_train_ppo_on_a_remote_each() -> None:
+    with on_machine() as first, on_machine() as second:
+        remotes = [f"vnc://127.0.0.1:{each.vnc_port}+{each.port}?password={each.password}" for each in (first, second)]
+        # The paths of Ray's sockets have to be short, and it leaves files in both places.
+        with tempfile.TemporaryDirectory(prefix="pv-") as folder:
+            trained = subprocess.run(
+                [PYTHON, ROOT / "examples/rllib.py", *remotes],
+                env={**os.environ, "HOME": folder, "RAY_TMPDIR": folder},
+                capture_output=True,
+                text=True,
+                timeout=LEARN_S,
+            )
+    assert trained.returncode == 0, trained.stderr
+    returns = [
+        float(found) for found in re.findall(r"^iteration \d: .*mean return ([\d.]+)$", trained.stdout, re.MULTILINE)
+    ]
+    assert len(returns) == 3, trained.stdout
+    # A pole that nobody balances falls within some ten steps.
+    assert min(returns) > 5
