@@ -9,6 +9,7 @@ import numpy as np
 from pluriverse_protocol.atari import MINIMAL_ACTIONS
 
 from pluriverse import remotes as remotes_module
+from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
@@ -29,6 +30,15 @@ _RANGES: Final[Mapping[str, tuple[int, int]]] = {
     "stack_num": (1, 64),
     "frame_skip": (1, 600),
 }
+
+_FLAGS: Final = (
+    "zero_discount_on_life_loss",
+    "episodic_life",
+    "reward_clip",
+    "use_fire_reset",
+    "full_action_space",
+    "gray_scale",
+)
 
 # Options that can have only their default, and why.
 _FIXED: Final[Mapping[str, str]] = {
@@ -130,8 +140,14 @@ class Config(NamedTuple):
             )
         if (self.img_height is None) != (self.img_width is None):
             raise WrongOption("img_height and img_width go together; give both or neither")
-        if not 0 <= self.repeat_action_probability <= 1:
-            raise WrongOption(f"repeat_action_probability is {self.repeat_action_probability}; expected 0 to 1")
+        try:
+            for name in _FLAGS:
+                validation.flag(name, getattr(self, name))
+            validation.number("repeat_action_probability", self.repeat_action_probability, 0, 1)
+            if self.reward_threshold is not None:
+                validation.number("reward_threshold", self.reward_threshold)
+        except ConfigurationError as error:
+            raise WrongOption(str(error)) from None
         if self.render_mode not in (None, "rgb_array", "human"):
             raise WrongOption(f"render_mode is {self.render_mode!r}; expected None, 'rgb_array' or 'human'")
         task: Any = self.task
@@ -146,8 +162,8 @@ class Config(NamedTuple):
 
     def manager(self) -> RemoteManager | None:
         """Return the manager of the remotes; None: they are started as ``num_envs`` says."""
-        if not isinstance(self.remotes, int | str):
-            return self.remotes
+        if self.remotes is None:
+            return None
         start_s = self.connection.get("start_timeout_s", remotes_module.START_S)
         return remotes_module.parse(self.remotes, self.env_id, start_timeout_s=start_s)
 
@@ -177,6 +193,8 @@ class Config(NamedTuple):
 
     def _with_seeds(self) -> Self:
         seed, seeds = cast("tuple[Any, Any]", (self.seed, self.env_seed))
+        if validation.sequence(seeds) is None:
+            raise WrongOption(f"env_seed is {seeds!r:.80}; expected a seed for each environment")
         if hasattr(seed, "__len__"):
             if len(seeds):
                 raise WrongOption("seed and env_seed are both sequences; give one of them")

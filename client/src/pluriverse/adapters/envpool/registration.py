@@ -66,7 +66,7 @@ def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
         ConfigurationError: an option is unknown or out of range, or something is missing on this machine.
         RemoteUnavailable: a remote could not be started or reached.
     """
-    if env_type not in INTERFACES:
+    if env_type not in list(INTERFACES):
         raise WrongOption(f"env_type is {env_type!r}; expected one of {', '.join(INTERFACES)}")
     entry = _find(task_id)
     pool = getattr(import_module(entry.import_path), entry.pools[INTERFACES[env_type]])
@@ -119,6 +119,8 @@ def list_all_envs() -> list[str]:
 
 
 def _find(task_id: str) -> _Entry:
+    if not isinstance(task_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] - agents do
+        raise WrongOption(f"task_id is {task_id!r:.80}; expected the name of an environment, such as 'Pong-v5'")
     if task_id in _entries:
         return _entries[task_id]
     if "." in task_id:
