@@ -131,6 +131,17 @@ def kept(make: Make) -> Any:
     return [bool(np.array_equal(array, copy)) for array, copy in zip(arrays, copies, strict=True)]
 
 
+def all_actions(make: Make) -> Any:
+    env = opened(make("Breakout-v5", full_action_space=True))
+    return [str(env.action_space), elapsed(env.step(np.array([17]))[-1])]
+
+
+def variants(make: Make) -> Any:
+    env = make("Breakout-v5", mode=4, difficulty=1, repeat_action_probability=0.25, noop_max=1, use_fire_reset=False)
+    _, info = env.reset()
+    return [elapsed(info), info["lives"].tolist(), *(env.config[name] for name in ("mode", "difficulty"))]
+
+
 def life_lost(make: Make) -> Any:
     """How an episode of a life ends, and what follows."""
     env = make("Breakout-v5", kind="dm", episodic_life=True, noop_max=1)
@@ -214,6 +225,8 @@ BEHAVIOURS: dict[str, Callable[[Make], Any]] = {
     "a reset fills the stack, and a step pushes one picture": stacked,
     "gray_scale, img_height, img_width and stack_num make the shapes": shapes,
     "arrays that were received stay as they were": kept,
+    "full_action_space": all_actions,
+    "mode, difficulty, repeat_action_probability, noop_max and use_fire_reset": variants,
     "episodic_life": life_lost,
     "zero_discount_on_life_loss": life_told,
     "reward_clip, and info's reward": clipped,
@@ -239,6 +252,8 @@ ERRORS: dict[str, Callable[[Any, Make], Any]] = {
     "gym_reset_return_info=False": lambda _, make: make(gym_reset_return_info=False),
     "from_pixels=True": lambda _, make: make(from_pixels=True),
     "a render_mode that there isn't": lambda _, make: make(render_mode="ansi"),
+    "a mode that there isn't": lambda _, make: make(mode=99),
+    "a difficulty that there isn't": lambda _, make: make(difficulty=99),
     "an array of int64 in a dict": lambda _, make: make().send({"action": np.zeros(1, np.int64)}),
     "an action of another shape": lambda _, make: make(num_envs=2).send(np.zeros((2, 1), np.int32)),
     "a dict without an action": lambda _, make: make().send({"env_id": np.zeros(1, np.int32)}),

@@ -37,6 +37,15 @@ def test_atari_game_is_gym_cores_without_skipped_frames_and_sticky_actions() -> 
     assert config(task="gym-core.CartPole-v0").env_id == "gym-core.CartPole-v0"
 
 
+def test_remote_is_asked_for_what_it_alone_can_do() -> None:
+    assert config().env_options == {"max_pool": True, "repeat_action_probability": 0.0}
+    options = {"mode": 3, "difficulty": 1, "full_action_space": True, "repeat_action_probability": 0.25}
+    assert config(**options).env_options == {**options, "max_pool": True}
+    assert config(connection={"env_options": {"max_pool": False}}).env_options["max_pool"] is False
+    assert config(task="gym-core.Pong-v3").env_options == {}
+    assert config(task="gym-core.Pong-v3", mode=2).env_options == {"mode": 2}
+
+
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
@@ -63,8 +72,6 @@ def test_atari_game_is_gym_cores_without_skipped_frames_and_sticky_actions() -> 
         ({"gym_reset_return_info": False}, "can only be True"),
         ({"use_inter_area_resize": False}, "by area"),
         ({"mode": -2}, "mode is -2"),
-        ({"mode": 3}, "first mode"),
-        ({"full_action_space": True}, "actions='keys'"),
         ({"render_mode": "ansi"}, "render_mode is 'ansi'"),
         ({"render_camera_id": 2}, "no cameras"),
         ({"from_pixels": True}, "a picture anyway"),

@@ -127,6 +127,11 @@ def test_sticky_action_is_the_one_before() -> None:
     assert 100 < sum(each == want for each, want in zip(done, wanted, strict=True)) < 200
 
 
+def test_remotes_atari_repeats_actions_itself() -> None:
+    made = begun(repeat_action_probability=1.0)
+    assert [made.choose(action) for action in (3, 2)] == [3, 2]
+
+
 def actions(*, tap: bool = False, kind: Any = "discrete") -> ActionMap:
     choices = (Choice("NOOP", ()), Choice("FIRE", (122,)))
     return ActionMap(Spaces(discrete=choices, tap=tap, keys=(122,), pointer=True), (0, 0, 9, 9), kind)

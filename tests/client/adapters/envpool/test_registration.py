@@ -56,9 +56,10 @@ def test_atari_games_are_there_by_both_names_with_envpools_actions() -> None:
     names = list_all_envs()
     assert {"gym-core.PongNoFrameskip-v3", "gym-core.CartPole-v0"} <= set(names)
     games = [name for name in names if "." not in name]
-    assert len(games) > 50
-    for name in games:
-        assert make_spec(name).config.env_id in names
+    assert len(games) > 100
+    assert {make_spec(name).config.env_id for name in games} <= set(names)
+    # Loading a game takes the original a second; the protocol's actions are compared with ale-py's in full.
+    for name in games[::20]:
         assert make_spec(name).action_space == envpool.make_spec(name).action_space, name
 
 

@@ -27,6 +27,7 @@ def test_spaces_of_an_atari_game_are_known_without_a_remote() -> None:
     assert made.observation_space == spaces.Box(0, 255, (6, 50, 60), np.uint8)
     assert made.action_space == spaces.Discrete(6) == made.gymnasium_action_space
     assert made.action_spec() == specs.DiscreteArray(6, np.int32, "action")
+    assert EnvSpec(EnvSpec.gen_config(full_action_space=True)).action_space == spaces.Discrete(18)
 
 
 def test_spec_is_made_of_the_options_values_and_tells_them() -> None:

@@ -44,16 +44,13 @@ _FLAGS: Final = (
 _FIXED: Final[Mapping[str, str]] = {
     "max_num_players": "one agent plays one remote",
     "gym_reset_return_info": "a reset returns the observation and an info, as EnvPool's does",
-    "mode": "a remote's game is in its first mode",
-    "difficulty": "a remote's game is as difficult as its id says",
-    "full_action_space": "the actions are those that the remote says; actions='keys' gives all of its keys",
     "use_inter_area_resize": "pictures are made smaller by area",
     "from_pixels": "an observation is a picture anyway, of img_height by img_width",
     "render_camera_id": "a remote has one screen and no cameras",
 }
 
 # What ``connection`` may have: options of ``pluriverse.make``.
-CONNECTION: Final = ("start_timeout_s", "replace_on_crash", "vnc", "action_probes", "probe_keysym")
+CONNECTION: Final = ("start_timeout_s", "replace_on_crash", "vnc", "action_probes", "probe_keysym", "env_options")
 
 
 class Config(NamedTuple):
@@ -114,6 +111,17 @@ class Config(NamedTuple):
         """The remote's environment. EnvPool skips frames itself, so that the remote plays a game that doesn't."""
         words = "".join(word.capitalize() for word in self.task.split("_"))
         return f"gym-core.{words}NoFrameskip-v3" if self.is_atari else self.task
+
+    @property
+    def env_options(self) -> dict[str, Any]:
+        """What the remote is to do: everything that is more than a number of frames and a picture's size."""
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("mode", "difficulty")}
+        options = {name: value for name, value in options.items() if value != -1}
+        if self.full_action_space:
+            options["full_action_space"] = True
+        if self.is_atari:
+            options |= {"max_pool": True, "repeat_action_probability": float(self.repeat_action_probability)}
+        return options | self.connection.get("env_options", {})
 
     @property
     def seeds(self) -> list[int]:
@@ -177,6 +185,7 @@ class Config(NamedTuple):
         size = None
         if self.img_height is not None and self.img_width is not None:
             size = (self.img_height, self.img_width)
+        options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         try:
             return Core(
                 self.env_id,
@@ -186,7 +195,7 @@ class Config(NamedTuple):
                 frame_skip=self.frame_skip,
                 fps=self.fps,
                 whole_screens=self.render_mode is not None,
-                **self.connection,
+                **options,
             )
         except ConfigurationError as error:
             raise WrongOption(str(error)) from error

@@ -58,7 +58,8 @@ class Game:
         self._opening = opening
         self._random = random.Random(seed)  # noqa: S311 - no secret
         self._seed: int | None = seed
-        self._sticky = config.repeat_action_probability
+        # A remote's Atari repeats actions itself, at each frame.
+        self._sticky = 0.0 if config.is_atari else config.repeat_action_probability
         self._last_action: Any = None
         self._elapsed = 0
         self._lives = UNKNOWN
