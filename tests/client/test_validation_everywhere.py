@@ -290,6 +290,13 @@ def test_environment_that_is_pickled_says_what_to_pickle(playing: Any) -> None:
         copy.deepcopy(playing)
 
 
+def test_envpool_that_is_pickled_says_what_to_pickle() -> None:
+    env = envpool.make_gymnasium(LAKE, remotes="local:1")
+    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
+        pickle.dumps(env)
+    env.close()
+
+
 @pytest.mark.parametrize("name", PLAYING)
 def test_step_after_close_says_so(name: str) -> None:
     env = PLAYING[name]()

@@ -58,6 +58,9 @@ class RemotePool:
         # The results of those whose answer is an episode's first observation.
         self._begun: dict[int, Row] = {}
 
+    def __reduce__(self) -> Any:
+        return self.core.env.__reduce__()  # raises, and says what to pickle instead
+
     def _send(self, action: Sequence[Any]) -> None:
         """See ``EnvPool.send``; ``action`` has arrays in the order of ``_action_keys``."""
         env_id, players, *parts = action
