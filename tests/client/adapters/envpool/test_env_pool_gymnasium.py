@@ -11,6 +11,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from pluriverse.adapters import envpool
+from pluriverse.adapters.info import Ended
 from pluriverse.errors import Misuse
 
 
@@ -28,6 +29,16 @@ def test_it_is_a_vector_of_gymnasiums_and_says_when_it_resets(lake: Any) -> None
     assert lake.single_action_space == lake.action_space == gymnasium.spaces.Discrete(4)
     assert lake.all_env_ids.tolist() == [0, 1]
     assert lake.unwrapped is lake
+
+
+def test_numbers_of_ours_are_the_same_at_every_step_and_reset(lake: Any) -> None:
+    infos = [lake.reset()[1], *(lake.step(np.array([0, 0]))[-1] for _ in range(4))]
+    kinds = [{name: (each.dtype, each.shape) for name, each in info["pluriverse"].items()} for info in infos]
+    assert kinds == kinds[:1] * 5
+    assert {"lost", "TimeLimit.truncated", "stats.reward.count"} <= kinds[0].keys()
+    assert all(dtype.kind in "bif" for dtype, _ in kinds[0].values())
+    assert [info["pluriverse"]["TimeLimit.truncated"].tolist() for info in infos[1:3]] == [[False] * 2, [True] * 2]
+    assert [info["pluriverse"]["ended"].tolist() for info in infos[1:3]] == [[Ended.NO] * 2, [Ended.STEP_LIMIT] * 2]
 
 
 def test_mask_resets_some(lake: Any) -> None:

@@ -12,6 +12,7 @@ from gymnasium import Env
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from pluriverse.adapters.info import numbers
 from pluriverse.env.views import View, make_view
 
 from .arrays import flat, nested, state_tuple
@@ -238,7 +239,7 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
         info = state["info"]
         info["elapsed_step"] = state["elapsed_step"]
         truncated = state["trunc"]
-        info["pluriverse"]["TimeLimit.truncated"] = truncated & (info["terminated"] == 0)
+        info["pluriverse"] |= numbers([self.core.result(index) for index in info["env_id"].tolist()])
         if reset:
             return state["obs"], info
         return state["obs"], state["reward"], state["done"] & ~truncated, truncated, info

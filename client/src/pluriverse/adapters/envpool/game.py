@@ -110,10 +110,11 @@ class Game:
         lives = self._lives
         # As in EnvPool, a life that is won counts, too; the first that is heard of doesn't.
         changed = before != UNKNOWN and lives != before
+        # The limit is the agent's, and infos are made of the result.
+        result.truncated = result.truncated or self._elapsed == config.max_episode_steps
         over = result.terminated or result.truncated
-        truncated = result.truncated or self._elapsed == config.max_episode_steps
-        self.done = over or truncated or (config.episodic_life and 0 < lives < before)
-        self.goes_on = self.done and not over and not truncated
+        self.done = over or (config.episodic_life and 0 < lives < before)
+        self.goes_on = self.done and not over
         earned = result.reward
         return Row(
             self._elapsed,
@@ -121,7 +122,7 @@ class Game:
             float((earned > 0) - (earned < 0)) if config.reward_clip else earned,
             0.0 if self.done or (changed and config.zero_discount_on_life_loss) else 1.0,
             LAST if self.done else MID,
-            truncated,
+            result.truncated,
             max(lives, 0),
             earned,
             result.terminated,
