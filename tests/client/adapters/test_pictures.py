@@ -50,3 +50,9 @@ def test_of_a_screen_that_is_too_small_the_rest_is_black() -> None:
 def test_numbers_out_of_range_are_refused(options: dict[str, tuple[int, ...]]) -> None:
     with pytest.raises(ConfigurationError, match="expected"):
         PictureOptions(**options)  # pyright: ignore[reportArgumentType]
+
+
+def test_crop_beyond_the_screen_is_refused() -> None:
+    PictureOptions(crop=(24, 68, 1000, 700)).require_within(1024, 768)
+    with pytest.raises(ConfigurationError, match=r"crop is .*; the screen is 1024 by 768 pixels"):
+        PictureOptions(crop=(25, 68, 1000, 700)).require_within(1024, 768)
