@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
@@ -123,7 +124,7 @@ async def test_what_cannot_be_sent_fails_the_call_and_not_the_connection(served:
         with pytest.raises(ConfigurationError, match="seed"):
             connection.reset(Reset(FIRST, seed=1.5))  # pyright: ignore[reportArgumentType]
         with pytest.raises(ConfigurationError, match="can't be sent"):
-            connection.act([KeyEvent(-1, True)])
+            connection.act([KeyEvent(math.nan, True)])  # pyright: ignore[reportArgumentType]
         connection.reset(Reset(FIRST, seed=2))
         assert (await program.begin()).seed == 2
         assert connection.error is None

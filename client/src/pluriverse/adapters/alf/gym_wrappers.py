@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -40,9 +40,11 @@ def _nested(space: Any) -> Nest:
 
 def _space(nested: Nest) -> Space:
     """Return the space of a nest of spaces."""
+    if isinstance(nested, gymnasium.Space):
+        return cast("Space", nested)
     if nest.is_unnamedtuple(nested):
         return spaces.Tuple([_space(part) for part in nested])
-    return spaces.Dict({name: _space(nested[name]) for name in nested}) if nest.is_nested(nested) else nested
+    return spaces.Dict({name: _space(nested[name]) for name in nested})
 
 
 def transform_space(observation_space: Space, field: str | None, func: Callable[[Any], Space]) -> Space:

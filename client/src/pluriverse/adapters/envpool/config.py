@@ -121,7 +121,7 @@ class Config(NamedTuple):
             options["full_action_space"] = True
         if self.is_atari:
             options |= {"max_pool": True, "repeat_action_probability": float(self.repeat_action_probability)}
-        return options | self.connection.get("env_options", {})
+        return options | validation.mapping("env_options", self.connection.get("env_options"))
 
     @property
     def seeds(self) -> list[int]:
