@@ -69,10 +69,8 @@ class Core:
         validation.choice("actions", actions, ("auto", *KINDS))
         whole_screens = validation.flag("whole_screens", whole_screens)
         pictures = PictureOptions() if pictures is None else validation.instance("pictures", pictures, PictureOptions)
-        vnc: VncOptions = VncOptions()
-        if options.get("vnc") is not None:
-            vnc = validation.instance("vnc", options["vnc"], VncOptions)
-        options.pop("vnc", None)
+        given = options.pop("vnc", None)
+        vnc = VncOptions() if given is None else validation.instance("vnc", given, VncOptions)
         if not validation.flag("vision", options.pop("vision", True)) or vnc.picture != PictureSpec():
             raise ConfigurationError(
                 "the interfaces need the screen as it is; smaller and grey pictures are size and grey"

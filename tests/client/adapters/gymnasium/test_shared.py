@@ -4,8 +4,9 @@ from collections.abc import Generator
 
 import numpy as np
 import pytest
+from pluriverse import validation
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.gymnasium.shared import Renderer, checked_seed, drawn_seed, generator_of, open_core
+from pluriverse.adapters.gymnasium.shared import Renderer, drawn_seed, generator_of, open_core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError, ResetNeeded
 from pluriverse_protocol.limits import MAX_SEED
@@ -26,11 +27,11 @@ def test_options_that_do_not_exist_are_refused() -> None:
 
 
 def test_seeds_are_what_remotes_take() -> None:
-    assert checked_seed(MAX_SEED) == MAX_SEED
-    assert type(checked_seed(np.int64(3))) is int  # pyright: ignore[reportArgumentType] - agents do
+    assert validation.seed(MAX_SEED) == MAX_SEED
+    assert type(validation.seed(np.int64(3))) is int  # pyright: ignore[reportArgumentType] - agents do
     for wrong in (-1, MAX_SEED + 1):
         with pytest.raises(ConfigurationError, match="0 to"):
-            checked_seed(wrong)
+            validation.seed(wrong)
 
 
 def test_later_seeds_follow_from_the_first() -> None:

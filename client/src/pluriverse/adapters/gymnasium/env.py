@@ -16,7 +16,7 @@ from pluriverse.remotes import RemoteManager
 
 from .atari import Ale, frameskip_of, is_atari
 from .gym_spaces import action_space, observation_space
-from .shared import RENDER_MODES, Renderer, checked_seed, drawn_seed, open_core
+from .shared import RENDER_MODES, Renderer, drawn_seed, open_core
 
 RESET_OPTIONS: Final = {"join"}
 
@@ -85,14 +85,15 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             Misuse: there is no such option.
-        ConfigurationError: the seed is none that remotes take.
+            ConfigurationError: the seed is none that remotes take.
             RemoteFailed: no episode began.
         """
         options = validation.mapping("options", options)
         if not options.keys() <= RESET_OPTIONS:
             raise Misuse(f"reset has no options {sorted(options.keys() - RESET_OPTIONS)}; it has {RESET_OPTIONS}")
+        seed = validation.seed(seed)
         join = bool(options.get("join")) and seed is None
-        super().reset(seed=checked_seed(seed) if seed is not None else None)
+        super().reset(seed=seed)
         if seed is None and not join:
             seed = drawn_seed(self._np_random)
         self.core.reset(0, seed, join=join)

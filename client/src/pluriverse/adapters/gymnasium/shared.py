@@ -7,7 +7,6 @@ from typing import Any, Final, cast
 
 import numpy as np
 from gymnasium.utils import seeding
-from pluriverse_protocol.limits import MAX_SEED
 
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
@@ -64,15 +63,6 @@ def open_core(
     return Core(env_id, manager, pictures=pictures, **options)
 
 
-def checked_seed(seed: int) -> int:
-    """Return a seed that remotes take.
-
-    Raises:
-        ConfigurationError: it is none, or out of range.
-    """
-    return validation.integer("seed", seed, 0, MAX_SEED)
-
-
 def drawn_seed(generator: np.random.Generator | None) -> int | None:
     """Return the seed of the next episode after a seeded one, so that a whole run repeats; None without one."""
     return None if generator is None else int(generator.integers(DRAWN_SEEDS))
@@ -80,7 +70,7 @@ def drawn_seed(generator: np.random.Generator | None) -> int | None:
 
 def generator_of(seed: int) -> np.random.Generator:
     """Return Gymnasium's random numbers of a seed."""
-    return seeding.np_random(checked_seed(seed))[0]
+    return seeding.np_random(validation.seed(seed))[0]
 
 
 class Renderer:
