@@ -9,9 +9,6 @@ from typing import Final
 
 import psutil
 
-# What was killed is gone a moment later.
-END_S: Final = 5.0
-
 # Tests beside this one kill X servers on purpose, whose lock files stay until they are replaced.
 OTHERS_CLEAN_UP_S: Final = 10.0
 
@@ -23,9 +20,9 @@ class Leftovers:
         self._before = self._own()
         self._displays_before = self._displays()
 
-    def assert_none(self) -> None:
-        """Fail with what there is now and wasn't then."""
-        deadline = time.monotonic() + END_S
+    def assert_none(self, within_s: float = 0.0) -> None:
+        """Fail with what there is now, or still after ``within_s`` seconds, and wasn't then."""
+        deadline = time.monotonic() + within_s
         while left := self._own() - self._before:
             assert time.monotonic() < deadline, f"left behind: {sorted(left)}"
             time.sleep(0.01)

@@ -297,7 +297,8 @@ async def test_long_lived_task_that_fails_ends_the_remote_with_a_traceback(
         with pytest.raises(TaskFailed, match=rf"'{name}' failed: ZeroDivisionError: injected"):
             await asyncio.wait_for(up.running, DEADLINE_S)
     assert "Traceback" in caplog.text
-    leftovers.assert_none()
+    # The failed task would have waited for what is killed.
+    leftovers.assert_none(within_s=5.0)
 
 
 async def test_every_task_of_a_running_remote_is_watched(tmp_path: Path) -> None:
