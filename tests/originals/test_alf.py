@@ -21,10 +21,11 @@ from pluriverse.adapters.alf.alf_wrappers import (
     MultitaskWrapper,
     TimeLimit,
 )
-from pluriverse.adapters.alf.data_structures import Experience, StepType, TimeStep, restart
+from pluriverse.adapters.alf.data_structures import Experience, StepType, TimeStep, namedtuple, restart
 from pluriverse.adapters.alf.random_alf_environment import RandomAlfEnvironment
 from pluriverse.adapters.alf.suite_gym import load
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
+from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.adapters.alf.utils import create_environment
 from support.originals import Row, accepts, check_table, compare
 
@@ -190,9 +191,9 @@ nest.fast_map_structure_flatten(func, structure, *flat_structure)
 nest.assert_same_structure(nest1, nest2)
 nest.assert_same_structure_up_to(shallow_nest, deep_nest)
 nest.prune_nest_like(nest, slim_nest, value_to_match=None)
-nest.py_flatten(nest)
+nest.py_flatten(nest, keep_fields_order=False)
 nest.py_flatten_up_to(shallow_nest, nest)
-nest.py_pack_sequence_as(nest, flat_seq)
+nest.py_pack_sequence_as(nest, flat_seq, keep_fields_order=False)
 nest.py_assert_same_structure(nest1, nest2)
 nest.py_map_structure(func, *nests)
 nest.py_map_structure_up_to(shallow_nest, func, *nests)
@@ -229,13 +230,24 @@ REASONS: Final = {
     "numpy_sample() gives ALF's very numbers of a RandomState": (
         "differs: others, which lie between bounds that are arrays too"
     ),
-    "wrappers of Gymnasium's environments step with four results": "differs: five, as in Gymnasium",
+    "wrappers of Gymnasium's environments step with four results": (
+        "differs: five, and so do those they take; `reset` gives an info too, as in Gymnasium"
+    ),
     "a limit of Gymnasium's own ends an episode with discount 0": "differs: 1, since rewards could have followed",
     "a broken environment ends the whole batch": (
         'differs: only its own episode, with `env_info["crashed"]`, and another process takes its place'
     ),
     "steps come from processes through shared memory": "differs: through sockets, as `ParallelAlfEnvironment`'s",
-    "start_method chooses how processes begin": "differs: each is a fresh interpreter, without inherited locks",
+    "start_method chooses how processes begin": (
+        "differs: each is a fresh interpreter, without inherited locks; it is sent its constructor by cloudpickle, and "
+        "takes the time to import what that needs"
+    ),
+    "a process takes anything with an action_spec()": "differs: an `AlfEnvironment`, whose specs it tells at the start",
+    "get_info() is None before the first step": "differs: `{}`, then what Gymnasium's `reset` said",
+    "AlfGymWrapper hands render() and seed() on": (
+        "differs: Gymnasium's environments have no `seed`, but seeds in `reset`, and render in the mode that `make` has"
+    ),
+    "private names, such as _unstack_actions": "differs: what is private is each library's own",
     "seed() and get_info() raise where an environment has none": "differs: nothing is seeded, and there is no info",
     "current_time_step() is None before the first reset": "differs: it begins an episode, as the documentation says",
     "alf.configurable and gin set parameters": "can't: they are ALF's; `functools.partial` does the same",
@@ -368,8 +380,22 @@ def environments_behave() -> dict[str, Callable[[], Any]]:
         env.reset()
         return len(env.step(0)) == 4
 
+    def gym_info() -> bool:
+        with _loaded() as env:
+            return env.get_info() is None
+
+    def threaded() -> bool:
+        with ThreadEnvironment(random_environment) as env:
+            env.reset()
+            return step_of(env).observation.shape == env.step(action).observation.shape
+
     first = restart(CUBE.numpy_zeros(), ROW)
     return {
+        "get_info() is None before the first step": gym_info,
+        "AlfGymWrapper hands render() and seed() on": lambda: False,
+        "ThreadEnvironment takes its one action with and without a batch dimension": threaded,
+        "namedtuple() takes its fields in one string": lambda: namedtuple("Pair", "a, b")() == (None, None),
+        "private names, such as _unstack_actions": lambda: False,
         "step() begins an episode before the first reset() and after a LAST step": automatic_reset,
         "an outcome ends an episode with discount 0": outcome,
         "a limit of Gymnasium's own ends an episode with discount 0": gym_limit,
@@ -480,6 +506,7 @@ def batches_behave() -> dict[str, Callable[[], Any]]:
         "a broken environment ends the whole batch": crash_ends_all,
         "steps come from processes through shared memory": lambda: False,
         "start_method chooses how processes begin": lambda: False,
+        "a process takes anything with an action_spec()": lambda: False,
     }
 
 
@@ -489,6 +516,9 @@ def nests_behave() -> dict[str, Callable[[], Any]]:
     return {
         "dicts' leaves come in the order of their sorted keys": lambda: nest.flatten({"b": 1, "a": [2]}) == [2, 1],
         "a named tuple's leaves come in the order of its fields' names": lambda: nest.flatten(pair) == [2, 1],
+        "py_flatten() keeps the order of a dict's keys if told to": lambda: (
+            nest.py_flatten({"b": 1, "a": [2]}, True) == [1, 2]
+        ),
         "None is a leaf, and () has none": lambda: nest.flatten([None, ()]) == [None],
         "map_structure() raises RuntimeError for other structures": lambda: raises(
             RuntimeError, nest.map_structure, max, [1], [[1]]

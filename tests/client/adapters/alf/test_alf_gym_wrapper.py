@@ -81,6 +81,8 @@ def test_bounds_that_are_all_the_same_become_one_number_unless_told_not_to() -> 
     plain = tensor_spec_from_gym_space(space, simplify_box_bounds=False, float_dtype=None)
     assert plain.maximum.shape == (2,)
     assert plain.dtype_str == "float64"
+    uneven = tensor_spec_from_gym_space(spaces.MultiDiscrete([3, 4]))
+    assert (uneven.minimum.shape, uneven.maximum.shape) == ((), (2,))
 
 
 def test_space_without_a_fixed_shape_is_refused() -> None:

@@ -64,6 +64,7 @@ def test_named_tuples_have_defaults_and_can_be_pickled() -> None:
     assert Pair(b=1) == ((), 1)
     assert namedtuple("Named", ["a", "b"], None, {"b": 3})() == (None, 3)
     assert namedtuple("Placed", ["a", "b"], 1, [5])() == (5, 1)
+    assert namedtuple("Listed", "a, b c")(1, 2, 3)._fields == ("a", "b", "c")
     assert type(pickle.loads(pickle.dumps(Pair(1, 2)))) is Pair  # noqa: S301 - our own
 
 

@@ -57,6 +57,13 @@ def test_leaves_are_packed_again_as_they_were(tree: Any) -> None:
         nest.pack_sequence_as(tree, [*leaves, 1])
 
 
+def test_dicts_keep_the_order_of_their_keys_if_told_to() -> None:
+    tree = {"b": 1, "a": ({"d": 2, "c": 3}, 4)}
+    assert nest.py_flatten(tree, keep_fields_order=True) == [1, 2, 3, 4]
+    assert nest.py_pack_sequence_as(tree, [5, 6, 7, 8], keep_fields_order=True) == {"b": 5, "a": ({"d": 6, "c": 7}, 8)}
+    assert nest.py_flatten(tree) == nest.flatten(tree) == [3, 2, 4, 1]
+
+
 @given(NESTS, NESTS)
 def test_anything_may_stand_for_a_leaf_of_the_shallow_nest(tree: Any, part: Any) -> None:
     deep = nest.map_structure(lambda _: part, tree)

@@ -61,6 +61,12 @@ def test_what_it_raises_is_raised_here() -> None:
             env.step(an_action(10))
 
 
+def test_the_one_action_may_lack_its_batch_dimension() -> None:
+    with ThreadEnvironment(Counting) as env:
+        env.reset()
+        assert env.step(tensors.chosen().tensor(np.array(1))).prev_action.tolist() == [1]
+
+
 def test_seed_is_handed_on() -> None:
     with ThreadEnvironment(Counting) as env:
         env.seed(12)

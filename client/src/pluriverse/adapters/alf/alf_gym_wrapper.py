@@ -44,16 +44,17 @@ def tensor_spec_from_gym_space(
     """Return the nest of specs that stands for a space of Gymnasium's.
 
     Spaces are Discrete, MultiDiscrete, MultiBinary, Box, Text, or a Tuple or Dict of them; ``Refused`` are those whose
-    values aren't of a fixed shape. Bounds that are all the same become one number if ``simplify_box_bounds``. All
-    floats are of ``float_dtype``; None: as the space has them.
+    values aren't of a fixed shape. Least values that are all the same become one number if ``simplify_box_bounds``, and
+    so do greatest values. All floats are of ``float_dtype``; None: as the space has them.
     """
     spaces = import_gymnasium().spaces
 
     def bounded(shape: tuple[int, ...], dtype: Any, low: ArrayLike, high: ArrayLike) -> BoundedTensorSpec:
-        low, high = np.asarray(low, dtype), np.asarray(high, dtype)
-        if simplify_box_bounds and low.size and (low == low.flat[0]).all() and (high == high.flat[0]).all():
-            low, high = low.flat[0], high.flat[0]
-        return BoundedTensorSpec(shape, dtype, low, high)
+        return BoundedTensorSpec(shape, dtype, simple(np.asarray(low, dtype)), simple(np.asarray(high, dtype)))
+
+    def simple(bound: Array) -> ArrayLike:
+        same = simplify_box_bounds and bound.size and (bound == bound.flat[0]).all()
+        return bound.flat[0] if same else bound
 
     def convert(space: Any) -> Nest:
         match space:

@@ -32,17 +32,21 @@ SCALAR_REWARD: Final = TensorSpec((), "float32", "reward")
 
 
 def namedtuple(
-    typename: str, field_names: Sequence[str], default_value: Any = None, default_values: Any = ()
+    typename: str, field_names: str | Sequence[str], default_value: Any = None, default_values: Any = ()
 ) -> type[Any]:
-    """Return a class of named tuples whose fields have defaults, by position or by name, and else ``default_value``."""
+    """Return a class of named tuples whose fields have defaults, by position or by name, and else ``default_value``.
+
+    Names may be one string, with commas or spaces between them.
+    """
+    names = field_names.replace(",", " ").split() if isinstance(field_names, str) else field_names
     given: Any = default_values
     if not isinstance(default_values, Mapping):
-        given = dict(zip(field_names, default_values, strict=False))
-    defaults = [given.get(name, default_value) for name in field_names]
+        given = dict(zip(names, default_values, strict=False))
+    defaults = [given.get(name, default_value) for name in names]
     # Such classes can be pickled only by the name of the module that made them.
     module = sys._getframe(1).f_globals.get("__name__", "__main__")  # pyright: ignore[reportPrivateUsage]
     make: Any = collections.namedtuple
-    return make(typename, field_names, defaults=defaults, module=module)
+    return make(typename, names, defaults=defaults, module=module)
 
 
 class StepType:

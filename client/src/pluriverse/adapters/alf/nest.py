@@ -1,8 +1,8 @@
 """Nests: arrays, specs or tensors in dicts, lists, tuples and named tuples. Anything else, None too, is a leaf.
 
 They are dm-tree's, with ALF's names: leaves of a dict come in the order of its sorted keys, those of a named tuple in
-the order of its fields. ``py_…`` are other names of the same, where ALF has one in C++ and one in Python.
-A structure that isn't as expected is ``Refused``.
+the order of its fields. ``py_…`` are other names of the same, where ALF has one in C++ and one in Python; two of those
+can keep the order of a dict's keys. A structure that isn't as expected is ``Refused``.
 """
 
 from __future__ import annotations
@@ -117,9 +117,24 @@ def py_map_structure_with_path(func: Callable[..., Any], *nests: Nest) -> Nest:
 
 
 map_structure_without_check = fast_map_structure
-py_flatten, py_flatten_up_to, py_pack_sequence_as = flatten, flatten_up_to, pack_sequence_as
+py_flatten_up_to, py_assert_same_structure = flatten_up_to, assert_same_structure
 py_map_structure, py_map_structure_up_to = map_structure, map_structure_up_to
-py_assert_same_structure = assert_same_structure
+
+
+def py_flatten(nest: Nest, keep_fields_order: bool = False) -> list[Any]:
+    """Return the leaves; those of a dict in the order of its keys, if ``keep_fields_order``."""
+    if not keep_fields_order or not is_nested(nest):
+        return flatten(nest)
+    return [leaf for part in _parts(nest).values() for leaf in py_flatten(part, True)]
+
+
+def py_pack_sequence_as(nest: Nest, flat_seq: Iterable[Any], keep_fields_order: bool = False) -> Nest:
+    """Return a nest of the structure of ``nest`` with these leaves, in the order of ``py_flatten``."""
+    leaves = list(flat_seq)
+    if keep_fields_order:
+        places = py_flatten(pack_sequence_as(nest, range(len(leaves))), True)
+        leaves = [leaf for _, leaf in sorted(zip(places, leaves, strict=True), key=lambda placed: placed[0])]
+    return pack_sequence_as(nest, leaves)
 
 
 def _parts(nest: Nest) -> dict[str, Nest]:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from pluriverse.errors import ActionError
+
+from . import nest
 from .alf_environment import AlfEnvironment
 from .alf_wrappers import BatchedTensorWrapper
 from .data_structures import TimeStep
 from .nest import Nest
+from .tensor_specs import as_action
 
 
 class ThreadEnvironment(BatchedTensorWrapper):
     """Make, step and close an environment in one thread, which some simulators insist on.
 
-    It takes and returns tensors with a batch dimension of 1. What the environment raises is raised here.
+    It takes and returns tensors with a batch dimension of 1, which an action may lack. What the environment raises
+    is raised here.
     """
 
     def __init__(self, env_constructor: Callable[[], AlfEnvironment]) -> None:
@@ -61,6 +67,15 @@ class ThreadEnvironment(BatchedTensorWrapper):
 
     def _step(self, action: Nest) -> TimeStep:
         return self._run(super()._step, action)
+
+    def _checked(self, action: Nest) -> Nest:
+        try:
+            return super()._checked(action)
+        except ActionError:
+            # As in ALF, the one action may come without its batch dimension.
+            with contextlib.suppress(ActionError):
+                return nest.batch_nested_tensor(as_action(self.action_spec(), action))
+            raise
 
     def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         self._require_open()
