@@ -11,7 +11,8 @@ import numpy as np
 from pluriverse.adapters import alf, dm_env, envpool
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
-from replay import FPS, Replay, replaying
+from pluriverse.adapters.pictures import PictureOptions
+from replay import FPS, replaying
 from report import Effort, Figures, Line, Measurement, Target, percentile
 from streams import Recorded, gym_core
 
@@ -25,6 +26,8 @@ WARM_UP_S: Final = 2.5
 
 # A recording may have fewer than 60 frames a second, and is played at 60: what there must be more of than is played.
 SPARE_S: Final = 20
+
+HOT_STEPS: Final = 2_000
 
 # Where the environment's pictures are of no interest to what is measured.
 PICTURE: Final = 84
@@ -55,6 +58,26 @@ class Spent:
                 self.us += (time.thread_time_ns() - began) / 1000
 
         return counted
+
+
+def _core(n: int) -> Callable[[str], Played]:
+    """What all interfaces do with their core, and nothing else."""
+
+    def play(remotes: str) -> Played:
+        chosen = ",".join(remotes.split(",")[:n])
+        core = Core(ENV_ID, chosen, pictures=PictureOptions(size=(PICTURE, PICTURE), grey=True))
+        for index in range(n):
+            core.reset(index)
+        core.receive(n)
+        actions = dict.fromkeys(range(n), 0)
+
+        def step() -> None:
+            core.send(actions)
+            core.receive(n)
+
+        return Played(step, core, core.close)
+
+    return play
 
 
 def _envpool(remotes: str) -> Played:
@@ -111,31 +134,60 @@ def run(effort: Effort) -> Figures:
     seconds = effort.of(10, 4)
     games = gym_core(seconds + SPARE_S)
     figures: Figures = {}
+    # What the clocks around the core's calls cost themselves.
+    clocks = {n: _cost(_core(n), games, seconds)[0] for n in (1, REMOTES)}
     for name, make in INTERFACES.items():
-        with replaying(games) as server:
-            figures[f"{name}_cost"] = _cost(make, server, seconds)
+        paced, hot, n = _cost(make, games, seconds)
+        figures[f"{name}_cost"] = paced - clocks[n]
+        figures[f"{name}_hot"] = hot
     return {**figures, **_kept(games, seconds)}
 
 
-def _cost(make: Callable[[str], Played], server: Replay, seconds: float) -> float:
-    """Microseconds per environment that a step takes outside of the core's calls."""
-    server.start()
-    played = make(server.remotes(REMOTES))
-    try:
-        core = Spent()
-        for call in (played.core.reset, played.core.send, played.core.receive, played.core.picture):
-            setattr(played.core, call.__name__, core.within(call))
-        step = Spent()
-        steps = step.within(played.step)
-        outside: list[float] = []
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            core.us = step.us = 0.0
-            steps()
-            outside.append((step.us - core.us) / played.core.n)
-        return percentile(outside, 50)
-    finally:
-        played.close()
+def _cost(make: Callable[[str], Played], games: Recorded, seconds: float) -> tuple[float, float, int]:
+    """Microseconds that a step takes outside of the core's calls, and environments.
+
+    First at the environments' pace, where the caches have forgotten the code between two frames; then step after step,
+    with the last results of a core that doesn't wait.
+    """
+    with replaying(games) as server:
+        server.start()
+        played = make(server.remotes(REMOTES))
+        core = played.core
+        try:
+            spent, step = Spent(), Spent()
+            waiting = core.reset, core.send, core.receive, core.picture
+            for call in waiting:
+                setattr(core, call.__name__, spent.within(call))
+            steps = step.within(played.step)
+            outside: list[float] = []
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                spent.us = step.us = 0.0
+                steps()
+                outside.append((step.us - spent.us) / core.n)
+            for call in waiting:
+                setattr(core, call.__name__, call)
+            for name, answer in _AT_ONCE.items():
+                setattr(core, name, answer)
+            began = time.thread_time_ns()
+            for _ in range(HOT_STEPS):
+                played.step()
+            hot = (time.thread_time_ns() - began) / 1000 / HOT_STEPS / core.n
+            return percentile(outside, 50), hot, core.n
+        finally:
+            played.close()
+
+
+def _sent(_actions: Mapping[int, Any]) -> None:
+    pass
+
+
+def _received(count: int) -> list[int]:
+    return list(range(count))
+
+
+# A core that answers with what it answered last.
+_AT_ONCE: Final[Mapping[str, Callable[..., Any]]] = {"send": _sent, "receive": _received}
 
 
 def _kept(games: Recorded, seconds: float) -> Figures:
@@ -186,8 +238,12 @@ MEASUREMENT: Final = Measurement(
     "interfaces",
     (
         *(
-            Line(f"{name}: a step of one environment on top of the core", "µs", f"{name}_cost", Target(20))
+            Line(f"{name}: {text}", "µs", f"{name}_{key}", Target(20))
             for name in INTERFACES
+            for key, text in (
+                ("cost", "a step of one environment on top of the core, at 60 steps a second"),
+                ("hot", "the same, step after step"),
+            )
         ),
         Line("envpool: from the last frame of a batch to the end of recv, p50", "ms", "wake_p50", Target(0.3)),
         Line("envpool: from the last frame of a batch to the end of recv, p99", "ms", "wake_p99"),

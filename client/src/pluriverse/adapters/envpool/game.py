@@ -133,7 +133,7 @@ class Game:
 def _lives(result: StepResult) -> int:
     """Return the lives that the program reported, if it reports a number of them."""
     lives = result.lives
-    return int(lives) if isinstance(lives, int | float) and 0 <= lives < INTEGERS else UNKNOWN
+    return int(lives) if isinstance(lives, (int, float)) and 0 <= lives < INTEGERS else UNKNOWN
 
 
 def opening_of(actions: ActionMap, config: Config) -> Opening:

@@ -97,8 +97,9 @@ class RemotePool:
         indices = asked if self._waits_for_all else answered
         for index in indices:
             del self._asked[index]
-        columns = zip(*(self._row(index) for index in indices), strict=True)
-        arrays = [np.array(column, kind) for column, kind in zip(columns, _KINDS, strict=True)]
+        # One table is much faster than an array for each column.
+        table = np.array([self._row(index) for index in indices], np.float64).T
+        arrays = [column.astype(kind) for column, kind in zip(table, _KINDS, strict=True)]
         env_id = np.array(indices, np.int32)
         return [env_id, env_id.copy(), *arrays[:_PICTURE], observations, *arrays[_PICTURE:]]
 

@@ -19,37 +19,35 @@ _NUMBERS: Final = (bool, int, float, np.number)
 
 
 class ObservationBatch:
-    """The last observations of a core's environments, in arrays that stay."""
+    """The last observations of a core's environments, as one of arrays."""
 
     def __init__(self, core: Core) -> None:
-        """All zeros."""
+        """Make arrays for those that are filled anew each time."""
         self._core = core
         self._observations = Observations(core.spaces, core.pictures)
-        self._vision = np.zeros((core.n, *core.pictures.shape), np.uint8)
-        self._texts = [""] * core.n
+        self._vision = np.empty((core.n, *core.pictures.shape), np.uint8)
         self._state_shape = self._observations.state_shape
-        self._states = np.zeros((core.n, *(self._state_shape or ())), np.float32)
+        self._states = np.empty((core.n, *(self._state_shape or ())), np.float32)
 
     def one(self, index: int) -> Any:
         """Return the observation of one environment, in arrays of its own."""
         return self._observations.make(self._core.result(index), copy=True)
 
-    def take(self, index: int) -> None:
-        """Put the last observation of one environment into the batch."""
-        result = self._core.result(index)
-        self._vision[index] = self._core.picture(index)
-        self._texts[index] = result.text
-        if self._state_shape is not None:
-            self._states[index] = state_array(result.state, self._state_shape)
-
     def observations(self, *, copy: bool) -> Any:
         """Return the observations of all; without ``copy`` in arrays that the next call changes."""
-        parts: dict[str, Any] = {"vision": self._vision.copy() if copy else self._vision}
+        everyone = range(self._core.n)
+        vision = np.empty_like(self._vision) if copy else self._vision
+        for index in everyone:
+            vision[index] = self._core.picture(index)
+        parts: dict[str, Any] = {"vision": vision}
         if "text" in self._observations.names:
-            parts["text"] = tuple(self._texts)
+            parts["text"] = tuple(self._core.result(index).text for index in everyone)
         if self._state_shape is not None:
-            parts["observation"] = self._states.copy() if copy else self._states
-        return parts if len(parts) > 1 else parts["vision"]
+            states = np.empty_like(self._states) if copy else self._states
+            for index in everyone:
+                states[index] = state_array(self._core.result(index).state, self._state_shape)
+            parts["observation"] = states
+        return parts if len(parts) > 1 else vision
 
 
 def infos_of(n: int, results: Mapping[int, StepResult], measured: Measured) -> dict[str, Any]:
