@@ -40,8 +40,11 @@ class Description:
     @classmethod
     def of_all(cls, descriptions: Iterable[Description]) -> Description:
         """Return the description of environments that are alike and take arrays; refuse others."""
-        first, *others = descriptions
-        for number, each in enumerate([first, *others]):
+        every = list(descriptions)
+        if not every:
+            raise Refused("there are no environments; expected one or more")
+        first = every[0]
+        for number, each in enumerate(every):
             if each.is_tensor_based or (each.batched, each.batch_size) != (first.batched, first.batch_size):
                 raise Refused(f"environment {number} gives tensors, or another batch than the first; expected arrays")
             if each.time_step_spec != first.time_step_spec:
@@ -101,6 +104,11 @@ class AlfEnvironment(abc.ABC):
         if self.batched and not self._description.batched:
             raise Refused(f"{type(self).__name__} is batched; its author must override batch_size too")
         return self._description.batch_size
+
+    @property
+    def _outer_dims(self) -> tuple[int, ...]:
+        """Dimensions in front of those of the specs."""
+        return (self.batch_size,) if self.batched else ()
 
     @property
     def metadata(self) -> dict[str, Any]:

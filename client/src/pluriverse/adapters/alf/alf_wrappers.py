@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 
+from pluriverse import validation
+
 from . import nest, tensors
 from .alf_environment import AlfEnvironment, Description
 from .data_structures import GOES_ON, OUTCOME, SCALAR_REWARD, StepType, TimeStep, check_discount
@@ -31,13 +33,31 @@ MAX_STACK: Final = 1024
 _TINY: Final = 1e-30
 
 
-class AlfEnvironmentBaseWrapper(AlfEnvironment):
-    """Pass everything on to the environment within; wrappers override what they change."""
+def channel_axis(order: ChannelOrder) -> int:
+    """Return the dimension of the channels in a picture: the first or the last."""
+    axes = {"channels_first": 0, "channels_last": -1}
+    return axes[validation.choice("channel_order", order, axes)]
 
-    def __init__(self, env: AlfEnvironment, **changes: Any) -> None:
-        """``changes``: specs and properties of the wrapper that differ, the fields of ``Description``."""
+
+class AlfEnvironmentBaseWrapper(AlfEnvironment):
+    """Pass everything on to the environment within, and what is given for ``action`` and ``step`` through those."""
+
+    def __init__(
+        self,
+        env: AlfEnvironment,
+        *,
+        action: Callable[[Nest], Nest] | None = None,
+        step: Callable[[Any], TimeStep] | None = None,
+        **changes: Any,
+    ) -> None:
+        """Call ``action`` with the agent's actions and ``step`` with the environment's steps; None changes nothing.
+
+        ``changes``: specs and properties of the wrapper that differ, the fields of ``Description``.
+        """
         super().__init__(dataclasses.replace(Description.of(env), **changes))
         self._env = env
+        self._transform_action = action
+        self._transform_step = step
 
     def __getattr__(self, name: str) -> Any:
         """Return a public attribute of the environment within."""
@@ -47,73 +67,55 @@ class AlfEnvironmentBaseWrapper(AlfEnvironment):
 
     def sync_progress(self) -> None:
         """Tell environments in processes how far the training is."""
-        self._env.sync_progress()
+        self._call("sync_progress")
 
     def seed(self, seed: Any) -> Any:
         """Seed the episodes that the next ``reset`` begins."""
-        return self._env.seed(seed)
+        return self._call("seed", seed)
 
     def render(self, mode: str = "rgb_array") -> Any:
         """Return the picture, or show it."""
-        return self._env.render(mode)
+        return self._call("render", mode)
 
     def get_info(self) -> Any:
         """Return all that is known of the last step."""
-        return self._env.get_info()
+        return self._call("get_info")
 
     def close(self) -> None:
-        """Close the environment within."""
-        self._env.close()
+        """Close what is within."""
+        self._call("close")
 
     def wrapped_env(self) -> AlfEnvironment:
         """Return the environment within."""
         return self._env
 
+    def _call(self, name: str, *arguments: Any) -> Any:
+        """Call a method of the environment within."""
+        return getattr(self._env, name)(*arguments)
+
     def _reset(self) -> TimeStep:
-        return self._env.reset()
+        return self._transformed(self._call("reset"))
 
     def _step(self, action: Nest) -> TimeStep:
-        return self._env.step(action)
+        inner = self._transform_action(action) if self._transform_action else action
+        return self._transformed(self._call("step", inner))
 
-    def _out(self, array: Array) -> Tensor:
-        """Return an array as this environment gives it."""
-        return tensors.chosen().tensor(array) if self.is_tensor_based else array
+    def _transformed(self, time_step: Any) -> TimeStep:
+        return self._transform_step(time_step) if self._transform_step else time_step
+
+    def _out(self, arrays: Nest) -> Nest:
+        """Return arrays as this environment gives them."""
+        return nest.map_structure(tensors.chosen().tensor, arrays) if self.is_tensor_based else arrays
 
     def _discounted(self, time_step: TimeStep, where: Tensor, discount: float) -> TimeStep:
         discounts = np.where(as_array(where), np.float32(discount), as_array(time_step.discount))
         return time_step._replace(discount=self._out(discounts))
 
     def _checked(self, action: Nest) -> Nest:
-        return as_action(self.action_spec(), action, (self.batch_size,) if self.batched else ())
+        return as_action(self.action_spec(), action, self._outer_dims)
 
 
-class TransformWrapper(AlfEnvironmentBaseWrapper):
-    """Transform actions before the environment acts, and steps after."""
-
-    def __init__(
-        self,
-        env: AlfEnvironment,
-        *,
-        action: Callable[[Nest], Nest] | None = None,
-        step: Callable[[TimeStep], TimeStep] | None = None,
-        **changes: Any,
-    ) -> None:
-        """Call ``action`` with the agent's actions and ``step`` with the environment's steps; None changes nothing.
-
-        ``changes``: specs that differ, such as ``observation_spec``.
-        """
-        super().__init__(env, **changes)
-        self._transform_action = action
-        self._transform_step = step
-
-    def _reset(self) -> TimeStep:
-        return self._transformed(self._env.reset())
-
-    def _step(self, action: Nest) -> TimeStep:
-        return self._transformed(self._env.step(self._transform_action(action) if self._transform_action else action))
-
-    def _transformed(self, time_step: TimeStep) -> TimeStep:
-        return self._transform_step(time_step) if self._transform_step else time_step
+TransformWrapper = AlfEnvironmentBaseWrapper
 
 
 class ActionWrapper(AlfEnvironmentBaseWrapper):
@@ -121,19 +123,16 @@ class ActionWrapper(AlfEnvironmentBaseWrapper):
 
     def __init__(self, env: AlfEnvironment, action_spec: Nest, inner: Callable[[Nest], Nest]) -> None:
         """``inner``: returns the environment's action, arrays, for the agent's."""
-        super().__init__(env, action_spec=action_spec)
+        super().__init__(env, action=self._acting, step=self._acted, action_spec=action_spec)
         self._inner = inner
+        self._given = nest.map_structure(lambda spec: spec.numpy_zeros(self._outer_dims), action_spec)
 
-    def _reset(self) -> TimeStep:
-        outer_dims = (self.batch_size,) if self.batched else ()
-        none = nest.map_structure(lambda spec: spec.numpy_zeros(outer_dims), self.action_spec())
-        return self._env.reset()._replace(prev_action=nest.map_structure(self._out, none))
+    def _acting(self, action: Nest) -> Nest:
+        self._given = self._checked(action)
+        return self._out(self._inner(self._given))
 
-    def _step(self, action: Nest) -> TimeStep:
-        checked = self._checked(action)
-        time_step = self._env.step(nest.map_structure(self._out, self._inner(checked)))
-        previous = zero_where(time_step.is_first(), checked)
-        return time_step._replace(prev_action=nest.map_structure(self._out, previous))
+    def _acted(self, time_step: TimeStep) -> TimeStep:
+        return time_step._replace(prev_action=self._out(zero_where(time_step.is_first(), self._given)))
 
 
 class TimeLimit(AlfEnvironmentBaseWrapper):
@@ -148,7 +147,7 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
                 "environments: wrap each of them, or say max_episode_steps where the batch is made"
             )
         self._duration: float = duration
-        self._steps: int | None = None
+        self._steps = 0
 
     @property
     def duration(self) -> float:
@@ -157,18 +156,16 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
 
     def _reset(self) -> TimeStep:
         self._steps = 0
-        return self._env.reset()
+        return super()._reset()
 
     def _step(self, action: Nest) -> TimeStep:
-        if self._steps is None:
+        if self.current_time_step().is_last():
             return self.reset()
-        time_step = self._env.step(action)
+        time_step = super()._step(action)
         self._steps += 1
         if self._steps >= self._duration:
             last = np.full_like(as_array(time_step.step_type), StepType.LAST)
             time_step = time_step._replace(step_type=self._out(last))
-        if time_step.is_last():
-            self._steps = None
         return time_step
 
 
@@ -196,11 +193,11 @@ class PerformanceProfiler(AlfEnvironmentBaseWrapper):
         self._process, self._every, self._steps = process_profile_fn, process_steps, 0
         self._profile = cProfile.Profile()
 
-    def _reset(self) -> TimeStep:
-        return self._profile.runcall(self._env.reset)
+    def _call(self, name: str, *arguments: Any) -> Any:
+        return self._profile.runcall(super()._call, name, *arguments)
 
     def _step(self, action: Nest) -> TimeStep:
-        time_step = self._profile.runcall(self._env.step, action)
+        time_step = super()._step(action)
         self._steps += 1
         if self._steps >= self._every:
             self._process(self._profile)
@@ -211,7 +208,9 @@ class PerformanceProfiler(AlfEnvironmentBaseWrapper):
 class GoalReplayEnvWrapper(AlfEnvironmentBaseWrapper):
     """Add a goal to observations, for hindsight experience replay; a "trajectory" is a ``TimeStep``."""
 
-    _goal: Any = None
+    def __init__(self, env: AlfEnvironment) -> None:
+        super().__init__(env, step=self._with_goal)
+        self._goal: Any = None
 
     @abc.abstractmethod
     def get_trajectory_with_goal(self, trajectory: TimeStep, goal: Any) -> TimeStep:
@@ -221,19 +220,13 @@ class GoalReplayEnvWrapper(AlfEnvironmentBaseWrapper):
     def get_goal_from_trajectory(self, trajectory: TimeStep) -> Any:
         """Return the goal of the episode that this step begins."""
 
-    def _reset(self) -> TimeStep:
-        return self._with_goal(self._env.reset())
-
-    def _step(self, action: Nest) -> TimeStep:
-        return self._with_goal(self._env.step(action))
-
     def _with_goal(self, time_step: TimeStep) -> TimeStep:
         if as_array(time_step.is_first()).all():
             self._goal = self.get_goal_from_trajectory(time_step)
         return self.get_trajectory_with_goal(time_step, self._goal)
 
 
-class NonEpisodicAgent(TransformWrapper):
+class NonEpisodicAgent(AlfEnvironmentBaseWrapper):
     """Give outcomes the discount of limits, so that an agent values what comes after the end of an episode too."""
 
     def __init__(self, env: AlfEnvironment, discount: float = GOES_ON) -> None:
@@ -242,7 +235,7 @@ class NonEpisodicAgent(TransformWrapper):
         super().__init__(env, step=lambda step: self._discounted(step, step.is_last(), last))
 
 
-class AtariTerminalOnLifeLossWrapper(TransformWrapper):
+class AtariTerminalOnLifeLossWrapper(AlfEnvironmentBaseWrapper):
     """Give each step that loses a life discount 0; the episode goes on. Lives are ``env_info``'s ``lives``."""
 
     def __init__(self, env: AlfEnvironment) -> None:
@@ -259,7 +252,7 @@ class AtariTerminalOnLifeLossWrapper(TransformWrapper):
         super().__init__(env, step=change)
 
 
-class ActionObservationWrapper(TransformWrapper):
+class ActionObservationWrapper(AlfEnvironmentBaseWrapper):
     """Make observations a dict of ``observation``, as it was, and ``prev_action``."""
 
     def __init__(self, env: AlfEnvironment) -> None:
@@ -269,7 +262,7 @@ class ActionObservationWrapper(TransformWrapper):
         super().__init__(env, step=both, observation_spec=both(env.time_step_spec()).observation)
 
 
-class ScalarRewardWrapper(TransformWrapper):
+class ScalarRewardWrapper(AlfEnvironmentBaseWrapper):
     """Add up the parts of rewards, each times its weight."""
 
     def __init__(self, env: AlfEnvironment, reward_weights: Sequence[float] | None = None) -> None:
@@ -285,7 +278,7 @@ class ScalarRewardWrapper(TransformWrapper):
         super().__init__(env, step=add_up, reward_spec=SCALAR_REWARD)
 
 
-class RewardClipping(TransformWrapper):
+class RewardClipping(AlfEnvironmentBaseWrapper):
     """Clip rewards to ``minimum`` and ``maximum``, inclusive."""
 
     def __init__(self, env: AlfEnvironment, minimum: float = -1.0, maximum: float = 1.0) -> None:
@@ -297,7 +290,7 @@ class RewardClipping(TransformWrapper):
         super().__init__(env, step=lambda step: step._replace(reward=step.reward.clip(low, high)), reward_spec=spec)
 
 
-class ContinuousActionClip(TransformWrapper):
+class ContinuousActionClip(AlfEnvironmentBaseWrapper):
     """Clip continuous actions to their bounds, for policies that leave them; others stay as they are."""
 
     def __init__(self, env: AlfEnvironment) -> None:
@@ -355,7 +348,7 @@ class DiscreteActionWrapper(ActionWrapper):
         super().__init__(env, BoundedTensorSpec((), "int64", 0, actions_num**spec.numel - 1), inner)
 
 
-class TemporallyCorrelatedNoiseWrapper(TransformWrapper):
+class TemporallyCorrelatedNoiseWrapper(AlfEnvironmentBaseWrapper):
     """Add noise to continuous actions, of this step and of the last, as in arXiv:2202.01312."""
 
     def __init__(self, env: AlfEnvironment, sigma: float = 0.5, past_noise_weight: float = 1.0) -> None:
@@ -376,7 +369,7 @@ class TemporallyCorrelatedNoiseWrapper(TransformWrapper):
         return super()._reset()
 
 
-class TensorWrapper(TransformWrapper):
+class TensorWrapper(AlfEnvironmentBaseWrapper):
     """Give tensors to the agent of a batched environment that was written for arrays."""
 
     def __init__(self, env: AlfEnvironment) -> None:
@@ -387,7 +380,7 @@ class TensorWrapper(TransformWrapper):
         super().__init__(env, action=to_arrays, step=TimeStep.to_tensors, is_tensor_based=True)
 
 
-class BatchedTensorWrapper(TransformWrapper):
+class BatchedTensorWrapper(AlfEnvironmentBaseWrapper):
     """Make a single environment that was written for arrays a batch of one, which takes and gives tensors."""
 
     def __init__(self, env: AlfEnvironment) -> None:
@@ -407,63 +400,46 @@ class BatchedTensorWrapper(TransformWrapper):
         return [super().get_info()]
 
 
-class _Several(AlfEnvironment):
-    """Environments that are alike, as one."""
-
-    def __init__(self, envs: Sequence[AlfEnvironment], **changes: Any) -> None:
-        if not envs:
-            raise Refused("there are no environments; expected one or more")
-        super().__init__(dataclasses.replace(Description.of_all(map(Description.of, envs)), **changes))
-        self._envs = list(envs)
-        self._current = 0
-
-    def render(self, mode: str = "rgb_array") -> Any:
-        """Return the picture of the one that plays."""
-        return self._envs[self._current].render(mode)
-
-    def close(self) -> None:
-        """Close them all."""
-        for env in self._envs:
-            env.close()
-
-
-class BatchEnvironmentWrapper(_Several):
-    """Single environments as one batch of arrays, stepped one after the other."""
+class BatchEnvironmentWrapper(AlfEnvironmentBaseWrapper):
+    """Single environments as one batch of arrays, stepped one after the other; pictures are the first's."""
 
     def __init__(self, envs: Sequence[AlfEnvironment]) -> None:
         """Raise ``Refused`` unless they are single ones with arrays, and alike."""
-        super().__init__(envs, batched=True, batch_size=len(envs))
-        if envs[0].batched:
+        if Description.of_all(map(Description.of, envs)).batched:
             raise Refused("the environments are batched; expected single ones")
+        self._envs = list(envs)
+        super().__init__(envs[0], step=nest.stack, batched=True, batch_size=len(envs))
 
     def seed(self, seed: int) -> None:
         """Seed all; none gets the seed of another, nor of a batch of as many with another seed."""
         for index, env in enumerate(self._envs):
             env.seed(seed * len(self._envs) + index)
 
-    def get_info(self) -> list[Any]:
-        """Return all that is known of the last step of each."""
-        return [env.get_info() for env in self._envs]
+    def render(self, mode: str = "rgb_array") -> Any:
+        """Return the first one's picture, or show it."""
+        return self._env.render(mode)
 
-    def _reset(self) -> TimeStep:
-        return nest.stack([env.reset() for env in self._envs])
+    def _call(self, name: str, *arguments: Any) -> list[Any]:
+        return [getattr(env, name)(*arguments) for env in self._envs]
 
     def _step(self, action: Nest) -> TimeStep:
-        actions = nest.unstack(as_action(self.action_spec(), action, (self.batch_size,)), self.batch_size)
+        actions = nest.unstack(self._checked(action), self.batch_size)
         return nest.stack([env.step(each) for env, each in zip(self._envs, actions, strict=True)])
 
 
-class MultitaskWrapper(_Several):
+class MultitaskWrapper(AlfEnvironmentBaseWrapper):
     """Environments with a task each; actions are a dict of ``task_id``, which of them acts, and its ``action``."""
 
     def __init__(self, envs: Sequence[AlfEnvironment], task_names: Sequence[str], env_id: int | None = None) -> None:
         """Begin an episode of each; raise ``Refused`` unless they are alike and have different names."""
         if len({*task_names}) != len(envs):
             raise Refused(f"the tasks are {task_names!r:.200}; expected a name of its own for each of {len(envs)}")
-        super().__init__(envs, num_tasks=len(envs), task_names=list(task_names))
+        one = Description.of_all(map(Description.of, envs))
         task_id = BoundedTensorSpec((), "int64", 0, len(envs) - 1, "task_id")
-        spec = {"task_id": task_id, "action": self.action_spec()}
-        self._description = dataclasses.replace(self._description, action_spec=spec)
+        spec = {"task_id": task_id, "action": one.action_spec}
+        names = list(task_names)
+        super().__init__(envs[0], step=self._of_task, action_spec=spec, num_tasks=len(envs), task_names=names)
+        self._envs, self._task = list(envs), 0
         self._env_id = np.int32(env_id or 0)
         for env in envs:
             env.reset()
@@ -475,12 +451,6 @@ class MultitaskWrapper(_Several):
         """Make each environment as ``load_fn(name, **kwargs)``, and all one."""
         return MultitaskWrapper([load_fn(name, **kwargs) for name in environment_name], environment_name, env_id)
 
-    def __getattr__(self, name: str) -> Any:
-        """Return a public attribute of the environment that acts."""
-        if name.startswith("_"):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self._envs[self._current], name)
-
     def get_num_tasks(self) -> int:
         """Return the number of tasks."""
         return self.num_tasks
@@ -490,23 +460,21 @@ class MultitaskWrapper(_Several):
         for env in self._envs:
             env.seed(seed)
 
-    def get_info(self) -> Any:
-        """Return all that is known of the last step."""
-        return self._envs[self._current].get_info()
-
-    def _reset(self) -> TimeStep:
-        return self._of_task(self._envs[self._current].reset())
+    def close(self) -> None:
+        """Close them all."""
+        for env in self._envs:
+            env.close()
 
     def _step(self, action: Nest) -> TimeStep:
-        checked = as_action(self.action_spec(), action)
+        checked = self._checked(action)
         over = self.current_time_step().is_last()
-        self._current = int(checked["task_id"])
-        env = self._envs[self._current]
+        self._task = int(checked["task_id"])
+        self._env = self._envs[self._task]
         # Another task than the one that ended has begun an episode already, whose first step was not given.
-        return self._of_task(env.reset() if over else env.step(checked["action"]))
+        return self._of_task(self._env.reset() if over else self._env.step(checked["action"]))
 
     def _of_task(self, time_step: TimeStep) -> TimeStep:
-        previous = {"task_id": np.asarray(self._current), "action": time_step.prev_action}
+        previous = {"task_id": np.asarray(self._task), "action": time_step.prev_action}
         return time_step._replace(env_id=self._env_id, prev_action=previous)
 
 
@@ -535,7 +503,10 @@ class CurriculumWrapper(AlfEnvironmentBaseWrapper):
             raise Refused(f"the action is {spec!r:.200}; expected a batch with actions of task_id and action")
         self._infos = ("curriculum_task_count", "curriculum_task_score", "curriculum_task_prob")
         info_spec = {name: {task: TensorSpec(()) for task in env.task_names} for name in self._infos}
-        super().__init__(env, action_spec=spec["action"], env_info_spec={**env.env_info_spec(), **info_spec})
+        info_spec = {**env.env_info_spec(), **info_spec}
+        super().__init__(
+            env, action=self._of_tasks, step=self._learned, action_spec=spec["action"], env_info_spec=info_spec
+        )
         self._scale = math.log(progress_favor)
         self._warmup = warmup_period * self.num_tasks
         # The averages are of the episodes' steps and rewards of late, and of the rewards of before.
@@ -549,12 +520,10 @@ class CurriculumWrapper(AlfEnvironmentBaseWrapper):
     def _sample(self, n: int) -> Array:
         return np.random.choice(self.num_tasks, n, p=self._probs)
 
-    def _reset(self) -> TimeStep:
-        return self._informed(self._env.reset())
+    def _of_tasks(self, action: Nest) -> Nest:
+        return {"task_id": self._out(self._tasks.copy()), "action": action}
 
-    def _step(self, action: Nest) -> TimeStep:
-        task_id = self._out(self._tasks.copy())
-        time_step = self._env.step({"task_id": task_id, "action": action})
+    def _learned(self, time_step: TimeStep) -> TimeStep:
         going_on = ~as_array(time_step.is_first())
         self._steps = self._steps * going_on + 1
         reward = as_array(time_step.reward)
@@ -585,7 +554,7 @@ class CurriculumWrapper(AlfEnvironmentBaseWrapper):
         return time_step._replace(prev_action=time_step.prev_action["action"], env_info={**time_step.env_info, **info})
 
 
-class FrameStack(TransformWrapper):
+class FrameStack(AlfEnvironmentBaseWrapper):
     """Join the last ``stack_size`` frames, the newest last; an episode begins with that many of its first."""
 
     def __init__(
@@ -599,23 +568,19 @@ class FrameStack(TransformWrapper):
 
         ``fields``: paths of the parts of an observation; None: the observation itself, which is one array.
         """
-        if not 1 <= stack_size <= MAX_STACK or channel_order not in ("channels_first", "channels_last"):
-            raise Refused(
-                f"stack_size is {stack_size} and channel_order {channel_order!r}; expected 1 to {MAX_STACK}, and "
-                "channels_first or channels_last"
-            )
-        self._size = stack_size
-        self._axis = 0 if channel_order == "channels_first" else -1
-        self._stacks: dict[str | None, Array] = {}
+        self._size = validation.integer("stack_size", stack_size, 1, MAX_STACK)
+        self._axis = channel_axis(channel_order)
+        self._frames: dict[str | None, list[Array]] = {}
         paths = (None,) if fields is None else tuple(fields)
         spec = env.observation_spec()
         for path in paths:
             spec = nest.transform_nest(spec, path, self._stacked_spec)
 
         def change(time_step: TimeStep) -> TimeStep:
-            observation, first = time_step.observation, np.atleast_1d(as_array(time_step.is_first()))
+            observation = time_step.observation
             for path in paths:
-                observation = nest.transform_nest(observation, path, partial(self._stacked, first, path))
+                stack = partial(self._stacked, as_array(time_step.is_first()), path)
+                observation = nest.transform_nest(observation, path, stack)
             return time_step._replace(observation=observation)
 
         super().__init__(env, step=change, observation_spec=spec)
@@ -636,14 +601,8 @@ class FrameStack(TransformWrapper):
         return spec.replace(shape, minimum=low, maximum=high)
 
     def _stacked(self, first: Array, path: str | None, part: Tensor) -> Tensor:
-        batch = as_array(part) if self.batched else as_array(part)[np.newaxis]
-        axis = self._axis or 1
-        stacked = np.concatenate([batch] * self._size, axis)
-        before = self._stacks.get(path)
-        if before is not None and not first.all():
-            oldest = batch.shape[axis]
-            kept = before[:, oldest:] if axis == 1 else before[..., oldest:]
-            stacked[~first] = np.concatenate([kept, batch], axis)[~first]
-        self._stacks[path] = stacked
-        # The next frames are joined to what is kept here, whatever the agent does with its own.
-        return self._out(stacked.copy() if self.batched else stacked[0].copy())
+        newest = as_array(part).copy()
+        first = first.reshape(first.shape + (1,) * (newest.ndim - first.ndim))
+        older = self._frames.get(path, [newest] * self._size)[1:]
+        self._frames[path] = frames = [*(np.where(first, newest, frame) for frame in older), newest]
+        return self._out(np.concatenate(frames, len(self._outer_dims) if self._axis == 0 else -1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
@@ -110,10 +110,8 @@ def map_structure_up_to(shallow_nest: Nest, func: Callable[..., Any], *nests: Ne
 
 def py_map_structure_with_path(func: Callable[..., Any], *nests: Nest) -> Nest:
     """Map nests with the path to each leaf, such as ``"a.0"``, as the first argument."""
-    for other in nests[1:]:
-        assert_same_structure(nests[0], other)
     paths = [".".join(map(str, path)) for path, _ in _tree.flatten_with_path(nests[0])]
-    return fast_map_structure_flatten(func, nests[0], paths, *map(flatten, nests))
+    return map_structure(func, pack_sequence_as(nests[0], paths), *nests)
 
 
 map_structure_without_check = fast_map_structure
@@ -138,35 +136,35 @@ def py_pack_sequence_as(nest: Nest, flat_seq: Iterable[Any], keep_fields_order: 
 
 
 def _parts(nest: Nest) -> dict[str, Nest]:
-    """Return what is in a container, by name or by number."""
+    """Return what is in a container, by name or by number; nothing of a leaf."""
     if is_namedtuple(nest):
         return nest._asdict()
-    parts = nest.items() if _is_dict(nest) else enumerate(nest)
-    return {str(name): part for name, part in parts}
+    if isinstance(nest, dict):
+        return {str(name): part for name, part in cast("dict[Any, Nest]", nest).items()}
+    return {str(name): part for name, part in enumerate(nest)} if is_nested(nest) else {}
 
 
-def _is_dict(value: Any) -> bool:
-    return isinstance(value, dict)
+def _has_fields(nest: Nest) -> bool:
+    return is_namedtuple(nest) or isinstance(nest, dict)
 
 
 def _like(nest: Nest, parts: dict[str, Nest]) -> Nest:
     """Return a container of the kind of ``nest`` with other parts."""
-    return type(nest)(**parts) if is_namedtuple(nest) or _is_dict(nest) else type(nest)(parts.values())
+    return type(nest)(**parts) if _has_fields(nest) else type(nest)(parts.values())
 
 
 def extract_fields_from_nest(nest: Nest, keep_order: bool = False) -> Iterator[tuple[str, Nest]]:
     """Return the fields of a dict or a named tuple with their values, sorted unless told not to."""
-    if not (is_namedtuple(nest) or _is_dict(nest)):
+    if not _has_fields(nest):
         raise Refused(f"{nest!r:.120} has no fields; expected a dict or a named tuple")
-    fields = list(_parts(nest).items())
-    return iter(fields if keep_order else sorted(fields, key=lambda field: field[0]))
+    parts = _parts(nest)
+    return iter([(name, parts[name]) for name in (parts if keep_order else sorted(parts))])
 
 
 def get_field(nested: Nest, field: str | None) -> Nest:
     """Return the part at a path such as ``"sensors.0.camera"``; None: the whole nest. Refuse one that isn't there."""
     for name in field.split(".") if field else ():
-        parts = _parts(nested) if is_nested(nested) else {}
-        if name not in parts:
+        if name not in (parts := _parts(nested)):
             raise Refused(f"there is no field {name!r} in {nested!r:.120}")
         nested = parts[name]
     return nested
@@ -195,7 +193,7 @@ def transform_nests(nests: Sequence[Nest], field: str | None, func: Callable[[An
 def find_field(nest: Nest, name: str, ignore_empty: bool = True) -> list[Nest]:
     """Return all parts of this name, wherever they are but within each other; None and () are left out."""
     found: list[Nest] = []
-    for field, part in _parts(nest).items() if is_nested(nest) else ():
+    for field, part in _parts(nest).items():
         if field != name:
             found += find_field(part, name, ignore_empty)
         elif not ignore_empty or (part is not None and part != () and part != []):
@@ -210,17 +208,13 @@ def prune_nest_like(nest: Nest, slim_nest: Nest, value_to_match: Any = None) -> 
     """
     if not is_nested(nest) and not is_nested(slim_nest):
         return nest
-    parts, wanted = (_parts(each) if is_nested(each) else {} for each in (nest, slim_nest))
-    extra = set[str]() if is_namedtuple(nest) or _is_dict(nest) else parts.keys() - wanted.keys()
-    if type(nest) is not type(slim_nest) or wanted.keys() - parts.keys() or extra:
+    parts, wanted = _parts(nest), _parts(slim_nest)
+    missing = wanted.keys() - parts.keys() if _has_fields(nest) else wanted.keys() ^ parts.keys()
+    if type(nest) is not type(slim_nest) or missing:
         raise Refused(f"{nest!r:.200} can't be pruned like {slim_nest!r:.200}")
-    return _like(
-        nest,
-        {
-            name: slim if slim == value_to_match else prune_nest_like(parts[name], slim, value_to_match)
-            for name, slim in wanted.items()
-        },
-    )
+    for name, slim in wanted.items():
+        parts[name] = slim if slim == value_to_match else prune_nest_like(parts[name], slim, value_to_match)
+    return _like(nest, {name: parts[name] for name in wanted})
 
 
 py_prune_nest_like = prune_nest_like

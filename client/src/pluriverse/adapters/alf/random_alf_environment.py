@@ -50,7 +50,6 @@ class RandomAlfEnvironment(AlfEnvironment):
                 is_tensor_based=use_tensor_time_step,
             )
         )
-        self._outer_dims = (self.batch_size,) if batched else ()
         self._env_id = None if batched else env_id
         self._end_probability = episode_end_probability
         if np.shape(discount) not in ((), self._outer_dims):

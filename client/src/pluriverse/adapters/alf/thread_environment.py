@@ -12,7 +12,6 @@ from pluriverse.errors import ActionError
 from . import nest
 from .alf_environment import AlfEnvironment
 from .alf_wrappers import BatchedTensorWrapper
-from .data_structures import TimeStep
 from .nest import Nest
 from .tensor_specs import as_action
 
@@ -28,28 +27,16 @@ class ThreadEnvironment(BatchedTensorWrapper):
         """Call ``env_constructor`` in the thread; raise ``Refused`` if the environment is batched."""
         self._thread = ThreadPoolExecutor(1, "alf-environment")
         try:
-            self._run(self._make, env_constructor)
+            self._thread.submit(self._make, env_constructor).result()
         except BaseException:
             self._thread.shutdown()
             raise
-
-    def seed(self, seed: Any) -> Any:
-        """Seed the episodes that the next ``reset`` begins."""
-        return self._run(super().seed, seed)
-
-    def render(self, mode: str = "rgb_array") -> Any:
-        """Return the picture, or show it."""
-        return self._run(super().render, mode)
-
-    def get_info(self) -> list[Any]:
-        """Return all that is known of the last step: a list of one."""
-        return self._run(super().get_info)
 
     def close(self) -> None:
         """Close the environment and end the thread; may be called repeatedly."""
         if not self._closed:
             try:
-                self._run(super().close)
+                super().close()
             finally:
                 self._closed = True
                 self._thread.shutdown()
@@ -62,12 +49,6 @@ class ThreadEnvironment(BatchedTensorWrapper):
             env.close()
             raise
 
-    def _reset(self) -> TimeStep:
-        return self._run(super()._reset)
-
-    def _step(self, action: Nest) -> TimeStep:
-        return self._run(super()._step, action)
-
     def _checked(self, action: Nest) -> Nest:
         try:
             return super()._checked(action)
@@ -77,6 +58,6 @@ class ThreadEnvironment(BatchedTensorWrapper):
                 return nest.batch_nested_tensor(as_action(self.action_spec(), action))
             raise
 
-    def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _call(self, name: str, *arguments: Any) -> Any:
         self._require_open()
-        return self._thread.submit(function, *arguments).result()
+        return self._thread.submit(super()._call, name, *arguments).result()
