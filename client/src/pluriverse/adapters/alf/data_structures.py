@@ -1,4 +1,4 @@
-"""``TimeStep``: what an environment returns at each step, and the functions that make one.
+"""``TimeStep``: what an environment returns at each step, and the functions that make one; wrong ones are ``Refused``.
 
 Step type and discount together say where in an episode a step is:
 
@@ -174,23 +174,20 @@ def restart(
 def transition(
     observation: Nest,
     prev_action: Nest,
-    reward: ArrayLike | Tensor,
+    reward: Tensor,
     reward_spec: TensorSpec = SCALAR_REWARD,
-    discount: ArrayLike | Tensor = GOES_ON,
+    discount: Tensor = GOES_ON,
     env_id: ArrayLike | None = None,
     env_info: Nest = None,
 ) -> TimeStep:
-    """Return a step after which the episode goes on; batched if ``reward`` has one dimension more than its spec.
-
-    Raise ``Refused`` unless the discount is above 0 and at most 1.
-    """
+    """Return a step after which the episode goes on; batched if ``reward`` has one dimension more than its spec."""
     return _make(StepType.MID, observation, prev_action, reward, reward_spec, discount, env_id, env_info)
 
 
 def termination(
     observation: Nest,
     prev_action: Nest,
-    reward: ArrayLike | Tensor,
+    reward: Tensor,
     reward_spec: TensorSpec = SCALAR_REWARD,
     env_id: ArrayLike | None = None,
     env_info: Nest = None,
@@ -202,44 +199,35 @@ def termination(
 def truncation(
     observation: Nest,
     prev_action: Nest,
-    reward: ArrayLike | Tensor,
+    reward: Tensor,
     reward_spec: TensorSpec = SCALAR_REWARD,
-    discount: ArrayLike | Tensor = GOES_ON,
+    discount: Tensor = GOES_ON,
     env_id: ArrayLike | None = None,
     env_info: Nest = None,
 ) -> TimeStep:
-    """Return the last step of an episode that was cut off by a limit or a lost environment.
-
-    Raise ``Refused`` unless the discount is above 0 and at most 1; 0 would be an outcome.
-    """
+    """Return the last step of an episode that was cut off by a limit or a lost environment."""
     if not (tensors.as_array(discount) > 0).all():
         raise Refused(f"the discount of a truncated episode is {discount!r:.80}; expected above 0, or a termination")
     return _make(StepType.LAST, observation, prev_action, reward, reward_spec, discount, env_id, env_info)
 
 
 def _make(
-    step_type: np.int32,
-    observation: Nest,
-    prev_action: Nest,
-    reward: ArrayLike | Tensor,
-    reward_spec: TensorSpec,
-    discount: ArrayLike | Tensor,
-    env_id: ArrayLike | None,
-    env_info: Nest,
+    kind: np.int32, observation: Nest, action: Nest, reward: Tensor, spec: TensorSpec, discount: Tensor, *others: Any
 ) -> TimeStep:
+    env_id, env_info = others
     rewards = np.asarray(tensors.as_array(reward), np.float32)
-    outer_dims = rewards.shape[: rewards.ndim - reward_spec.ndim]
-    if len(outer_dims) > 1 or rewards.shape != (*outer_dims, *reward_spec.shape):
-        raise Refused(f"the reward has shape {rewards.shape}; expected {reward_spec.shape}, or that behind a batch's")
+    outer_dims = rewards.shape[: rewards.ndim - spec.ndim]
+    if len(outer_dims) > 1 or rewards.shape != (*outer_dims, *spec.shape):
+        raise Refused(f"the reward has shape {rewards.shape}; expected {spec.shape}, or that behind a batch's")
     if env_id is None:
         env_id = np.arange(int(outer_dims[0])) if outer_dims else 0
     made = check(
         TimeStep(
-            np.full(outer_dims, step_type, np.int32),
+            np.full(outer_dims, kind, np.int32),
             rewards,
             np.broadcast_to(np.asarray(tensors.as_array(discount), np.float32), outer_dims).copy(),
             observation,
-            prev_action,
+            action,
             np.asarray(tensors.as_array(env_id), np.int32),
             env_info={} if env_info is None else env_info,
         )

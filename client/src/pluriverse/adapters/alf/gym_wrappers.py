@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
+from pluriverse import validation
 from pluriverse.errors import needed
 
 from . import nest
-from .alf_wrappers import ChannelOrder
+from .alf_wrappers import ChannelOrder, channel_axis
 from .nest import Nest
 from .tensors import Array, Refused
 
@@ -26,9 +27,6 @@ Env = gymnasium.Env[Any, Any]
 Space = gymnasium.Space[Any]
 Fields = Sequence[str] | None
 """Paths of the parts of an observation to change, such as ``"sensors.camera"``; None: the observation itself."""
-
-# Larger ones are slips.
-MAX_SIDE: Final = 16384
 
 
 def _nested(space: Any) -> Nest:
@@ -59,10 +57,10 @@ class BaseObservationWrapper(gymnasium.ObservationWrapper[Any, Any, Any]):
         super().__init__(env)
         self._fields: list[str | None] = [None] if fields is None else list(fields)
         self._field: str | None = None
-        space = env.observation_space
+        self._begin()
+        self.observation_space = env.observation_space
         for field in self._fields:
-            space = transform_space(space, field, self.transform_space)
-        self.observation_space = space
+            self.observation_space = transform_space(self.observation_space, field, self.transform_space)
 
     def reset(self, **options: Any) -> Any:
         """Begin an episode."""
@@ -95,9 +93,8 @@ class ImageChannelFirst(BaseObservationWrapper):
         """Return the space with the channels first."""
 
         def moved(space: Any) -> Space:
-            if not isinstance(space, spaces.Box):
-                return space
-            return spaces.Box(_moved(space.low), _moved(space.high), dtype=space.dtype.type)
+            boxed = isinstance(space, spaces.Box)
+            return spaces.Box(_moved(space.low), _moved(space.high), dtype=space.dtype.type) if boxed else space
 
         return _space(nest.map_structure(moved, _nested(observation_space)))
 
@@ -117,8 +114,7 @@ class FrameStack(BaseObservationWrapper):
     def __init__(
         self, env: Env, stack_size: int = 4, channel_order: ChannelOrder = "channels_last", fields: Fields = None
     ) -> None:
-        self._size, self._axis = _at_least_1("stack_size", stack_size), 0 if _is_channel_first(channel_order) else -1
-        self._begin()
+        self._size, self._axis = validation.integer("stack_size", stack_size, 1), channel_axis(channel_order)
         super().__init__(env, fields)
 
     def _begin(self) -> None:
@@ -126,12 +122,14 @@ class FrameStack(BaseObservationWrapper):
 
     def transform_space(self, observation_space: Any) -> Space:
         """Return the space of joined frames."""
-        if isinstance(observation_space, spaces.MultiDiscrete):
-            return spaces.MultiDiscrete(self._joined([observation_space.nvec] * self._size))
-        if not isinstance(observation_space, spaces.Box):
-            raise Refused(f"{observation_space} can't be stacked; expected Box or MultiDiscrete")
-        low, high = (self._joined([each] * self._size) for each in (observation_space.low, observation_space.high))
-        return spaces.Box(low, high, dtype=observation_space.dtype.type)
+        match observation_space:
+            case spaces.MultiDiscrete():
+                return spaces.MultiDiscrete(self._joined([observation_space.nvec] * self._size))
+            case spaces.Box():
+                bounds = (self._joined([each] * self._size) for each in (observation_space.low, observation_space.high))
+                return spaces.Box(*bounds, dtype=observation_space.dtype.type)
+            case _:
+                raise Refused(f"{observation_space} can't be stacked; expected Box or MultiDiscrete")
 
     def transform_observation(self, observation: Any) -> Any:
         """Return the joined frames."""
@@ -151,7 +149,7 @@ class FrameSkip(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: Env, skip: int) -> None:
         super().__init__(env)
-        self._skip = _at_least_1("skip", skip)
+        self._skip = validation.integer("skip", skip, 1)
 
     def step(self, action: Any) -> Any:
         """Repeat an action."""
@@ -159,10 +157,12 @@ class FrameSkip(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class _PictureWrapper(BaseObservationWrapper):
-    """Change pictures, which ``_changed`` is given with their channels last."""
+    """Change pictures by a function, which is given them with their channels last."""
 
-    def __init__(self, env: Env, fields: Fields = None, channel_order: ChannelOrder = "channels_last") -> None:
-        self._channel_first = _is_channel_first(channel_order)
+    def __init__(
+        self, env: Env, change: Callable[[Array], Array], fields: Fields = None, order: ChannelOrder = "channels_last"
+    ) -> None:
+        self._change, self._axis = change, channel_axis(order)
         super().__init__(env, fields)
 
     def transform_space(self, observation_space: Any) -> Space:
@@ -173,12 +173,8 @@ class _PictureWrapper(BaseObservationWrapper):
         return spaces.Box(low, high, shape, observation_space.dtype.type)
 
     def transform_observation(self, observation: Any) -> Any:
-        if not self._channel_first:
-            return _with_channels(self._changed(observation))
-        return np.moveaxis(_with_channels(self._changed(np.ascontiguousarray(np.moveaxis(observation, 0, -1)))), -1, 0)
-
-    def _changed(self, picture: Array) -> Array:
-        raise NotImplementedError
+        picture = np.ascontiguousarray(np.moveaxis(observation, self._axis, -1))
+        return np.moveaxis(_with_channels(self._change(picture)), -1, self._axis)
 
 
 class FrameResize(_PictureWrapper):
@@ -187,25 +183,21 @@ class FrameResize(_PictureWrapper):
     def __init__(
         self, env: Env, width: int = 84, height: int = 84, fields: Fields = None, interpolation: int = _cv2.INTER_AREA
     ) -> None:
-        if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE):
-            raise Refused(f"the size is {width} by {height}; expected 1 to {MAX_SIDE} pixels each way")
-        self._size, self._interpolation = (width, height), interpolation
-        super().__init__(env, fields)
-
-    def _changed(self, picture: Array) -> Array:
-        return _cv2.resize(picture, self._size, interpolation=self._interpolation)
+        size = validation.integers("size", (width, height), ("width", "height"), 1, validation.MAX_SIDE)
+        super().__init__(env, lambda picture: _cv2.resize(picture, size, interpolation=interpolation), fields)
 
 
 class FrameGrayScale(_PictureWrapper):
     """Make RGB pictures grey, of one channel: the luma of ITU-R BT.601."""
 
     def __init__(self, env: Env, fields: Fields = None) -> None:
-        super().__init__(env, fields)
+        super().__init__(env, _grey, fields)
 
-    def _changed(self, picture: Array) -> Array:
-        if picture.shape[2] != 3:
-            raise Refused(f"pictures of {picture.shape} have no colours; expected three channels")
-        return _cv2.cvtColor(picture, _cv2.COLOR_RGB2GRAY)
+
+def _grey(picture: Array) -> Array:
+    if picture.shape[2] != 3:
+        raise Refused(f"pictures of {picture.shape} have no colours; expected three channels")
+    return _cv2.cvtColor(picture, _cv2.COLOR_RGB2GRAY)
 
 
 class FrameCrop(_PictureWrapper):
@@ -221,15 +213,14 @@ class FrameCrop(_PictureWrapper):
         channel_order: ChannelOrder = "channels_last",
         fields: Fields = None,
     ) -> None:
-        self._box = sx, sy, width, height
-        super().__init__(env, fields, channel_order)
+        def crop(picture: Array) -> Array:
+            cropped = picture[max(sy, 0) : sy + height, max(sx, 0) : sx + width]
+            if min(sx, sy, width, height) < 0 or cropped.shape[:2] != (height, width):
+                box, (rows, columns) = (sx, sy, width, height), picture.shape[:2]
+                raise Refused(f"the crop {box} isn't within pictures of {columns} by {rows} pixels")
+            return cropped
 
-    def _changed(self, picture: Array) -> Array:
-        left, top, width, height = self._box
-        cropped = picture[max(top, 0) : top + height, max(left, 0) : left + width]
-        if min(self._box) < 0 or cropped.shape[:2] != (height, width):
-            raise Refused(f"the crop {self._box} isn't within pictures of {picture.shape[:2]} (height, width)")
-        return cropped
+        super().__init__(env, crop, fields, channel_order)
 
 
 class EpisodicRandomFrameCrop(_PictureWrapper):
@@ -246,19 +237,18 @@ class EpisodicRandomFrameCrop(_PictureWrapper):
         """``cropping_fraction``: of each side, between 0 and 1; ``share_cropping``: all fields have one place."""
         if not 0 < cropping_fraction < 1:
             raise Refused(f"cropping_fraction is {cropping_fraction}; expected between 0 and 1")
-        self._fraction, self._shared = cropping_fraction, share_cropping
-        self._begin()
-        super().__init__(env, fields, channel_order)
+
+        def crop(picture: Array) -> Array:
+            place = self._places.setdefault(None if share_cropping else self._field, np.random.random(2))
+            whole = np.array(picture.shape[:2])
+            height, width = sides = (cropping_fraction * whole).astype(int)
+            top, left = (place * (whole - sides)).astype(int)
+            return picture[top : top + height, left : left + width]
+
+        super().__init__(env, crop, fields, channel_order)
 
     def _begin(self) -> None:
         self._places: dict[str | None, Array] = {}
-
-    def _changed(self, picture: Array) -> Array:
-        place = self._places.setdefault(None if self._shared else self._field, np.random.random(2))
-        whole = np.array(picture.shape[:2])
-        height, width = sides = (self._fraction * whole).astype(int)
-        top, left = (place * (whole - sides)).astype(int)
-        return picture[top : top + height, left : left + width]
 
 
 class FrameFlip(_PictureWrapper):
@@ -272,17 +262,13 @@ class FrameFlip(_PictureWrapper):
         channel_order: ChannelOrder = "channels_last",
         fields: Fields = None,
     ) -> None:
-        if not (0 <= ud_flip_prob <= 1 and 0 <= lr_flip_prob <= 1):
-            raise Refused(f"the probabilities are {ud_flip_prob} and {lr_flip_prob}; expected 0 to 1")
-        self._probabilities = (ud_flip_prob, lr_flip_prob)
-        self._begin()
-        super().__init__(env, fields, channel_order)
+        self._probabilities = ud_flip_prob, lr_flip_prob
+        if not all(0 <= each <= 1 for each in self._probabilities):
+            raise Refused(f"the probabilities are {self._probabilities}; expected 0 to 1")
+        super().__init__(env, lambda picture: picture[:: self._down, :: self._across], fields, channel_order)
 
     def _begin(self) -> None:
         self._down, self._across = (-1 if np.random.random() < each else 1 for each in self._probabilities)
-
-    def _changed(self, picture: Array) -> Array:
-        return picture[:: self._down, :: self._across]
 
 
 class DMAtariPreprocessing(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -296,10 +282,8 @@ class DMAtariPreprocessing(gymnasium.Wrapper[Any, Any, Any, Any]):
     ) -> None:
         """Set how many frames a step has, how many no-ops there are at most, and the side of the picture."""
         super().__init__(env)
-        self.frame_skip, self.screen_size = (
-            _at_least_1("frame_skip", frame_skip),
-            _at_least_1("screen_size", screen_size),
-        )
+        self.frame_skip = validation.integer("frame_skip", frame_skip, 1)
+        self.screen_size = validation.integer("screen_size", screen_size, 1)
         self.noop_max, self.gray_scale = noop_max, gray_scale
         self._meanings: list[str] = env.get_wrapper_attr("get_action_meanings")()
         if self._meanings[0] != "NOOP":
@@ -344,36 +328,47 @@ class DMAtariPreprocessing(gymnasium.Wrapper[Any, Any, Any, Any]):
     def _picture(self, frames: Sequence[Any]) -> Array:
         picture = np.maximum.reduce(list(frames))
         if self.gray_scale and picture.ndim == 3:
-            picture = _cv2.cvtColor(picture, _cv2.COLOR_RGB2GRAY)
+            picture = _grey(picture)
         size = (self.screen_size, self.screen_size)
         return _with_channels(_cv2.resize(picture, size, interpolation=_cv2.INTER_AREA))
 
 
-class ContinuousActionClip(gymnasium.ActionWrapper[Any, Any, Any]):
+class _BoxActionWrapper(gymnasium.ActionWrapper[Any, Any, Any]):
+    """Change the continuous parts of actions by ``change``, of a part's space within and its value."""
+
+    def __init__(self, env: Env, change: Callable[[Any, Any], Any]) -> None:
+        super().__init__(env)
+        self._inner, self._change = _nested(env.action_space), change
+
+    def action(self, action: Nest) -> Nest:
+        """Return the action that the environment within takes."""
+
+        def change(space: Any, part: Any) -> Any:
+            return self._change(space, part) if isinstance(space, spaces.Box) else part
+
+        return nest.map_structure_up_to(self._inner, change, self._inner, action, check_types=False)
+
+
+class ContinuousActionClip(_BoxActionWrapper):
     """Clip continuous actions to their bounds and to ``min_v`` and ``max_v``; refuse those that are no numbers."""
 
     def __init__(self, env: Env, min_v: float = -1e9, max_v: float = 1e9) -> None:
-        super().__init__(env)
-        self._spaces, self._bounds = _nested(env.action_space), (min_v, max_v)
-
-    def action(self, action: Nest) -> Nest:
-        """Return the clipped action."""
-
         def clip(space: Any, part: Any) -> Any:
             if np.isnan(part).any():
-                raise Refused(f"the action is {action!r:.120}; expected numbers")
-            return np.clip(part, space.low, space.high).clip(*self._bounds) if isinstance(space, spaces.Box) else part
+                raise Refused(f"the action is {part!r:.120}; expected numbers")
+            return np.clip(part, space.low, space.high).clip(min_v, max_v)
 
-        return nest.map_structure_up_to(self._spaces, clip, self._spaces, action, check_types=False)
+        super().__init__(env, clip)
 
 
-class ContinuousActionMapping(gymnasium.ActionWrapper[Any, Any, Any]):
+class ContinuousActionMapping(_BoxActionWrapper):
     """Take continuous actions of ``low`` to ``high`` in place of their own bounds; discrete ones stay as they are."""
 
     def __init__(self, env: Env, low: float, high: float) -> None:
         """Raise ``Refused`` if a continuous action has no finite bounds."""
-        super().__init__(env)
-        self._inner, self._low, self._width = _nested(env.action_space), low, high - low
+
+        def scale(space: Any, part: Any) -> Any:
+            return space.low + (part - low) / (high - low) * (space.high - space.low)
 
         def mapped(space: Any) -> Space:
             if not isinstance(space, spaces.Box):
@@ -382,16 +377,8 @@ class ContinuousActionMapping(gymnasium.ActionWrapper[Any, Any, Any]):
                 raise Refused(f"actions of {space} have no finite bounds; nothing stands for their {low} and {high}")
             return spaces.Box(low, high, space.shape, space.dtype.type)
 
+        super().__init__(env, scale)
         self.action_space = _space(nest.map_structure(mapped, self._inner))
-
-    def action(self, action: Nest) -> Nest:
-        """Return the action that the environment within takes."""
-
-        def scale(space: Any, part: Any) -> Any:
-            share = (part - self._low) / self._width if isinstance(space, spaces.Box) else 0
-            return space.low + share * (space.high - space.low) if isinstance(space, spaces.Box) else part
-
-        return nest.map_structure_up_to(self._inner, scale, self._inner, action, check_types=False)
 
 
 class NormalizedAction(ContinuousActionMapping):
@@ -421,17 +408,5 @@ def _repeated(env: Env, action: Any, times: int, look: Callable[[Any], bool]) ->
             return observation, earned, terminated, truncated, {**info, "num_env_frames": frames}
 
 
-def _at_least_1(name: str, value: int) -> int:
-    if value < 1:
-        raise Refused(f"{name} is {value}; expected 1 or more")
-    return value
-
-
 def _with_channels(picture: Array) -> Array:
     return picture if picture.ndim == 3 else picture[..., np.newaxis]
-
-
-def _is_channel_first(order: ChannelOrder) -> bool:
-    if order not in ("channels_first", "channels_last"):
-        raise Refused(f"channel_order is {order!r}; expected channels_first or channels_last")
-    return order == "channels_first"
