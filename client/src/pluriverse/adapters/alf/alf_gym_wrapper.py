@@ -74,10 +74,7 @@ def tensor_spec_from_gym_space(
             case spaces.Dict():
                 return {key: convert(part) for key, part in space.spaces.items()}
             case _:
-                raise Refused(
-                    f"tensors can't hold the values of {space!r:.120}; expected Discrete, MultiDiscrete, MultiBinary, "
-                    "Box, Text, or a Tuple or Dict of them"
-                )
+                raise Refused(f"tensors can't hold the values of {space!r:.120}, which have no fixed shape")
 
     return convert(space)
 
@@ -98,12 +95,10 @@ class AlfGymWrapper(AlfEnvironment):
         auto_reset: bool = True,
         simplify_box_bounds: bool = True,
     ) -> None:
-        """Begin an episode and make a step, to see what ``info`` holds.
+        """Begin an episode and make a step, to see what ``info`` holds; ``env_id`` is the index in a batch.
 
-        ``env_id`` is its index where there are several. ``discount``, above 0 and at most 1, is of steps after which an
-        episode could go on. Unless ``auto_reset`` the step after an episode's last is refused. Bounds that are all the
-        same become one number if ``simplify_box_bounds``. Raise ``Refused`` if the discount is out of range, or a
-        space's values aren't of a fixed shape.
+        ``discount``, above 0 and at most 1, is of steps after which an episode could go on. Unless ``auto_reset`` the
+        step after an episode's last is refused. ``simplify_box_bounds`` is as in ``tensor_spec_from_gym_space``.
         """
         self._gym_env = gym_env
         self._env_id = np.int32(env_id or 0)
@@ -141,10 +136,8 @@ class AlfGymWrapper(AlfEnvironment):
     def render(self, mode: str = "rgb_array") -> Any:
         """Return what the environment renders; raise ``ConfigurationError`` if it was made with another mode."""
         if mode != self._gym_env.render_mode:
-            raise Refused(
-                f"this environment was made with render_mode={self._gym_env.render_mode!r}, and can't render {mode!r}; "
-                f"make it with gymnasium.make(…, render_mode={mode!r})"
-            )
+            made = f"this environment was made with render_mode={self._gym_env.render_mode!r}"
+            raise Refused(f"{made}; make it with gymnasium.make(…, render_mode={mode!r}) to render it so")
         return self._gym_env.render()
 
     def get_info(self) -> dict[str, Any]:
@@ -213,24 +206,22 @@ def _number(value: object) -> Array | None:
 
 def _numbers(info: Info) -> dict[str, Nest]:
     """Return those parts of ``info`` that are numbers."""
-    found = {
-        key: (_numbers(cast("Info", value)) or None) if isinstance(value, Mapping) else _number(value)
-        for key, value in info.items()
-    }
-    return {key: value for key, value in found.items() if value is not None}
+    numbers: dict[str, Nest] = {}
+    for key, value in info.items():
+        part = (_numbers(cast("Info", value)) or None) if isinstance(value, Mapping) else _number(value)
+        if part is not None:
+            numbers[key] = part
+    return numbers
 
 
-def _fit(info: Info, like: Mapping[str, Nest]) -> dict[str, Nest]:
+def _fit(value: object, like: Nest) -> Nest:
     """Return info of the same structure as ``like``; what is missing, or of another shape, is zeros."""
-
-    def fit(value: object, zero: Nest) -> Nest:
-        if isinstance(zero, Mapping):
-            return _fit(cast("Info", value if isinstance(value, Mapping) else {}), cast("Mapping[str, Nest]", zero))
-        array = _number(value)
-        fits = array is not None and array.shape == zero.shape and np.can_cast(array.dtype, zero.dtype, "same_kind")
-        return array.astype(zero.dtype) if array is not None and fits else zero
-
-    return {key: fit(info.get(key), zero) for key, zero in like.items()}
+    if isinstance(like, dict):
+        info = cast("Info", value if isinstance(value, Mapping) else {})
+        return {key: _fit(info.get(key), zero) for key, zero in cast("dict[str, Nest]", like).items()}
+    array = _number(value)
+    fits = array is not None and array.shape == like.shape and np.can_cast(array.dtype, like.dtype, "same_kind")
+    return array.astype(like.dtype) if array is not None and fits else like
 
 
 def import_gymnasium() -> Any:

@@ -212,9 +212,15 @@ def truncation(
 
 
 def _make(
-    kind: np.int32, observation: Nest, action: Nest, reward: Tensor, spec: TensorSpec, discount: Tensor, *others: Any
+    kind: Any,
+    observation: Nest,
+    action: Nest,
+    reward: Tensor,
+    spec: TensorSpec,
+    discount: Tensor,
+    env_id: Any,
+    info: Nest,
 ) -> TimeStep:
-    env_id, env_info = others
     rewards = np.asarray(tensors.as_array(reward), np.float32)
     outer_dims = rewards.shape[: rewards.ndim - spec.ndim]
     if len(outer_dims) > 1 or rewards.shape != (*outer_dims, *spec.shape):
@@ -229,7 +235,7 @@ def _make(
             observation,
             action,
             np.asarray(tensors.as_array(env_id), np.int32),
-            env_info={} if env_info is None else env_info,
+            env_info={} if info is None else info,
         )
     )
     return made.to_tensors() if tensors.is_torch(nest.extract_any_leaf_from_nest(observation)) else made

@@ -1,9 +1,5 @@
-"""``FastParallelEnvironment``: what ALF makes batches of."""
+"""``FastParallelEnvironment``: what ALF makes batches of; there is one way to run environments in processes here."""
 
-from __future__ import annotations
+from .parallel_environment import ParallelAlfEnvironment as FastParallelEnvironment
 
-from .parallel_environment import ParallelAlfEnvironment
-
-
-class FastParallelEnvironment(ParallelAlfEnvironment):
-    """The same: there is one way to run environments in processes here."""
+__all__ = ["FastParallelEnvironment"]

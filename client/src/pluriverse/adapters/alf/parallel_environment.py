@@ -48,27 +48,21 @@ class ParallelAlfEnvironment(AlfEnvironment):
         start_method: str = "fork",
         seed: int | None = None,
     ) -> None:
-        """Start the processes, and wait until all environments are made.
+        """Start the processes, and wait until each has made its environment as ``constructor(env_id=…)``.
 
-        Each constructor is called as ``constructor(env_id=…)`` in its process; they start at once unless
-        ``start_serially``. If ``blocking`` one acts after the other. ``num_spare_envs_for_reload`` of them wait, with
-        an episode begun, to take the place of those whose episode is over, so that no step waits for a reset; the
-        others are the batch. NumPy and torch compute with ``torch_num_threads_per_env`` threads in each; None: any
-        number.
+        They start at once unless ``start_serially``; if ``blocking`` one acts after the other.
+        ``num_spare_envs_for_reload`` of them wait, with an episode begun, to take the place of those whose episode is
+        over, so that no step waits for a reset; the others are the batch. NumPy and torch compute with
+        ``torch_num_threads_per_env`` threads in each; None: any number. The environments, then the spare ones, and
+        Python's and NumPy's own generators beside them, get ``seed`` and those after it, as do later processes.
+        ``flatten`` and ``start_method`` change nothing: whole steps are sent, and each process is a fresh interpreter.
 
-        Environment ``i``, then the spare ones, get ``seed + i``, as do Python's and NumPy's own generators in their
-        processes; processes that are started later, for others that broke, get those after. ``flatten`` and
-        ``start_method`` change nothing: whole steps are sent, and each process is a fresh interpreter.
-
-        Raises:
-            Refused: the numbers don't go together, or the environments' specs differ.
-            WorkerFailed: an environment could not be made.
+        Raise ``Refused`` if the numbers or the environments don't go together, ``WorkerFailed`` if one can't be made.
         """
         n = len(env_constructors) - num_spare_envs_for_reload
         if num_spare_envs_for_reload < 0 or n < 1:
             raise Refused(
-                f"of {len(env_constructors)} environments {num_spare_envs_for_reload} are to be spare; expected 0 or "
-                "more spare ones, and at least one that isn't"
+                f"of {len(env_constructors)} environments {n} aren't spare; expected 0 or more spare, at least one not"
             )
         if blocking and num_spare_envs_for_reload:
             raise Refused("spare environments begin episodes while others act; that needs blocking=False")
@@ -86,18 +80,11 @@ class ParallelAlfEnvironment(AlfEnvironment):
         except BaseException:
             self.close()
             raise
-        env_info_spec = _with_crashed(described.env_info_spec, TensorSpec((), "bool", CRASHED))
-        super().__init__(
-            dataclasses.replace(
-                described,
-                env_info_spec=env_info_spec,
-                batched=True,
-                batch_size=n * described.batch_size,
-                is_tensor_based=True,
-            )
-        )
         # Batches begin their episodes by themselves.
         self._each = described.batch_size if described.batched else None
+        info_spec = _with_crashed(described.env_info_spec, TensorSpec((), "bool", CRASHED))
+        of_all = dataclasses.replace(described, env_info_spec=info_spec, batch_size=n * described.batch_size)
+        super().__init__(dataclasses.replace(of_all, batched=True, is_tensor_based=True))
 
     @property
     def envs(self) -> list[ProcessEnvironment]:
@@ -112,10 +99,7 @@ class ParallelAlfEnvironment(AlfEnvironment):
     def seed(self, seed: int | Sequence[int]) -> None:
         """Seed the episodes that the next ``reset`` begins: environment ``i``, then the spare ones, get ``seed + i``.
 
-        Processes that are started later, for others that broke, get those after.
-
-        Raises:
-            Refused: ``seed`` is a list, and hasn't one for each.
+        Later processes get those after. Raise ``Refused`` if ``seed`` is a list, and hasn't one for each.
         """
         workers = [*self._workers, *self._spares]
         seeds = one_seed_each(seed, len(workers), "environments, with the spare ones")
@@ -142,10 +126,9 @@ class ParallelAlfEnvironment(AlfEnvironment):
     def close(self) -> None:
         """End all processes; may be called repeatedly."""
         self._closed = True
-        workers = [*self._workers, *self._spares]
-        for worker in workers:
+        for worker in (*self._workers, *self._spares):
             worker.hang_up()
-        for worker in workers:
+        for worker in (*self._workers, *self._spares):
             worker.close()
 
     def _reset(self) -> TimeStep:
@@ -182,8 +165,9 @@ class ParallelAlfEnvironment(AlfEnvironment):
             self._errors[index] = str(error)
             self._replace(index, error)
             last, spec = self._last[index], self.reward_spec()
-            no_reward = spec.numpy_zeros(last.step_type.shape)
-            return truncation(last.observation, action, no_reward, spec, env_info=last.env_info)
+            return truncation(
+                last.observation, action, spec.numpy_zeros(last.step_type.shape), spec, env_info=last.env_info
+            )
 
     def _first(self, index: int) -> TimeStep:
         for crashes in itertools.count(1):
@@ -191,9 +175,8 @@ class ParallelAlfEnvironment(AlfEnvironment):
                 return self._workers[index].first_step()
             except WorkerFailed as error:
                 if crashes == MAX_CRASHES:
-                    raise WorkerFailed(
-                        f"environment {index} broke {crashes} times before a first step; the last time: {error}"
-                    ) from error
+                    message = f"environment {index} broke {crashes} times before a first step; the last time: {error}"
+                    raise WorkerFailed(message) from error
                 self._replace(index, error)
         raise AssertionError
 
@@ -227,7 +210,7 @@ class ParallelAlfEnvironment(AlfEnvironment):
         self._relieve(index, worker)
 
     def _new_worker(self, constructor: Callable[..., AlfEnvironment], slot: int | None) -> _Worker:
-        seed = None if self._seeds is None else next(self._seeds)
+        seed = self._seeds and next(self._seeds)
         return _Worker(constructor, slot, torch_num_threads_per_env=self._threads, seed=seed)
 
 

@@ -87,8 +87,8 @@ class Promise:
 class ProcessEnvironment:
     """One environment in a process, which ends with this one. Answers can be waited for later.
 
-    It isn't an ``AlfEnvironment`` itself, but has its attributes and methods; ``ParallelAlfEnvironment`` makes one of
-    several. Whatever waits for the process raises ``WorkerFailed`` if it died or its environment raised.
+    It has an ``AlfEnvironment``'s attributes and methods. Whatever waits for the process raises ``WorkerFailed`` if it
+    died or its environment raised.
     """
 
     def __init__(
@@ -103,13 +103,11 @@ class ProcessEnvironment:
         name: str = "",
         seed: int | None = None,
     ) -> None:
-        """Prepare a process; ``start`` starts it.
+        """Prepare a process, in which ``start`` calls ``env_constructor(env_id=…)``, sent with what it needs.
 
-        ``env_constructor`` is called as ``env_constructor(env_id=…)`` in the process. It may be a function of a script,
-        or a lambda; what it needs is sent along. NumPy and torch compute with ``torch_num_threads_per_env`` threads
-        there; None: as many as they like. ``seed`` is of Python's and NumPy's own generators, before the environment is
-        made, and of the environment. ``flatten``, ``fast``, ``num_envs``, ``start_method`` and ``name`` change nothing:
-        there is one way to start a process, and one to talk to it.
+        NumPy and torch compute with ``torch_num_threads_per_env`` threads there; None: as many as they like. ``seed``
+        is of Python's and NumPy's own generators, before the environment is made, and of the environment. The others
+        change nothing: there is one way to start a process, and one to talk to it.
         """
         self.constructor = env_constructor
         self.env_id = env_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,23 +34,15 @@ class RandomAlfEnvironment(AlfEnvironment):
         max_duration: int | None = None,
         use_tensor_time_step: bool = False,
     ) -> None:
-        """Set what is drawn.
+        """Draw from 0 to 1 what has no bounds; of actions only the structure is checked.
 
-        What has no bounds is drawn from 0 to 1; of actions only the structure is checked. An episode has
-        ``min_duration`` steps at least and ``max_duration`` at most, and each of those between is its last with
+        An episode has ``min_duration`` to ``max_duration`` steps, and each of those between is its last with
         ``episode_end_probability``. ``reward_fn`` returns the reward of a step type, an action and an observation;
         None: 0. A batch of ``batch_size`` begins and ends together; its ``discount`` may be one for each.
         """
         batched = batch_size is not None
-        super().__init__(
-            Description(
-                observation_spec,
-                action_spec,
-                batched=batched,
-                batch_size=batch_size or 1,
-                is_tensor_based=use_tensor_time_step,
-            )
-        )
+        one = Description(observation_spec, action_spec, is_tensor_based=use_tensor_time_step)
+        super().__init__(dataclasses.replace(one, batched=batched, batch_size=batch_size or 1))
         self._env_id = None if batched else env_id
         self._end_probability = episode_end_probability
         if np.shape(discount) not in ((), self._outer_dims):
@@ -67,14 +60,12 @@ class RandomAlfEnvironment(AlfEnvironment):
 
     def render(self, mode: str = "rgb_array") -> Array:
         """Return a random picture."""
-        if mode != "rgb_array":
-            return super().render(mode)
-        return self._rng.randint(0, 256, self._render_size, np.uint8)
+        drawn = self._rng.randint(0, 256, self._render_size, np.uint8)
+        return drawn if mode == "rgb_array" else super().render(mode)
 
     def _reset(self) -> TimeStep:
         self._steps = 0
-        step = restart(self._observation(), self.action_spec(), env_id=self._env_id, batched=self.batched)
-        return self._out(step)
+        return self._out(restart(self._observation(), self.action_spec(), env_id=self._env_id, batched=self.batched))
 
     def _step(self, action: Nest) -> TimeStep:
         if self._steps is None:

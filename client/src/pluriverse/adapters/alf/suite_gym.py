@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from . import nest
@@ -40,15 +41,9 @@ def load(
     gym_env = gymnasium.make(environment_name, max_episode_steps=_NO_LIMIT, **options)
     # Registered for sure only now: a name may begin with the module that does it, as "module:name".
     registered = gymnasium.spec(environment_name.rpartition(":")[2]).max_episode_steps or 0
-    return wrap_env(
-        gym_env,
-        env_id,
-        discount,
-        registered if max_episode_steps is None else max_episode_steps,
-        gym_env_wrappers,
-        alf_env_wrappers=alf_env_wrappers,
-        image_channel_first=image_channel_first,
-    )
+    steps = registered if max_episode_steps is None else max_episode_steps
+    wrap = partial(wrap_env, alf_env_wrappers=alf_env_wrappers, image_channel_first=image_channel_first)
+    return wrap(gym_env, env_id, discount, steps, gym_env_wrappers)
 
 
 def wrap_env(
@@ -64,13 +59,12 @@ def wrap_env(
     image_channel_first: bool = True,
     auto_reset: bool = True,
 ) -> AlfEnvironment:
-    """Wrap an environment of Gymnasium's.
+    """Wrap an environment of Gymnasium's; wrappers come with the innermost first.
 
-    Wrappers come with the innermost first. ``discount``, above 0 and at most 1, is of steps after which an episode
-    could go on; ``max_episode_steps`` 0 is no limit but its own. Continuous actions are -1 to 1 if
-    ``normalize_action``; those beyond their bounds are clipped if ``clip_action``, else refused. Arrays of three
-    dimensions are (channels, height, width) if ``image_channel_first``. Unless ``auto_reset`` the step after an
-    episode's last is refused.
+    ``discount``, above 0 and at most 1, is of steps after which an episode could go on; ``max_episode_steps`` 0 is no
+    limit but its own. Continuous actions are -1 to 1 if ``normalize_action``; those beyond their bounds are clipped if
+    ``clip_action``, else refused. Arrays of three dimensions are (channels, height, width) if ``image_channel_first``.
+    Unless ``auto_reset`` the step after an episode's last is refused.
     """
     # What wraps Gymnasium's environments loads Gymnasium.
     from .gym_wrappers import ImageChannelFirst

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import itertools
@@ -38,17 +39,14 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     """All remotes as one batch, in real time: they go on between two calls. Takes and returns tensors.
 
     A step acts on all remotes at once, and waits until each has a frame that was not given before; older ones are
-    dropped, and rewards add up. Where an episode is over the next is asked for at once, while the agent thinks; the
-    next step gives its FIRST step and ignores the action.
-
-    An outcome ends an episode with discount 0. A limit, or a remote that was lost, ends it with ``discount``; the next
-    step then waits until that remote is back, while the others go on unseen.
+    dropped, and rewards add up. An episode that is over ends with discount 0 for an outcome, with ``discount`` for a
+    limit or a lost remote; the next is asked for at once, and the next step gives its FIRST step and ignores the
+    action. It waits until a lost remote is back, while the others go on unseen.
 
     Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (uint8,
     see ``texts``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
     remote, a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``. ``env_info`` has ``elapsed`` (int32,
-    steps of the episode), ``lives`` (int32, 0 where none are told), ``terminated``, ``truncated`` and ``lost`` (bool);
-    ``get_info`` has all of docs/agents.md.
+    steps of the episode), ``lives`` (int32, 0 where none are told), ``terminated``, ``truncated`` and ``lost`` (bool).
     """
 
     def __init__(
@@ -64,18 +62,15 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         seed: int | None = None,
         **options: Any,
     ) -> None:
-        """Start or find the remotes, and learn what they play; blocks.
+        """Start or find the remotes as ``pluriverse.make`` does, and learn what they play; blocks.
 
-        ``env_id`` None is whatever the remotes play; ``remotes`` says how many to start or where they are, as in
-        ``pluriverse.make``. Pictures are what the environment draws on, or ``crop``, (x, y, width, height) of the
-        screen, in ``size``, (height, width), of one channel if ``grey``, which comes first if ``image_channel_first``.
-        ``discount``, above 0 and at most 1, is of steps after which an episode could go on. Remote ``i``'s first
-        episode gets ``seed + i``, and what follows is drawn from that. ``options`` are those of ``Core`` (``actions``,
-        ``frame_skip``, ``max_episode_steps``, ``fps``) and of ``pluriverse.make``.
+        ``env_id`` None is whatever the remotes play. Pictures are what the environment draws on, or ``crop``, (x, y,
+        width, height) of the screen, in ``size``, (height, width), of one channel if ``grey``, which comes first if
+        ``image_channel_first``. ``discount`` is above 0 and at most 1. Remote ``i``'s first episode gets ``seed + i``,
+        and what follows is drawn from that. ``options`` are those of ``Core`` (``actions``, ``frame_skip``,
+        ``max_episode_steps``, ``fps``) and of ``pluriverse.make``.
 
-        Raises:
-            ConfigurationError: what is asked for can't be had.
-            RemoteUnavailable: a remote could not be started or reached.
+        Raise ``ConfigurationError`` if that can't be had, ``RemoteUnavailable`` if a remote can't be reached.
         """
         self._discount = check_discount(validation.number("discount", discount))
         seed = validation.seed(seed)
@@ -99,36 +94,23 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         # Whose next episode was asked for, and not given yet.
         self._began = [False] * n
         self._no_action = nest.map_structure(lambda spec: spec.numpy_zeros((n,)), actions)
-        flags = {name: TensorSpec((), "bool", name) for name in ("terminated", "truncated", "lost")}
-        super().__init__(
-            Description(
-                self._observations.spec,
-                actions,
-                env_info_spec={name: TensorSpec((), "int32", name) for name in ("elapsed", "lives")} | flags,
-                metadata={"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps},
-                batched=True,
-                batch_size=n,
-                is_tensor_based=True,
-            )
-        )
+        info_spec = {name: TensorSpec((), "int32", name) for name in ("elapsed", "lives")}
+        info_spec |= {name: TensorSpec((), "bool", name) for name in ("terminated", "truncated", "lost")}
+        metadata = {"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps}
+        one = Description(self._observations.spec, actions, env_info_spec=info_spec, metadata=metadata)
+        super().__init__(dataclasses.replace(one, batched=True, batch_size=n, is_tensor_based=True))
 
     def seed(self, seed: int | Sequence[int]) -> None:
         """Seed the episodes that the next ``reset`` begins: remote ``i`` gets ``seed + i``, or ``seed[i]``.
 
-        The seeds of those that follow are drawn from it. Without, a remote draws its own.
-
-        Raises:
-            ConfigurationError: ``seed`` is a list, and hasn't one for each; or remotes don't take such seeds.
+        The seeds of those that follow are drawn from it; without, a remote draws its own. Raise ``ConfigurationError``
+        if there aren't as many, or remotes don't take such seeds.
         """
         self._seeds = [_draws(each) for each in one_seed_each(seed, self.core.n, "remotes")]
         self._seed_is_new = [True] * self.core.n
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """Return the first remote's screen, uint8 (height, width, 3); or show it: ``"human"``, ``"terminal"``.
-
-        Raises:
-            ConfigurationError: there is no such mode.
-        """
+        """Return the first remote's screen, uint8 (height, width, 3); or show it: ``"human"``, ``"terminal"``."""
         picture = self.core.screen(0)
         if mode == "rgb_array":
             return picture
@@ -211,12 +193,8 @@ def load(
 ) -> PluriverseAlfEnvironment:
     """Start or find remotes, and return them as one batched environment; ``create_environment`` takes this as it is.
 
-    ``remotes`` says where they are, as in ``pluriverse.make``; None: start ``batch_size``, which are else as many as
-    there are. ``options`` are those of ``PluriverseAlfEnvironment``.
-
-    Raises:
-        ConfigurationError: there are more or fewer, or what is asked for can't be had.
-        RemoteUnavailable: a remote could not be started or reached.
+    ``remotes`` None starts ``batch_size``, which are else as many as there are; the rest is as in
+    ``PluriverseAlfEnvironment``. Raise ``ConfigurationError`` too if there are more or fewer.
     """
     if batch_size is not None:
         batch_size = validation.integer("batch_size", batch_size, 1)
@@ -253,28 +231,25 @@ class _Observations:
         height, width, channels = core.pictures.shape
         self._shape = (channels, height, width) if channel_first else core.pictures.shape
         self._copy = _channel_copier() if channel_first and channels > 1 else _copy
-        self._parts: dict[str, TensorSpec] = {"vision": BoundedTensorSpec(self._shape, "uint8", 0, 255, "vision")}
+        parts: dict[str, TensorSpec] = {"vision": BoundedTensorSpec(self._shape, "uint8", 0, 255, "vision")}
         if "text" in self._make.names:
-            self._parts["text"] = text_spec()
+            parts["text"] = text_spec()
         if self._make.state_shape is not None:
-            self._parts["observation"] = TensorSpec(self._make.state_shape, "float32", "observation")
-        self.spec: Nest = self._parts if len(self._parts) > 1 else self._parts["vision"]
+            parts["observation"] = TensorSpec(self._make.state_shape, "float32", "observation")
+        self.spec: Nest = parts if len(parts) > 1 else parts["vision"]
 
     def of(self, results: Sequence[StepResult]) -> Nest:
         """Return the observations of results, as ``spec`` says behind the batch dimension."""
         made = [self._make.make(result) for result in results]
-        if len(self._parts) == 1:
-            return self._pictures(made)
-        batch = {"vision": self._pictures([each["vision"] for each in made])}
-        if "text" in self._parts:
-            batch["text"] = np.stack([encode(each["text"]) for each in made])
-        if "observation" in self._parts:
-            batch["observation"] = np.stack([each["observation"] for each in made])
-        return batch
+        if len(self._make.names) == 1:
+            return self._joined("vision", made)
+        return {name: self._joined(name, [each[name] for each in made]) for name in self._make.names}
 
-    def _pictures(self, pictures: Sequence[Array]) -> Array:
-        batch = np.empty((len(pictures), *self._shape), np.uint8)
-        for picture, to in zip(pictures, batch, strict=True):
+    def _joined(self, name: str, values: Sequence[Any]) -> Array:
+        if name != "vision":
+            return np.stack([encode(value) if name == "text" else value for value in values])
+        batch = np.empty((len(values), *self._shape), np.uint8)
+        for picture, to in zip(values, batch, strict=True):
             self._copy(picture, to)
         return batch
 

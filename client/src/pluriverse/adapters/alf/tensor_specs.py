@@ -19,17 +19,16 @@ torch_dtype_to_str = tensors.dtype_name
 
 
 class TensorSpec:
-    """The shape and the dtype of a tensor. Specs that differ only in ``name`` are equal.
+    """The shape and the dtype of a tensor, without batch dimensions: methods take those as ``outer_dims``.
 
-    ``shape`` is without batch dimensions; methods take those as ``outer_dims``, which come in front. ``ndim`` and
-    ``numel`` are the numbers of dimensions and of elements, which are floats if ``is_continuous``, else integers or
-    truth values (``is_discrete``); ``dtype_str`` is NumPy's name of their dtype.
+    Elements, of which there are ``numel``, are floats if ``is_continuous``, else integers or truth values
+    (``is_discrete``); ``dtype_str`` is NumPy's name of their dtype. Specs that differ only in ``name`` are equal.
     """
 
     def __init__(self, shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> None:
         """``dtype``: NumPy's or torch's, or its name; raise ``Refused`` if it or the shape is none."""
         self.shape: tuple[int, ...] = tuple(int(side) for side in shape)
-        if any(side < 0 for side in self.shape):
+        if min(self.shape, default=0) < 0:
             raise Refused(f"the shape is {self.shape}; expected sides of 0 or more")
         self.dtype_str: str = tensors.dtype_name(dtype)
         self.numpy_dtype: np.dtype[Any] = np.dtype(self.dtype_str)
@@ -115,9 +114,9 @@ class TensorSpec:
 
     def __repr__(self) -> str:
         named = f", name={self.name!r}" if self.name else ""
-        return f"{type(self).__name__}({self.shape}, {self.dtype_str!r}{self._bounds_repr()}{named})"
+        return f"{type(self).__name__}({self.shape}, {self.dtype_str!r}{self._bounds()}{named})"
 
-    def _bounds_repr(self) -> str:
+    def _bounds(self) -> str:
         return ""
 
 
@@ -172,7 +171,7 @@ class BoundedTensorSpec(TensorSpec):
         return True
 
     def contains(self, value: ArrayLike | Tensor, outer_dims: Dims = None) -> bool:
-        """Return whether an array or a tensor is of this shape and dtype, and within the bounds."""
+        """Return whether it is of this shape and dtype, and within the bounds."""
         array = tensors.as_array(value)
         return super().contains(array, outer_dims) and bool(((array >= self.minimum) & (array <= self.maximum)).all())
 
@@ -212,7 +211,7 @@ class BoundedTensorSpec(TensorSpec):
     def __hash__(self) -> int:
         return super().__hash__()
 
-    def _bounds_repr(self) -> str:
+    def _bounds(self) -> str:
         return f", {self.minimum.tolist()!r:.60}, {self.maximum.tolist()!r:.60}"
 
 

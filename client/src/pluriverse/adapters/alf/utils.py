@@ -46,19 +46,16 @@ def create_environment(
 ) -> AlfEnvironment:
     """Return a batched environment, which takes and returns tensors.
 
-    ``env_load_fn`` is called as ``env_load_fn(env_name, env_id)`` in a process for each environment, with
-    ``num_parallel_environments`` if it takes that; several names make a ``MultitaskWrapper`` of each environment. One
-    that has the attribute ``batched``, as ``suite_pluriverse.load``, makes batches: of all, as ``env_load_fn(env_name,
-    batch_size=…)`` without a process, or as ``env_load_fn(env_name, env_id=…, batch_size=batch_size_per_env)`` in each.
-    Else a process has ``batch_size_per_env`` environments, one if None. What begins with ``eval`` takes the place of
-    its like if ``for_evaluation``. ``num_spare_envs`` are more that hide resets; if ``blocking`` one acts after the
-    other.
+    Each process makes ``env_load_fn(env_name, env_id)``, or a batch of ``batch_size_per_env`` of them;
+    ``num_parallel_environments`` is handed on if it takes that, and several names make a ``MultitaskWrapper``. One that
+    has the attribute ``batched``, as ``suite_pluriverse.load``, makes the batch itself, with ``batch_size=…``: of all,
+    without a process, or ``batch_size_per_env`` in each. What begins with ``eval`` takes the place of its like if
+    ``for_evaluation``. ``nonparallel`` is one environment in a thread of this process; or in this thread, if
+    ``env_load_fn`` has the attribute ``no_thread_env``.
 
-    ``nonparallel``: one environment in a thread of this process; or in this thread, if ``env_load_fn`` has the
-    attribute ``no_thread_env``. Process ``i`` gets ``seed + i``; None: a random one, and none for a ``batched`` one.
-    ``batched_wrappers`` wrap the batch, the innermost first; the rest goes on to ``parallel_environment_ctor``.
-
-    Raise ``Refused`` if the numbers don't go together, or what is asked for can't be had.
+    Process ``i`` gets ``seed + i``; None: a random one, and none for a ``batched`` one. ``batched_wrappers`` wrap the
+    batch, the innermost first; the rest is as in ``ParallelAlfEnvironment``. Raise ``Refused`` if the numbers don't go
+    together, or what is asked for can't be had.
     """
     if for_evaluation:
         env_load_fn = eval_env_load_fn or env_load_fn
@@ -97,11 +94,8 @@ def create_environment(
         if seed is not None:
             env.seed(seed)
     else:
-        env = (
-            BatchedTensorWrapper(env_load_fn(env_name))
-            if no_thread
-            else ThreadEnvironment(functools.partial(env_load_fn, env_name))
-        )
+        load = functools.partial(env_load_fn, env_name)
+        env = BatchedTensorWrapper(load()) if no_thread else ThreadEnvironment(load)
         env.seed(drawn)
     for wrapper in batched_wrappers:
         env = wrapper(env)
