@@ -157,7 +157,6 @@ NOT_TRIED: Final = {
     "gym_reset_return_info",
     "max_num_players",
     "seed",
-    "use_inter_area_resize",
 }
 
 

@@ -14,7 +14,9 @@ import gymnasium
 import numpy as np
 import pluriverse.adapters.envpool as ours
 import pluriverse.adapters.envpool.atari as our_atari
+import pluriverse.adapters.envpool.atari.registration as our_games
 import pytest
+from envpool.atari.registration import atari_game_list
 from support.originals import Row, check_table, compare, compare_members
 from support.remotes import on_machine
 
@@ -270,6 +272,7 @@ UNTRIED: dict[str, str] = {
     "xla() with JAX": "can't: no compiler steps a remote, whose time goes on",
     "the same pictures from the same seed and actions": "can't: time goes on between two calls",
     "noop_max in frames": "differs: in whole steps",
+    "use_inter_area_resize=False": "differs: only for pictures as they are drawn; others are resized by area",
     "a second send before recv": "differs: refused, as an action would be lost",
 }
 
@@ -308,6 +311,7 @@ def test_it_is_the_original_but_for_what_the_table_says(address: Callable[[int],
     rows = [
         *compare_members("envpool.", ours, envpool, REASONS, [*envpool.__all__, "__version__"]),
         *compare_members("envpool.atari.", our_atari, envpool.atari, REASONS, envpool.atari.__all__),
+        compare("envpool.atari.registration.atari_game_list", our_games.atari_game_list == atari_game_list, REASONS),
         compare("list_all_envs(): all of Atari", atari_tasks() <= set(ours.list_all_envs()), REASONS),
         *specs(),
         *environments(address),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.adapters.actions import ActionMap, Kind
+from pluriverse.adapters.actions import IDLE, ActionMap, Kind
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent
@@ -45,6 +45,12 @@ def test_first_choice_sets_every_key_and_later_ones_only_what_changes() -> None:
     assert hand.events(2) == [KeyEvent(FIRE, True)]
     assert hand.events(2) == []
     assert set(hand.events(np.int64(0))) == {KeyEvent(LEFT, False), KeyEvent(FIRE, False)}
+
+
+def test_idle_holds_no_keys_also_where_no_choice_does() -> None:
+    hand = mapped(Spaces(discrete=GAME.discrete[1:])).encoder()
+    hand.events(1)
+    assert set(hand.events(IDLE)) == {KeyEvent(LEFT, False), KeyEvent(FIRE, False)}
 
 
 @given(st.lists(st.integers(0, 2)))

@@ -22,6 +22,9 @@ from pluriverse.vnc.input_state import InputEvent, InputState
 Kind = Literal["discrete", "keys", "pointer", "events"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
+# The discrete action of holding no keys, also where agents can't choose that.
+IDLE: Final = object()
+
 # Left, middle and right; further bits of a pointer event's mask are a wheel's.
 BUTTONS: Final = 3
 
@@ -113,7 +116,7 @@ class _Choices(_Keys):
         super().__init__(tuple(sorted(frozenset[int]().union(*self._choices))))
 
     def events(self, action: Any) -> list[Event]:
-        return self.hold(self._choices[_number(action, len(self._choices))])
+        return self.hold(frozenset() if action is IDLE else self._choices[_number(action, len(self._choices))])
 
 
 class _Taps:

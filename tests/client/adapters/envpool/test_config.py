@@ -70,7 +70,7 @@ def test_remote_is_asked_for_what_it_alone_can_do() -> None:
         ({"num_envs": 3, "env_seed": [1, 2]}, r"seed is \[1, 2\]; .* each of 3"),
         ({"max_num_players": 2}, "one agent plays one remote"),
         ({"gym_reset_return_info": False}, "can only be True"),
-        ({"use_inter_area_resize": False}, "by area"),
+        ({"use_inter_area_resize": 2}, "use_inter_area_resize"),
         ({"mode": -2}, "mode is -2"),
         ({"render_mode": "ansi"}, "render_mode is 'ansi'"),
         ({"render_camera_id": 2}, "no cameras"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.adapters.actions import ActionMap
+from pluriverse.adapters.actions import IDLE, ActionMap
 from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.envpool.game import Game, Opening, opening_of
 from pluriverse.adapters.player import StepResult
@@ -137,8 +137,8 @@ def actions(*, tap: bool = False, kind: Any = "discrete") -> ActionMap:
     return ActionMap(Spaces(discrete=choices, tap=tap, keys=(122,), pointer=True), (0, 0, 9, 9), kind)
 
 
-def test_no_op_and_fire_are_choices_a_row_of_zeros_or_nothing_at_all() -> None:
-    assert opening_of(actions(), ATARI) == Opening(0, 1)
+def test_no_op_holds_no_keys_a_row_of_zeros_or_nothing_at_all() -> None:
+    assert opening_of(actions(), ATARI) == Opening(IDLE, 1)
     assert opening_of(actions(kind="keys"), ATARI).noop.tolist() == [0]
     assert opening_of(actions(kind="pointer"), ATARI) == Opening({})
 

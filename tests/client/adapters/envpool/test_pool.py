@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pluriverse.adapters import envpool
 from pluriverse.adapters.envpool.atari import atari_envpool as raw
-from pluriverse.errors import ActionError, Misuse
+from pluriverse.errors import ActionError, ConfigurationError, Misuse
 from support.remotes import kill_remote
 
 LAKE = "gym-core.FrozenLake-v1"
@@ -257,5 +257,20 @@ def test_lost_life_ends_the_agents_episode_and_the_game_goes_on() -> None:
         _, reward, terminated, _, info = env.step(fire)
         assert (reward[0], terminated[0], info["lives"].tolist()) == (0, False, [4])
         assert int(info["elapsed_step"][0]) >= elapsed
+    finally:
+        env.close()
+
+
+def test_game_whose_every_action_is_a_move_opens_with_no_ops_and_is_seen_as_it_is_drawn() -> None:
+    options: Any = {"gray_scale": False, "stack_num": 1, "use_inter_area_resize": False, "remotes": "local:1"}
+    with pytest.raises(ConfigurationError, match="img_height=210, img_width=160"):
+        envpool.make_gymnasium("Backgammon-v5", **options)
+    env: Any = envpool.make_gymnasium(
+        "Backgammon-v5", **options, img_height=210, img_width=160, render_mode="rgb_array"
+    )
+    try:
+        pictures, _ = env.reset()
+        assert env.spec.config.noop_max == 30
+        assert np.array_equal(env.render()[0], pictures[0].transpose(1, 2, 0))
     finally:
         env.close()

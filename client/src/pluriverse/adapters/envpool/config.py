@@ -37,6 +37,7 @@ _FLAGS: Final = (
     "reward_clip",
     "use_fire_reset",
     "full_action_space",
+    "use_inter_area_resize",
     "gray_scale",
 )
 
@@ -44,7 +45,6 @@ _FLAGS: Final = (
 _FIXED: Final[Mapping[str, str]] = {
     "max_num_players": "one agent plays one remote",
     "gym_reset_return_info": "a reset returns the observation and an info, as EnvPool's does",
-    "use_inter_area_resize": "pictures are made smaller by area",
     "from_pixels": "an observation is a picture anyway, of img_height by img_width",
     "render_camera_id": "a remote has one screen and no cameras",
 }
@@ -56,9 +56,10 @@ CONNECTION: Final = ("start_timeout_s", "replace_on_crash", "vnc", "action_probe
 class Config(NamedTuple):
     """EnvPool's options, then ours. Times are in steps, but ``noop_max`` is in frames, rounded up to whole steps.
 
-    ``img_height`` and ``img_width`` None: as the environment draws. ``remotes`` as in ``pluriverse.make``; None:
-    ``num_envs`` are started on this machine. ``crop`` is (x, y, width, height) on the screen; None: the part that the
-    environment draws on. A rendered size of 0 is the environment's own.
+    ``img_height`` and ``img_width`` None: as the environment draws; they must be what it draws if
+    ``use_inter_area_resize`` is False. ``remotes`` as in ``pluriverse.make``; None: ``num_envs`` are started on this
+    machine. ``crop`` is (x, y, width, height) on the screen; None: the part that the environment draws on. A rendered
+    size of 0 is the environment's own.
     """
 
     num_envs: int = 1
@@ -187,7 +188,7 @@ class Config(NamedTuple):
             size = (self.img_height, self.img_width)
         options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         try:
-            return Core(
+            core = Core(
                 self.env_id,
                 self.num_envs if self.remotes is None else self.remotes,
                 actions=cast("Any", self.actions),
@@ -199,6 +200,14 @@ class Config(NamedTuple):
             )
         except ConfigurationError as error:
             raise WrongOption(str(error)) from error
+        _, _, width, height = core.pictures.box
+        if not self.use_inter_area_resize and core.pictures.shape[:2] != (height, width):
+            core.close()
+            raise WrongOption(
+                "pictures are resized by area; leave use_inter_area_resize at True, or have them as they are drawn: "
+                f"img_height={height}, img_width={width}"
+            )
+        return core
 
     def _with_seeds(self) -> Self:
         seed, seeds = cast("tuple[Any, Any]", (self.seed, self.env_seed))

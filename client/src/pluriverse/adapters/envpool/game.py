@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pluriverse.adapters.actions import ActionMap
+from pluriverse.adapters.actions import IDLE, ActionMap
 from pluriverse.adapters.player import StepResult
 
 from .config import INTEGERS, Config
@@ -145,8 +145,7 @@ def opening_of(actions: ActionMap, config: Config) -> Opening:
     fire = next((number for number, choice in enumerate(actions.choices) if choice.name == "FIRE"), None)
     match actions.kind:
         case "discrete":
-            idle = next((number for number, choice in enumerate(actions.choices) if not choice.keys), None)
-            opening = Opening(None if actions.tap else idle, None if actions.tap else fire)
+            opening = Opening() if actions.tap else Opening(IDLE, fire)
         case "keys":
             opening = Opening(np.zeros(len(actions.keys), np.int32))
         case _:
