@@ -43,16 +43,12 @@ class Description:
         every = list(descriptions)
         if not every:
             raise Refused("there are no environments; expected one or more")
-        first = every[0]
         for number, each in enumerate(every):
-            if each.is_tensor_based or (each.batched, each.batch_size) != (first.batched, first.batch_size):
+            if each.is_tensor_based or (each.batched, each.batch_size) != (every[0].batched, every[0].batch_size):
                 raise Refused(f"environment {number} gives tensors, or another batch than the first; expected arrays")
-            if each.time_step_spec != first.time_step_spec:
-                raise Refused(
-                    f"environment {number} has other specs than the first: {each.time_step_spec}; expected "
-                    f"{first.time_step_spec}"
-                )
-        return first
+            if (own := each.time_step_spec) != (expected := every[0].time_step_spec):
+                raise Refused(f"environment {number} has other specs than the first: {own}; expected {expected}")
+        return every[0]
 
     @property
     def time_step_spec(self) -> TimeStep:
@@ -160,10 +156,7 @@ class AlfEnvironment(abc.ABC):
         return
 
     def render(self, mode: str = "rgb_array") -> Any:
-        """Return the picture, uint8 of shape (height, width, 3); or show it, where ``mode`` is ``"human"``.
-
-        Raise ``Refused`` if this environment has no pictures.
-        """
+        """Return the picture, uint8 of shape (height, width, 3), or show it: ``"human"``; else raise ``Refused``."""
         raise Refused(f"{type(self).__name__} has no picture to render as {mode!r}")
 
     def get_info(self) -> Any:

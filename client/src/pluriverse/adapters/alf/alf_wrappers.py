@@ -1,4 +1,7 @@
-"""Wrappers of environments: what changes actions, steps, and the order of tasks. Pictures are ``gym_wrappers``'."""
+"""Wrappers of environments: what changes actions, steps, and the order of tasks. Pictures are ``gym_wrappers``'.
+
+They raise ``Refused`` if they can't wrap an environment.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from pluriverse import validation
 
 from . import nest, tensors
 from .alf_environment import AlfEnvironment, Description
-from .data_structures import GOES_ON, OUTCOME, SCALAR_REWARD, StepType, TimeStep, check_discount
+from .data_structures import GOES_ON, OUTCOME, SCALAR_REWARD, StepType, TimeStep, check_discount, with_type
 from .nest import Nest
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, zero_where
 from .tensors import Array, Refused, Tensor, as_array
 
 ChannelOrder = Literal["channels_first", "channels_last"]
-Fields = Sequence[str]
-"""Paths of the parts of an observation to change, such as ``"sensors.camera"``."""
+Fields = Sequence[str] | None
+"""Paths of the parts of an observation to change, such as ``"sensors.camera"``; None: the observation itself."""
 
 # Larger ones are slips.
 MAX_STACK: Final = 1024
@@ -116,6 +119,7 @@ class AlfEnvironmentBaseWrapper(AlfEnvironment):
 
 
 TransformWrapper = AlfEnvironmentBaseWrapper
+"""The same, for those who make a wrapper of two functions."""
 
 
 class ActionWrapper(AlfEnvironmentBaseWrapper):
@@ -139,13 +143,10 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
     """End each episode ``duration`` steps after its FIRST with a LAST step, whose discount stays what it was."""
 
     def __init__(self, env: AlfEnvironment, duration: int) -> None:
-        """Raise ``Refused`` if ``duration`` is below 1, or the environment is a batch of several."""
         super().__init__(env)
         if duration < 1 or self.batch_size > 1:
-            raise Refused(
-                f"the duration is {duration} for a batch of {self.batch_size}; expected 1 step or more, and single "
-                "environments: wrap each of them, or say max_episode_steps where the batch is made"
-            )
+            given = f"the duration is {duration} for a batch of {self.batch_size}; expected 1 step or more, and one"
+            raise Refused(f"{given}: wrap each of them, or say max_episode_steps where the batch is made")
         self._duration: float = duration
         self._steps = 0
 
@@ -164,8 +165,7 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
         time_step = super()._step(action)
         self._steps += 1
         if self._steps >= self._duration:
-            last = np.full_like(as_array(time_step.step_type), StepType.LAST)
-            time_step = time_step._replace(step_type=self._out(last))
+            time_step = with_type(StepType.LAST, time_step)
         return time_step
 
 
@@ -282,7 +282,6 @@ class RewardClipping(AlfEnvironmentBaseWrapper):
     """Clip rewards to ``minimum`` and ``maximum``, inclusive."""
 
     def __init__(self, env: AlfEnvironment, minimum: float = -1.0, maximum: float = 1.0) -> None:
-        """Raise ``Refused`` if the minimum is above the maximum."""
         before = env.reward_spec()
         spec = BoundedTensorSpec(before.shape, before.dtype_str, minimum, maximum, before.name)
         # Arrays and tensors both have clip, with numbers of Python.
@@ -306,7 +305,6 @@ class NormalizedActionWrapper(ActionWrapper):
     """Take continuous actions of -1 to 1 in place of their own bounds; discrete ones stay as they are."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        """Raise ``Refused`` if a continuous action has no finite bounds."""
         inner = env.action_spec()
         super().__init__(env, nest.map_structure(_normalized, inner), partial(nest.map_structure, _denormalize, inner))
 
@@ -334,12 +332,9 @@ class DiscreteActionWrapper(ActionWrapper):
     """Take one number in place of a row of continuous actions, each of which has ``actions_num`` even values."""
 
     def __init__(self, env: AlfEnvironment, actions_num: int) -> None:
-        """Raise ``Refused`` if the action is no bounded row of floats, or there are fewer than 2 values."""
         spec: Any = env.action_spec()
         if not isinstance(spec, BoundedTensorSpec) or not spec.is_continuous or spec.ndim != 1 or actions_num < 2:
-            raise Refused(
-                f"{spec!r:.200} can't have {actions_num} values; expected a bounded row of floats, and 2 or more"
-            )
+            raise Refused(f"{spec!r:.200} can't have {actions_num} values; expected a bounded row of floats, 2 or more")
         values = (actions_num,) * spec.numel
 
         def inner(number: Array) -> Array:
@@ -373,7 +368,6 @@ class TensorWrapper(AlfEnvironmentBaseWrapper):
     """Give tensors to the agent of a batched environment that was written for arrays."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        """Raise ``Refused`` if the environment isn't batched."""
         if not env.batched:
             raise Refused("TensorWrapper wraps batched environments; BatchedTensorWrapper makes a batch of one")
         to_arrays = partial(nest.map_structure, as_array)
@@ -384,16 +378,15 @@ class BatchedTensorWrapper(AlfEnvironmentBaseWrapper):
     """Make a single environment that was written for arrays a batch of one, which takes and gives tensors."""
 
     def __init__(self, env: AlfEnvironment) -> None:
-        """Raise ``Refused`` if the environment is batched."""
         if env.batched:
             raise Refused(f"{type(self).__name__} wraps a single environment, and this one is batched")
-        super().__init__(
-            env,
-            action=lambda action: nest.unstack(self._checked(action), 1)[0],
-            step=lambda step: nest.stack([step]).to_tensors(),
-            batched=True,
-            is_tensor_based=True,
-        )
+        super().__init__(env, action=self._only, step=self._alone, batched=True, is_tensor_based=True)
+
+    def _only(self, action: Nest) -> Nest:
+        return nest.unbatch_nested_tensor(self._checked(action))
+
+    def _alone(self, time_step: TimeStep) -> TimeStep:
+        return nest.stack([time_step]).to_tensors()
 
     def get_info(self) -> list[Any]:
         """Return all that is known of the last step: a list of one."""
@@ -404,7 +397,6 @@ class BatchEnvironmentWrapper(AlfEnvironmentBaseWrapper):
     """Single environments as one batch of arrays, stepped one after the other; pictures are the first's."""
 
     def __init__(self, envs: Sequence[AlfEnvironment]) -> None:
-        """Raise ``Refused`` unless they are single ones with arrays, and alike."""
         if Description.of_all(map(Description.of, envs)).batched:
             raise Refused("the environments are batched; expected single ones")
         self._envs = list(envs)
@@ -431,15 +423,13 @@ class MultitaskWrapper(AlfEnvironmentBaseWrapper):
     """Environments with a task each; actions are a dict of ``task_id``, which of them acts, and its ``action``."""
 
     def __init__(self, envs: Sequence[AlfEnvironment], task_names: Sequence[str], env_id: int | None = None) -> None:
-        """Begin an episode of each; raise ``Refused`` unless they are alike and have different names."""
+        """Begin an episode of each."""
         if len({*task_names}) != len(envs):
             raise Refused(f"the tasks are {task_names!r:.200}; expected a name of its own for each of {len(envs)}")
         one = Description.of_all(map(Description.of, envs))
-        task_id = BoundedTensorSpec((), "int64", 0, len(envs) - 1, "task_id")
-        spec = {"task_id": task_id, "action": one.action_spec}
-        names = list(task_names)
+        spec = {"task_id": BoundedTensorSpec((), "int64", 0, len(envs) - 1, "task_id"), "action": one.action_spec}
+        self._envs, self._task, names = list(envs), 0, list(task_names)
         super().__init__(envs[0], step=self._of_task, action_spec=spec, num_tasks=len(envs), task_names=names)
-        self._envs, self._task = list(envs), 0
         self._env_id = np.int32(env_id or 0)
         for env in envs:
             env.reset()
@@ -493,20 +483,17 @@ class CurriculumWrapper(AlfEnvironmentBaseWrapper):
         past_score_update_rate: float = 5e-4,
         warmup_period: int = 100,
     ) -> None:
-        """Raise ``Refused`` unless the environment is a batch with tasks.
+        """The task with the most progress is ``progress_favor`` times as likely as one with none.
 
-        The task with the most progress is ``progress_favor`` times as likely as one with none, once ``warmup_period``
-        episodes of each have passed. The update rates say how fast the averages follow each episode's rewards.
+        It is so after ``warmup_period`` episodes of each. The rates say how fast the averages follow the rewards.
         """
         spec = env.action_spec()
         if not env.batched or not isinstance(spec, dict) or {*cast("dict[str, Nest]", spec)} != {"task_id", "action"}:
             raise Refused(f"the action is {spec!r:.200}; expected a batch with actions of task_id and action")
         self._infos = ("curriculum_task_count", "curriculum_task_score", "curriculum_task_prob")
         info_spec = {name: {task: TensorSpec(()) for task in env.task_names} for name in self._infos}
-        info_spec = {**env.env_info_spec(), **info_spec}
-        super().__init__(
-            env, action=self._of_tasks, step=self._learned, action_spec=spec["action"], env_info_spec=info_spec
-        )
+        specs: dict[str, Any] = {"action_spec": spec["action"], "env_info_spec": {**env.env_info_spec(), **info_spec}}
+        super().__init__(env, action=self._of_tasks, step=self._learned, **specs)
         self._scale = math.log(progress_favor)
         self._warmup = warmup_period * self.num_tasks
         # The averages are of the episodes' steps and rewards of late, and of the rewards of before.
@@ -562,12 +549,9 @@ class FrameStack(AlfEnvironmentBaseWrapper):
         env: AlfEnvironment,
         stack_size: int = 4,
         channel_order: ChannelOrder = "channels_first",
-        fields: Fields | None = None,
+        fields: Fields = None,
     ) -> None:
-        """Join frames along their first dimension, or the last where channels are last.
-
-        ``fields``: paths of the parts of an observation; None: the observation itself, which is one array.
-        """
+        """Join frames along their first dimension, or the last where channels are last."""
         self._size = validation.integer("stack_size", stack_size, 1, MAX_STACK)
         self._axis = channel_axis(channel_order)
         self._frames: dict[str | None, list[Array]] = {}
@@ -576,12 +560,11 @@ class FrameStack(AlfEnvironmentBaseWrapper):
         for path in paths:
             spec = nest.transform_nest(spec, path, self._stacked_spec)
 
-        def change(time_step: TimeStep) -> TimeStep:
-            observation = time_step.observation
+        def change(step: TimeStep) -> TimeStep:
             for path in paths:
-                stack = partial(self._stacked, as_array(time_step.is_first()), path)
-                observation = nest.transform_nest(observation, path, stack)
-            return time_step._replace(observation=observation)
+                stack = partial(self._stacked, as_array(step.is_first()), path)
+                step = step._replace(observation=nest.transform_nest(step.observation, path, stack))
+            return step
 
         super().__init__(env, step=change, observation_spec=spec)
 

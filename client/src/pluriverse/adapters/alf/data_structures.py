@@ -168,7 +168,9 @@ def restart(
     outer_dims = tuple(nest.get_nest_shape(observation)[:1]) if batched else ()
     prev_action = nest.map_structure(lambda spec: spec.numpy_zeros(outer_dims), action_spec)
     reward = reward_spec.numpy_zeros(outer_dims)
-    return _make(StepType.FIRST, observation, prev_action, reward, reward_spec, GOES_ON, env_id, env_info)
+    return with_type(
+        StepType.FIRST, transition(observation, prev_action, reward, reward_spec, GOES_ON, env_id, env_info)
+    )
 
 
 def transition(
@@ -181,7 +183,22 @@ def transition(
     env_info: Nest = None,
 ) -> TimeStep:
     """Return a step after which the episode goes on; batched if ``reward`` has one dimension more than its spec."""
-    return _make(StepType.MID, observation, prev_action, reward, reward_spec, discount, env_id, env_info)
+    rewards = np.asarray(tensors.as_array(reward), np.float32)
+    outer_dims = rewards.shape[: rewards.ndim - reward_spec.ndim]
+    if len(outer_dims) > 1 or rewards.shape != (*outer_dims, *reward_spec.shape):
+        raise Refused(f"the reward has shape {rewards.shape}; expected {reward_spec.shape}, or that behind a batch's")
+    if env_id is None:
+        env_id = np.arange(int(outer_dims[0])) if outer_dims else 0
+    made = TimeStep(
+        np.full(outer_dims, StepType.MID, np.int32),
+        rewards,
+        np.broadcast_to(np.asarray(tensors.as_array(discount), np.float32), outer_dims).copy(),
+        observation,
+        prev_action,
+        np.asarray(tensors.as_array(env_id), np.int32),
+        env_info={} if env_info is None else env_info,
+    )
+    return check(made.to_tensors() if tensors.is_torch(nest.extract_any_leaf_from_nest(observation)) else made)
 
 
 def termination(
@@ -193,7 +210,8 @@ def termination(
     env_info: Nest = None,
 ) -> TimeStep:
     """Return the last step of an episode that came to an outcome: its discount is 0."""
-    return _make(StepType.LAST, observation, prev_action, reward, reward_spec, OUTCOME, env_id, env_info)
+    step = transition(observation, prev_action, reward, reward_spec, GOES_ON, env_id, env_info)
+    return with_type(StepType.LAST, step._replace(discount=step.discount * OUTCOME))
 
 
 def truncation(
@@ -206,39 +224,13 @@ def truncation(
     env_info: Nest = None,
 ) -> TimeStep:
     """Return the last step of an episode that was cut off by a limit or a lost environment."""
-    if not (tensors.as_array(discount) > 0).all():
-        raise Refused(f"the discount of a truncated episode is {discount!r:.80}; expected above 0, or a termination")
-    return _make(StepType.LAST, observation, prev_action, reward, reward_spec, discount, env_id, env_info)
+    step = transition(observation, prev_action, reward, reward_spec, discount, env_id, env_info)
+    return with_type(StepType.LAST, step)
 
 
-def _make(
-    kind: Any,
-    observation: Nest,
-    action: Nest,
-    reward: Tensor,
-    spec: TensorSpec,
-    discount: Tensor,
-    env_id: Any,
-    info: Nest,
-) -> TimeStep:
-    rewards = np.asarray(tensors.as_array(reward), np.float32)
-    outer_dims = rewards.shape[: rewards.ndim - spec.ndim]
-    if len(outer_dims) > 1 or rewards.shape != (*outer_dims, *spec.shape):
-        raise Refused(f"the reward has shape {rewards.shape}; expected {spec.shape}, or that behind a batch's")
-    if env_id is None:
-        env_id = np.arange(int(outer_dims[0])) if outer_dims else 0
-    made = check(
-        TimeStep(
-            np.full(outer_dims, kind, np.int32),
-            rewards,
-            np.broadcast_to(np.asarray(tensors.as_array(discount), np.float32), outer_dims).copy(),
-            observation,
-            action,
-            np.asarray(tensors.as_array(env_id), np.int32),
-            env_info={} if info is None else info,
-        )
-    )
-    return made.to_tensors() if tensors.is_torch(nest.extract_any_leaf_from_nest(observation)) else made
+def with_type(step_type: np.int32, time_step: TimeStep) -> TimeStep:
+    """Return the same step or batch as one of another type."""
+    return time_step._replace(step_type=time_step.step_type * 0 + step_type.item())
 
 
 def check(time_step: TimeStep) -> TimeStep:

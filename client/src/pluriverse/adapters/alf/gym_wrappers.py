@@ -13,7 +13,7 @@ from pluriverse import validation
 from pluriverse.errors import needed
 
 from . import nest
-from .alf_wrappers import ChannelOrder, channel_axis
+from .alf_wrappers import ChannelOrder, Fields, channel_axis
 from .nest import Nest
 from .tensors import Array, Refused
 
@@ -25,8 +25,6 @@ with needed("OpenCV, which makes pictures smaller and grey,", extra="alf"):
 spaces: Any = gymnasium.spaces  # its types are unknown in part
 Env = gymnasium.Env[Any, Any]
 Space = gymnasium.Space[Any]
-Fields = Sequence[str] | None
-"""Paths of the parts of an observation to change, such as ``"sensors.camera"``; None: the observation itself."""
 
 
 def _nested(space: Any) -> Nest:
@@ -280,7 +278,6 @@ class DMAtariPreprocessing(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(
         self, env: Env, frame_skip: int = 4, noop_max: int = 30, screen_size: int = 84, gray_scale: bool = True
     ) -> None:
-        """Set how many frames a step has, how many no-ops there are at most, and the side of the picture."""
         super().__init__(env)
         self.frame_skip = validation.integer("frame_skip", frame_skip, 1)
         self.screen_size = validation.integer("screen_size", screen_size, 1)
@@ -365,8 +362,6 @@ class ContinuousActionMapping(_BoxActionWrapper):
     """Take continuous actions of ``low`` to ``high`` in place of their own bounds; discrete ones stay as they are."""
 
     def __init__(self, env: Env, low: float, high: float) -> None:
-        """Raise ``Refused`` if a continuous action has no finite bounds."""
-
         def scale(space: Any, part: Any) -> Any:
             return space.low + (part - low) / (high - low) * (space.high - space.low)
 

@@ -61,9 +61,8 @@ class ParallelAlfEnvironment(AlfEnvironment):
         """
         n = len(env_constructors) - num_spare_envs_for_reload
         if num_spare_envs_for_reload < 0 or n < 1:
-            raise Refused(
-                f"of {len(env_constructors)} environments {n} aren't spare; expected 0 or more spare, at least one not"
-            )
+            given = f"{num_spare_envs_for_reload} of {len(env_constructors)} environments are to be spare"
+            raise Refused(f"{given}; expected 0 or more, and at least one that isn't")
         if blocking and num_spare_envs_for_reload:
             raise Refused("spare environments begin episodes while others act; that needs blocking=False")
         self._blocking = blocking
@@ -165,9 +164,8 @@ class ParallelAlfEnvironment(AlfEnvironment):
             self._errors[index] = str(error)
             self._replace(index, error)
             last, spec = self._last[index], self.reward_spec()
-            return truncation(
-                last.observation, action, spec.numpy_zeros(last.step_type.shape), spec, env_info=last.env_info
-            )
+            no_reward = spec.numpy_zeros(last.step_type.shape)
+            return truncation(last.observation, action, no_reward, spec, env_info=last.env_info)
 
     def _first(self, index: int) -> TimeStep:
         for crashes in itertools.count(1):
@@ -210,7 +208,7 @@ class ParallelAlfEnvironment(AlfEnvironment):
         self._relieve(index, worker)
 
     def _new_worker(self, constructor: Callable[..., AlfEnvironment], slot: int | None) -> _Worker:
-        seed = self._seeds and next(self._seeds)
+        seed = None if self._seeds is None else next(self._seeds)
         return _Worker(constructor, slot, torch_num_threads_per_env=self._threads, seed=seed)
 
 

@@ -62,10 +62,7 @@ class WorkerFailed(PluriverseError):
 
 
 class Promise:
-    """An answer to come; call it to wait for it.
-
-    It raises ``WorkerFailed`` if none comes, and what the environment raised to refuse the call, such as ``Misuse``.
-    """
+    """An answer to come; call it to wait for it, and for the error of a process that died or refused the call."""
 
     def __init__(self, process: ProcessEnvironment) -> None:
         self._process: ProcessEnvironment | None = process
@@ -116,7 +113,7 @@ class ProcessEnvironment:
         self._variables = {**os.environ, **threads}
         self._connection: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._waiting: deque[Promise] = deque()
+        self._waiting = deque[Promise]()
         self._made: Promise | None = None
         self._finalizer: weakref.finalize[..., ProcessEnvironment] | None = None
 

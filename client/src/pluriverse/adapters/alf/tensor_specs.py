@@ -224,13 +224,12 @@ def as_action(spec: Nest, action: Nest, outer_dims: Dims = None) -> Nest:
 
     def convert(part: TensorSpec, value: object) -> Array:
         array = tensors.as_array(value)
-        wanted = part.numpy_dtype
-        if array.dtype.kind in "biu" or (array.dtype.kind == "f" and wanted.kind == "f"):
+        if array.dtype.kind in ("biuf" if part.is_continuous else "biu"):
             with np.errstate(all="ignore"):
                 # A copy: it becomes a prev_action, and agents write their next action where the last one was.
-                cast = array.astype(wanted)
+                cast = array.astype(part.numpy_dtype)
             # An integer that another size of integers can't hold has become another number.
-            same = part.is_continuous or array.dtype == wanted or (cast == array).all()
+            same = part.is_continuous or array.dtype == part.numpy_dtype or (cast == array).all()
             if same and part.contains(cast, outer_dims):
                 return cast
         batch = f" behind {tuple(outer_dims)}" if outer_dims else ""
@@ -246,15 +245,11 @@ def as_action(spec: Nest, action: Nest, outer_dims: Dims = None) -> Nest:
 def zero_where(first: Tensor, action: Nest) -> Nest:
     """Return the action, or those of a batch, with zeros where an episode began: that step did nothing with its own."""
     first = tensors.as_array(first)
-    if not first.any():
-        return action
 
     def zero(array: Array) -> Array:
-        zeroed = array.copy()
-        zeroed[first] = 0
-        return zeroed
+        return np.where(first.reshape(first.shape + (1,) * (array.ndim - first.ndim)), array.dtype.type(0), array)
 
-    return nest.map_structure(zero, action)
+    return nest.map_structure(zero, action) if first.any() else action
 
 
 def concat_specs(specs: Nest) -> TensorSpec:
