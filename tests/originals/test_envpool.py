@@ -271,6 +271,10 @@ ERRORS: dict[str, Callable[[Any, Make], Any]] = {
 UNTRIED: dict[str, str] = {
     "xla() with JAX": "can't: no compiler steps a remote, whose time goes on",
     "the same pictures from the same seed and actions": "can't: time goes on between two calls",
+    "CartPole-v1 and all other ids that aren't Atari's": (
+        "differs: there are ids of ours, such as gym-core.CartPole-v1, and pictures of them; none of MuJoCo"
+    ),
+    "envpool.registration.registry": "differs: `list_all_envs()` has the ids, and `make_spec(id).config` their options",
     "noop_max in frames": "differs: in whole steps",
     "use_inter_area_resize=False": "differs: only for pictures as they are drawn; others are resized by area",
     "a second send before recv": "differs: refused, as an action would be lost",
