@@ -277,6 +277,7 @@ UNTRIED: dict[str, str] = {
     "envpool.registration.registry": "differs: `list_all_envs()` has the ids, and `make_spec(id).config` their options",
     "noop_max in frames": "differs: in whole steps",
     "use_inter_area_resize=False": "differs: only for pictures as they are drawn; others are resized by area",
+    "an action beyond the action space": "differs: refused, as it is a mistake",
     "a second send before recv": "differs: refused, as an action would be lost",
 }
 
