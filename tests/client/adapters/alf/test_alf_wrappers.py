@@ -423,6 +423,17 @@ def test_curriculum_prefers_the_task_that_gets_better() -> None:
         CurriculumWrapper(Counting())
 
 
+def test_curriculum_counts_nothing_of_an_episode_that_was_left() -> None:
+    env = CurriculumWrapper(BatchEnvironmentWrapper([tasks()]), 10.0, 1.0, 1.0)
+    action = env.reset().prev_action
+    env.step(action)
+    env.reset()
+    while not (step := env.step(action)).is_last().all():
+        pass
+    scores = {task: float(score[0]) for task, score in step.env_info["curriculum_task_score"].items()}
+    assert scores in ({"short": 1 + 2 + 3, "long": 0}, {"short": 0, "long": 1 + 2 + 3 + 4})
+
+
 def test_curriculum_of_tensors_gives_tensors(library: str) -> None:
     env = CurriculumWrapper(TensorWrapper(BatchEnvironmentWrapper([tasks()])))
     step = env.step(env.reset().prev_action)

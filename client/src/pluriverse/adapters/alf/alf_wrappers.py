@@ -587,5 +587,6 @@ class FrameStack(AlfEnvironmentBaseWrapper):
         newest = as_array(part).copy()
         first = first.reshape(first.shape + (1,) * (newest.ndim - first.ndim))
         older = self._frames.get(path, [newest] * self._size)[1:]
-        self._frames[path] = frames = [*(np.where(first, newest, frame) for frame in older), newest]
+        older = [np.where(first, newest, frame) for frame in older] if first.any() else older
+        self._frames[path] = frames = [*older, newest]
         return self._out(np.concatenate(frames, len(self._outer_dims) if self._axis == 0 else -1))

@@ -60,8 +60,9 @@ class RandomAlfEnvironment(AlfEnvironment):
 
     def render(self, mode: str = "rgb_array") -> Array:
         """Return a random picture."""
-        drawn = self._rng.randint(0, 256, self._render_size, np.uint8)
-        return drawn if mode == "rgb_array" else super().render(mode)
+        if mode != "rgb_array":
+            return super().render(mode)
+        return self._rng.randint(0, 256, self._render_size, np.uint8)
 
     def _reset(self) -> TimeStep:
         self._steps = 0

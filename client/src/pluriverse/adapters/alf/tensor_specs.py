@@ -114,9 +114,9 @@ class TensorSpec:
 
     def __repr__(self) -> str:
         named = f", name={self.name!r}" if self.name else ""
-        return f"{type(self).__name__}({self.shape}, {self.dtype_str!r}{self._bounds()}{named})"
+        return f"{type(self).__name__}({self.shape}, {self.dtype_str!r}{self._bounds_repr()}{named})"
 
-    def _bounds(self) -> str:
+    def _bounds_repr(self) -> str:
         return ""
 
 
@@ -211,7 +211,7 @@ class BoundedTensorSpec(TensorSpec):
     def __hash__(self) -> int:
         return super().__hash__()
 
-    def _bounds(self) -> str:
+    def _bounds_repr(self) -> str:
         return f", {self.minimum.tolist()!r:.60}, {self.maximum.tolist()!r:.60}"
 
 
