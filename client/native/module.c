@@ -112,6 +112,41 @@ bool parse_options(PyObject *regions, PyObject *spec, struct rfb_decoder_options
     return fine;
 }
 
+/* make_picture(screen, height, width, spec) -> bytes; the screen is RGB, without gaps. */
+static PyObject *make_picture(PyObject *Py_UNUSED(module), PyObject *args) {
+    struct rfb_picture picture = {0};
+    struct rfb_decoder_options options;
+    PyObject *screen, *spec, *made = NULL;
+    int height, width;
+    if (!PyArg_ParseTuple(args, "OiiO", &screen, &height, &width, &spec)) return NULL;
+    const char *fault = rfb_screen_fault(width, height);
+    if (fault) return PyErr_Format(PyExc_ValueError, "a screen of %dx%d: %s", width, height, fault);
+    if (!parse_options(Py_None, spec, &options)) return NULL;
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(screen, &buffer, PyBUF_SIMPLE) != 0) return NULL;
+    picture.wanted = options.picture;
+    if (buffer.len != (Py_ssize_t)width * height * RGB_BYTES) {
+        PyErr_Format(PyExc_ValueError, "a screen of %dx%d in %zd bytes", width, height, buffer.len);
+    } else if (!rfb_picture_resize(&picture, buffer.buf, width, height)) {
+        PyErr_NoMemory();
+    } else if ((made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)picture.width * picture.height * picture.channels))) {
+        rfb_picture_update(&picture, (struct rfb_region){0, 0, width, height}, false);
+        size_t row = (size_t)picture.width * (size_t)picture.channels;
+        char *out = PyBytes_AsString(made);
+        for (int y = 0; y < picture.height; y++, out += row) {
+            memcpy(out, picture.pixels + (size_t)y * picture.stride, row);
+        }
+    }
+    rfb_picture_end(&picture);
+    PyBuffer_Release(&buffer);
+    return made;
+}
+
+static PyMethodDef functions[] = {
+    {"make_picture", make_picture, METH_VARARGS, "The bytes of what a PictureSpec asks of a screen."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyObject *limits(void) {
     return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i}", "MAX_SIDE", RFB_MAX_SIDE, "MAX_PIXELS", RFB_MAX_PIXELS,
                          "MAX_CLIPBOARD_BYTES", RFB_MAX_CLIPBOARD_BYTES, "MAX_CURSOR_SIDE", RFB_MAX_CURSOR_SIDE,
@@ -138,6 +173,7 @@ static struct PyModuleDef definition = {
     .m_name = "pluriverse.rfb._native",
     .m_doc = "The native decoder of RFB, and connections that decode on threads of their own.",
     .m_size = -1,
+    .m_methods = functions,
 };
 
 static bool import_names(void) {

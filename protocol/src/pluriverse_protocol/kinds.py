@@ -19,6 +19,8 @@ from . import events, limits
 
 _M = TypeVar("_M")
 
+CLOCKS: Final = ("realtime", "lockstep")
+
 # What a 64-bit integer of another language holds, either way.
 _MAX_INTEGER: Final = 2**63 - 1
 
@@ -149,6 +151,17 @@ def _read_env_state(value: Any) -> str:
     return value
 
 
+def _read_clock(value: Any) -> str:
+    expect(value in CLOCKS)
+    return value
+
+
+def _read_picture_shape(value: Any) -> tuple[int, ...]:
+    shape = items(value, integer(1, limits.MAX_COORDINATE))
+    expect(len(shape) == 3 and shape[2] in (1, 3))
+    return shape
+
+
 def _read_event(value: Any) -> events.Event:
     return value if isinstance(value, events.Event) else events.from_wire(value)
 
@@ -160,6 +173,11 @@ def _keysyms(limit: int) -> Kind:
 
 _read_keysym: Final = integer(1, limits.MAX_KEYSYM)
 
+Clock = Annotated[Literal["realtime", "lockstep"], Kind('"realtime" or "lockstep"', _read_clock)]
+StepFrames = Annotated[int, Kind(f"integer of 1 to {limits.MAX_STEP_FRAMES}", integer(1, limits.MAX_STEP_FRAMES))]
+PictureShape = Annotated[
+    tuple[int, int, int], Kind("list of height, width and 1 or 3 channels", _read_picture_shape, list)
+]
 Number = Annotated[float, Kind("number", _read_number)]
 Fps = Annotated[float, Kind(f"number over 0, at most {limits.MAX_FPS:g}", _read_fps)]
 Flag = Annotated[bool, Kind("boolean", _instance(bool))]

@@ -14,6 +14,9 @@ MAX_EVENTS_PER_ACTION: Final = 1024
 MAX_ENV_ID_CHARS: Final = 256
 MAX_MESSAGE_ID_CHARS: Final = 256
 
+# A step is answered within the seconds that an agent waits: a minute of a program's time at 60 frames a second.
+MAX_STEP_FRAMES: Final = 3600
+
 # JSON integers beyond 2**53 don't survive every peer's parser; an episode a millisecond lasts 285,000 years.
 MAX_EPISODE_ID: Final = 2**53
 

@@ -9,6 +9,7 @@ from .env_options import OptionsOfEnv, OptionValues
 from .env_spaces import SpacesOfEnv
 from .kinds import (
     Box,
+    Clock,
     Count,
     EnvId,
     EnvState,
@@ -21,7 +22,9 @@ from .kinds import (
     Names,
     Number,
     Object,
+    PictureShape,
     Seed,
+    StepFrames,
     String,
 )
 
@@ -56,7 +59,9 @@ class Describe:
     ``picture`` is the part of the screen that the environment draws on; None stands for all of it.
     ``spaces`` are its actions and observations (``env_spaces.Spaces``), ``options`` what a reset may ask of it
     (``env_options.Option``), where the runtime declares them. ``info`` is what is known of an episode that begins to
-    run, as rewards carry it.
+    run, as rewards carry it. ``clock`` is the episode's; where the environment has others beside real time, they are
+    in ``clocks``, ``frame_time`` is how many seconds of the program's time a frame lasts, and ``lockstep`` says whether
+    those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them.
     """
 
     env_id: EnvId
@@ -67,6 +72,9 @@ class Describe:
     width: Count | None = None
     height: Count | None = None
     clock: String | None = None
+    clocks: Names | None = None
+    frame_time: Number | None = None
+    lockstep: String | None = None
     capabilities: Names | None = None
     metadata_encoding: Json | None = None
     picture: Box | None = None
@@ -125,6 +133,35 @@ class PingReply:
     """The answer to a ping, at once."""
 
 
+@dataclass(frozen=True)
+class FirstFrame:
+    """In lockstep: an episode's first frame, unasked. The pixels of ``frame`` follow in the same WebSocket message."""
+
+    frame: PictureShape
+    text: String = ""
+    observation: Json | None = None
+    info: Object = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class StepReply:
+    """In lockstep: the answer to step ``n``, with all that its frames earned. Pixels follow as in ``FirstFrame``.
+
+    ``text`` is the last of the step, if there was one. With ``done`` the episode is over, and ``info`` has the
+    ``reason``.
+    """
+
+    n: Count
+    reward: Number
+    done: Flag
+    terminated: Flag
+    truncated: Flag
+    frame: PictureShape
+    text: String = ""
+    observation: Json | None = None
+    info: Object = field(default_factory=dict[str, Any])
+
+
 # ── agent → server ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -133,13 +170,14 @@ class Reset:
     """Begin an episode; the header ``episode_id`` names the one to leave behind. ``env_id`` None: the present one.
 
     ``options`` are values by name for this episode and those after it; options without a value get their defaults.
-    None: those that the environment had last, where it stays the same.
+    None: those that the environment had last, where it stays the same. ``clock`` None: real time.
     """
 
     env_id: EnvId | None = None
     seed: Seed | None = None
     fps: Fps | None = None
     options: OptionValues | None = None
+    clock: Clock | None = None
 
 
 @dataclass(frozen=True)
@@ -155,8 +193,19 @@ class Action:
     env_id: EnvId | None = None
 
 
-ServerMessage = Describe | Reward | Text | Observation | Close | ErrorReply | ResetReply | PingReply
-AgentMessage = Reset | Ping | Action
+@dataclass(frozen=True)
+class AgentStep:
+    """In lockstep: apply ``events``, and let the program go on by ``frames``. The header names the episode."""
+
+    n: Count
+    frames: StepFrames = 1
+    events: Events = ()
+
+
+ServerMessage = (
+    Describe | Reward | Text | Observation | Close | ErrorReply | ResetReply | PingReply | FirstFrame | StepReply
+)
+AgentMessage = Reset | Ping | Action | AgentStep
 Message = ServerMessage | AgentMessage
 
 SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
@@ -168,11 +217,14 @@ SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
     "v0.reply.error": ErrorReply,
     "v0.reply.env.reset": ResetReply,
     "v0.reply.control.ping": PingReply,
+    "v0.env.frame": FirstFrame,
+    "v0.reply.agent.step": StepReply,
 }
 AGENT_METHODS: Final[dict[str, type[AgentMessage]]] = {
     "v0.env.reset": Reset,
     "v0.control.ping": Ping,
     "v0.agent.action": Action,
+    "v0.agent.step": AgentStep,
 }
 METHOD_OF: Final[dict[type[Message], str]] = {
     **{message: method for method, message in SERVER_METHODS.items()},

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from .env_options import OptionValues, Value
 from .env_spaces import SpacesOfEnv
 from .errors import LocalProtocolError, MalformedReport
-from .kinds import Box, Count, Flag, Fps, Json, Number, Object, Seed, String, from_json, to_json
+from .kinds import Box, Clock, Count, Flag, Fps, Json, Number, Object, Seed, String, from_json, to_json
 from .limits import MAX_REPORT_BYTES
 from .strict_json import MAX_DEPTH, dump, parse_object
 
@@ -110,7 +110,8 @@ class Readings:
 class Reset:
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen.
 
-    ``options`` has a value for each option that the environment declares.
+    ``options`` has a value for each option that the environment declares. ``clock`` None: real time. In lockstep
+    the program truncates the episode itself after ``time_limit_s`` seconds of its own time.
     """
 
     episode: Count
@@ -118,6 +119,8 @@ class Reset:
     seed: Seed
     fps: Fps
     options: OptionValues = field(default_factory=dict[str, Value])
+    clock: Clock | None = None
+    time_limit_s: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -141,8 +144,15 @@ class Delivered:
     sent_at: Number
 
 
+@dataclass(frozen=True)
+class Watched:
+    """Whether anybody looks at the screen: in lockstep nothing else does, and drawing may cost more than a step."""
+
+    watched: Flag
+
+
 Report = Ready | Reward | Done | Text | Observation | Frame | Readings
-Request = Reset | Stop | Joystick | Delivered
+Request = Reset | Stop | Joystick | Delivered | Watched
 
 REPORTS: Final[dict[str, type[Report]]] = {
     "ready": Ready,
@@ -158,6 +168,7 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "stop": Stop,
     "joystick": Joystick,
     "delivered": Delivered,
+    "watched": Watched,
 }
 _NAMES: Final[dict[type[Report | Request], str]] = {
     **{kind: name for name, kind in REPORTS.items()},

@@ -72,6 +72,7 @@ class AtariEnvironment(Environment):
         self._frameskips = Frameskips(self._game.frameskip, seed)
         size = cast("tuple[int, int]", self._ale.getScreenDims())  # pyright: ignore[reportUnknownMemberType]
         self._screen = np.empty(size, np.uint8)
+        self._rgb = np.empty((*size, 3), np.uint8)
         # With max_pool: the frame before the last one, and the brighter of both. Black is darker than any.
         self._before = np.zeros((*size, 4), np.uint8)
         self._pooled = np.zeros((*size, 4), np.uint8)
@@ -103,6 +104,13 @@ class AtariEnvironment(Environment):
             picture[rows] = self._pooled[rows]
         else:
             self._draw(picture, rows)
+
+    def rgb(self) -> NDArray[np.uint8]:
+        """The emulator's own colours; with ``max_pool`` of the brighter of two frames."""
+        if self._game.max_pool:
+            return self.frame()[:, :, 2::-1]
+        self._ale.getScreenRGB(self._rgb)
+        return self._rgb
 
     @property
     def lives(self) -> int:

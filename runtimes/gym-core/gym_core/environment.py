@@ -48,6 +48,10 @@ class Environment(ABC):
         ``picture`` is uint8 of shape (height, width, 4), BGRX.
         """
 
+    @abstractmethod
+    def rgb(self) -> NDArray[np.uint8]:
+        """Return the current frame as people see it, uint8 (height, width, 3), RGB; valid until the next step."""
+
     def observation(self) -> list[float] | None:
         """The structured observation, where this environment reports one."""
         return None

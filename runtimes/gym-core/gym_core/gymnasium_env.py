@@ -59,6 +59,10 @@ class GymnasiumEnvironment(Environment):
         for channel in range(3):
             picture[top:bottom, :, 2 - channel] = self._rgb[top:bottom, :, channel]
 
+    def rgb(self) -> NDArray[np.uint8]:
+        """The same."""
+        return self._rgb
+
     def observation(self) -> list[float] | None:
         """The observation's numbers where the environment is one that reports them."""
         return [float(value) for value in self._observation] if self._low_dimensional else None

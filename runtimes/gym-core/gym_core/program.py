@@ -14,6 +14,7 @@ from . import catalogue
 from .catalogue import Atari, Gymnasium
 from .environment import Environment
 from .episode import Episode
+from .lockstep import LockstepEpisode
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -35,13 +36,15 @@ class Program(kit.Program):
         self._environment: Environment | None = None
         self._game: Atari | Gymnasium | None = None
         self._emulators: Emulators | None = None
-        self._episode: Episode | None = None
+        self._episode: Episode | LockstepEpisode | None = None
         # The agent waits for a clock later than this one (UNIX seconds).
         self._awaited: float | None = None
 
     def idle_s(self) -> float | None:
         """Return the seconds until the next frame, or until the clock that an agent waits for."""
-        if self._episode is None:
+        if self._episode is None or self._episode.next_due is None:
+            return None
+        if isinstance(self._episode, LockstepEpisode) and not self.lockstep.watched:
             return None
         idle = self._episode.next_due - time.monotonic()
         return idle if self._awaited is None else min(idle, _next_millisecond(self._awaited) - time.time())
@@ -57,6 +60,12 @@ class Program(kit.Program):
         spaces = parse(entry.spaces) if entry.spaces != declared.spaces else None
         environment = self._environment_of(entry.game)
         self._awaited = None
+        if request.clock == "lockstep":
+            episode = self._episode = LockstepEpisode(request, environment, self._screen, self.reporter, spaces)
+            episode.begin()
+            self.lockstep.begin(episode)
+            return
+        self.lockstep.begin(None)
         self._episode = Episode(
             request, environment, self._screen, self.latch, self.reporter, sync=entry.sync, spaces=spaces
         )
@@ -65,7 +74,7 @@ class Program(kit.Program):
 
     def press(self, keysym: int) -> None:
         """Step an environment in which the key is one."""
-        if self._episode is not None:
+        if isinstance(self._episode, Episode):
             self._episode.press(keysym)
 
     def delivered(self, sent_at: float) -> None:
@@ -77,8 +86,10 @@ class Program(kit.Program):
         if self._awaited is not None and time.time() >= _next_millisecond(self._awaited):
             self._screen.stamp()
             self._awaited = None
-        if self._episode is not None:
+        if isinstance(self._episode, Episode):
             self._episode.tick(time.monotonic())
+        elif self._episode is not None and self.lockstep.watched:
+            self._episode.show(time.monotonic())
 
     def _environment_of(self, game: Atari | Gymnasium) -> Environment:
         """Return the environment to reset and play, made anew if the game is another than before."""

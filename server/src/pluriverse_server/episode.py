@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.env_options import Value
@@ -29,13 +29,17 @@ TIME_LIMIT: Final = "time limit"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A catalogue entry as the machine needs it, with a value for each of its options. Times are seconds."""
+    """A catalogue entry as the machine needs it, with a value for each of its options. Times are seconds.
+
+    In lockstep the program itself ends episodes after ``time_limit_s`` of its own time.
+    """
 
     env_id: str
     fps: float = 60.0
     sync: bool = False
     time_limit_s: float | None = None
     options: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    clock: Literal["realtime", "lockstep"] = "realtime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,14 @@ class EpisodeMachine:
         episode = self.episode
         env_id = episode.environment.env_id
         return self._describe(
-            messages.Describe(env_id, self.state.value, episode.fps, picture=episode.picture, spaces=episode.spaces)
+            messages.Describe(
+                env_id,
+                self.state.value,
+                episode.fps,
+                picture=episode.picture,
+                spaces=episode.spaces,
+                clock=episode.environment.clock,
+            )
         )
 
     def reset(

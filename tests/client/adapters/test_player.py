@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.adapters.player import LOOK_S, STALL_S, Phase, Player, StepResult
+from pluriverse.adapters.player import LOOK_S, STALL_S, Phase, Player, StepResult, require_ready
 from pluriverse.env.outcome import Outcome
 from pluriverse.errors import Misuse, ResetNeeded
 
@@ -276,18 +276,18 @@ def test_own_limit_of_steps_truncates_an_episode_that_goes_on_remotely() -> None
 def test_acting_at_the_wrong_time_says_the_rule() -> None:
     player = Player(BLANK, fps=FPS)
     with pytest.raises(ResetNeeded, match="environment 3 has not been reset"):
-        player.check(3)
+        require_ready(player.phase, 3)
     player.reset()
     with pytest.raises(Misuse, match="has not answered"):
-        player.check(3)
+        require_ready(player.phase, 3)
     take(player, outcome(1))
-    player.check(3)
+    require_ready(player.phase, 3)
     player.act(0.0)
     with pytest.raises(Misuse, match="has not answered"):
-        player.check(3)
+        require_ready(player.phase, 3)
     take(player, end())
     with pytest.raises(ResetNeeded, match="is over"):
-        player.check(3)
+        require_ready(player.phase, 3)
 
 
 def sync_player() -> Player:

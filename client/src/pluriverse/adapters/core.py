@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
 import numpy as np
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.messages import Describe
 
 import pluriverse
@@ -24,12 +24,12 @@ from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
 
 from .actions import KINDS, ActionMap, Kind
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import LOOK_S, Phase, Player, StepResult
+from .player import LOOK_S, Phase, Player, StepResult, require_ready
 
 # A remote that broke is replaced within seconds, or a minute on a slow machine; longer, and it won't come.
 RECEIVE_S: Final = 120.0
 
-_NOTHING: Final = Action()
+NO_ACTION: Final = Action()
 
 
 class Core:
@@ -78,6 +78,7 @@ class Core:
         # Screens are opened once it is known what the environment draws on.
         self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, vision=False, **options)
         try:
+            self._choose_clock()
             self.described: Describe = self._wait_for_episode()
             self.spaces: Spaces | None = self.described.spaces
             width, height = self.described.width or 1024, self.described.height or 768
@@ -85,30 +86,18 @@ class Core:
             box = self.described.picture or (0, 0, width, height)
             self.pictures: Pictures = Pictures(pictures, box, ready=not whole_screens)
             self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
-            self.env.open_screens(vnc if whole_screens else self.pictures.asked_of(vnc))
+            self.fps: float = self.described.fps
+            self._encoders = [self.actions.encoder() for _ in range(self.n)]
+            self._ready: deque[int] = deque()
+            # In the order in which they were asked, so that the one that waits longest is looked at first.
+            self._waiting: dict[int, None] = {}
+            blank = self._open_screens(vnc, pictures, (height, width), whole=whole_screens)
         except BaseException:
             self.env.close()
             raise
-        self.fps: float = self.described.fps
         self._viewers: dict[int, VncConnection] = {}
-        step = self.spaces.step if self.spaces is not None else None
-        self._step_events = (KeyEvent(step, True), KeyEvent(step, False)) if step is not None else ()
-        self._encoders = [self.actions.encoder() for _ in range(self.n)]
-        blank = np.zeros((height, width, 3) if whole_screens else self.pictures.shape, np.uint8)
-        self._players = [
-            Player(
-                blank,
-                fps=self.fps,
-                frame_skip=frame_skip,
-                max_episode_steps=max_episode_steps,
-                sync=bool(self._step_events),
-            )
-            for _ in range(self.n)
-        ]
         self._results = [StepResult(blank) for _ in range(self.n)]
-        self._ready: deque[int] = deque()
-        # In the order in which they were asked, so that the one that waits longest is looked at first.
-        self._waiting: dict[int, None] = {}
+        self._begin_players(blank, frame_skip, max_episode_steps)
 
     @property
     def n(self) -> int:
@@ -160,13 +149,9 @@ class Core:
         """
         self.env.require_open()
         seed = validation.seed(seed)
-        player = self._players[index]
         if index in self._ready:
             self._ready.remove(index)
-        self.env.send_events(index, self._encoders[index].release())
-        if not (join and player.remote_ended_episode):
-            self.env.truncate(index, seed=seed)
-        player.reset()
+        self._begin(index, seed, join=join)
         self._waiting[index] = None
 
     def send(self, actions: Mapping[int, Any]) -> None:
@@ -183,21 +168,16 @@ class Core:
                 raise Misuse(f"there is no environment {index}; expected 0 to {self.n - 1}")
             if index in self._ready:
                 raise Misuse(f"environment {index} has answered already; receive that before the next action")
-            self._players[index].check(index)
+            require_ready(self.phase(index), index)
         try:
-            parsed = {
-                index: Action((*self._encoders[index].events(action), *self._step_events))
-                for index, action in actions.items()
-            }
+            events = {index: self._encoders[index].events(action) for index, action in actions.items()}
         except BaseException:
             for index in actions:
                 self._encoders[index].release()
             raise
-        now = time.monotonic()
         for index in actions:
-            self._players[index].act(now)
             self._waiting[index] = None
-        self._take(parsed)
+        self._act(events)
 
     def receive(self, count: int, timeout_s: float = RECEIVE_S) -> list[int]:
         """Wait until ``count`` environments have answered, and return their indices in the order of their answers.
@@ -238,12 +218,55 @@ class Core:
         self.env.reset()
         deadline = time.monotonic() + RECEIVE_S
         while time.monotonic() < deadline:
-            outcome = self.env.step_some({0: _NOTHING})[0]
+            outcome = self.env.step_some({0: NO_ACTION})[0]
             described = self.env.described(0)
             if outcome.observation is not None and described is not None:
                 return described
             self.env.wait(LOOK_S, [0])
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
+
+    def _answer(self, index: int, result: StepResult) -> None:
+        """Note what an environment has answered."""
+        self._results[index] = result
+        del self._waiting[index]
+        self._ready.append(index)
+
+    # ── real time ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _choose_clock(self) -> None:
+        """Say which kind of time episodes are to be in, before the first."""
+
+    def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
+        """Open what pictures come by; return one that is blank."""
+        self.env.open_screens(vnc if whole else self.pictures.asked_of(vnc))
+        return np.zeros((*size, 3) if whole else self.pictures.shape, np.uint8)
+
+    def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
+        step = self.spaces.step if self.spaces is not None else None
+        self._step_events = (KeyEvent(step, True), KeyEvent(step, False)) if step is not None else ()
+        self._players = [
+            Player(
+                blank,
+                fps=self.fps,
+                frame_skip=frame_skip,
+                max_episode_steps=max_episode_steps,
+                sync=bool(self._step_events),
+            )
+            for _ in range(self.n)
+        ]
+
+    def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
+        player = self._players[index]
+        self.env.send_events(index, self._encoders[index].release())
+        if not (join and player.remote_ended_episode):
+            self.env.truncate(index, seed=seed)
+        player.reset()
+
+    def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
+        now = time.monotonic()
+        for index in events:
+            self._players[index].act(now)
+        self._take({index: Action((*each, *self._step_events)) for index, each in events.items()})
 
     def _look(self, timeout_s: float) -> None:
         """Wait until something came, or it is time to look, for ``timeout_s`` seconds at most; take it in."""
@@ -253,7 +276,7 @@ class Core:
         now = time.monotonic()
         due = [index for index in waiting if index in changed or self._players[index].due_at <= now]
         if due:
-            self._take(dict.fromkeys(due, _NOTHING))
+            self._take(dict.fromkeys(due, NO_ACTION))
 
     def _take(self, actions: Mapping[int, Action]) -> None:
         outcomes = self.env.step_some(actions)
@@ -261,6 +284,4 @@ class Core:
         for index, outcome in outcomes.items():
             result = self._players[index].take(outcome, self.env.vision(index), now)
             if result is not None:
-                self._results[index] = result
-                del self._waiting[index]
-                self._ready.append(index)
+                self._answer(index, result)

@@ -18,6 +18,7 @@ from pluriverse.vnc.keys import key_name
 
 from .actions import BUTTONS, ActionMap
 from .core import Core
+from .lockstep import make_core
 from .observations import Observations
 from .pictures import PictureOptions
 from .player import Phase, StepResult
@@ -170,7 +171,7 @@ def load(
         RemoteUnavailable: the remote could not be started or reached.
     """
     seed = validation.seed(seed)
-    core = Core(
+    core = make_core(
         env_id,
         remotes,
         actions=actions,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.rfb import Region
-from pluriverse.rfb.picture import Pixels, average, cut, luma_of
+from pluriverse.rfb.decoder import make_picture
+from pluriverse.rfb.picture import PictureSpec, Pixels
 from pluriverse.vnc import VncOptions
 
 __all__ = ["PictureOptions", "Pictures", "Pixels"]
@@ -57,6 +58,7 @@ class Pictures:
         self.box: tuple[int, int, int, int] = options.crop or box
         self._options = options
         _, _, width, height = self.box
+        self._spec = PictureSpec(Region(*self.box), options.size, grey=options.grey)
         self.shape: tuple[int, int, int] = (*(options.size or (height, width)), 1 if options.grey else 3)
 
     def asked_of(self, vnc: VncOptions) -> VncOptions:
@@ -73,7 +75,4 @@ class Pictures:
         """
         if self.ready:
             return screen
-        picture = cut(screen, Region(*self.box))
-        if self._options.grey:
-            picture = luma_of(picture)
-        return picture if picture.shape == self.shape else average(picture, self.shape[:2])
+        return make_picture(screen, self._spec)

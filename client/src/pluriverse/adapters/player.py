@@ -35,6 +35,22 @@ class Phase(Enum):
     """A reset: the episode is over."""
 
 
+def require_ready(phase: Phase, index: int) -> None:
+    """Check that the agent may act; errors call the environment by its ``index``.
+
+    Raises:
+        ResetNeeded: there is no episode to act in.
+        Misuse: the last call has not been answered yet.
+    """
+    if phase is Phase.READY:
+        return
+    if phase is Phase.NEW:
+        raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first step")
+    if phase is Phase.ENDED:
+        raise ResetNeeded(f"the episode of environment {index} is over; call reset() before the next step")
+    raise Misuse(f"environment {index} has not answered its last call; receive that before the next action")
+
+
 # Replaced by the first outcome, and never changed.
 _NO_OUTCOME: Final = Outcome()
 
@@ -127,21 +143,6 @@ class Player:
         self._clock = None
         self._carried = 0.0
         self.due_at = self._over_at = 0.0
-
-    def check(self, index: int) -> None:
-        """Check that the agent may act; errors call the environment by its ``index``.
-
-        Raises:
-            ResetNeeded: there is no episode to act in.
-            Misuse: the last call has not been answered yet.
-        """
-        if self.phase is Phase.READY:
-            return
-        if self.phase is Phase.NEW:
-            raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first step")
-        if self.phase is Phase.ENDED:
-            raise ResetNeeded(f"the episode of environment {index} is over; call reset() before the next step")
-        raise Misuse(f"environment {index} has not answered its last call; receive that before the next action")
 
     def act(self, now: float) -> None:
         """Begin to wait for the answer to an action."""

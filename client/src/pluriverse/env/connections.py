@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
 from pluriverse_protocol import metadata
 from pluriverse_protocol.env_options import Value
@@ -76,7 +76,8 @@ class ResetRequests:
     """Makes the reset requests of an environment. Shared by the thread that steps and the one that connects.
 
     ``wanted``: the agent has asked for its first reset. ``seeds`` has one for each index; each is used once, so that
-    later episodes differ. ``options`` go with every request: those of an agent before are none of this one's.
+    later episodes differ. ``options`` go with every request: those of an agent before are none of this one's. So does
+    ``clock``; None: real time.
     """
 
     def __init__(self, env_id: str | None, fps: float | None) -> None:
@@ -84,6 +85,7 @@ class ResetRequests:
         self.wanted = False
         self.seeds: list[int | None] = []
         self.options: Mapping[str, Value] = {}
+        self.clock: Literal["realtime", "lockstep"] | None = None
         self._env_id = env_id
         self._fps = fps
 
@@ -94,7 +96,7 @@ class ResetRequests:
             assert rewarder.described is not None
             env_id = rewarder.described.env_id
         seed, self.seeds[index] = self.seeds[index], None
-        rewarder.reset(Reset(env_id, seed, self._fps, self.options))
+        rewarder.reset(Reset(env_id, seed, self._fps, self.options, self.clock))
 
 
 @dataclass(slots=True)

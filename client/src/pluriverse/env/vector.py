@@ -20,6 +20,7 @@ from pluriverse.bell import BELL
 from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, RemoteUnavailable, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
+from pluriverse.rewarder.lane import LaneConnection
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
 from pluriverse.vnc import VncConnection, VncOptions
 from pluriverse.vnc.input_state import InputEvent
@@ -41,6 +42,8 @@ MAX_WAIT_S: Final = 1e6
 
 # The capability of remotes that take options.
 OPTIONS: Final = "options"
+
+LOCKSTEP: Final = "lockstep"
 
 
 class ConfigureOptions(TypedDict, total=False):
@@ -208,6 +211,30 @@ class VectorEnv(Env):
             if connection is not None:
                 self._resets.send(index, connection.rewarder)
         return [None] * self.n
+
+    def play_in_lockstep(self) -> None:
+        """Ask for episodes in lockstep from now on; they go on by steps on ``open_lane`` alone.
+
+        Raises:
+            ConfigurationError: a remote's environment hasn't lockstep.
+        """
+        for connection in filter(None, self._require().by_index):
+            described = connection.rewarder.described
+            assert described is not None
+            if LOCKSTEP not in (described.clocks or ()):
+                raise ConfigurationError(f"{described.env_id} at {connection.address} is played in real time alone")
+        self._resets.clock = LOCKSTEP
+
+    def open_lane(self, index: int) -> LaneConnection:
+        """Return another connection to a remote whose episode runs in lockstep; blocks.
+
+        Raises:
+            RemoteUnavailable: it is away, or takes no steps.
+        """
+        connection = self._require().by_index[self._index(index)]
+        if connection is None:
+            raise RemoteUnavailable(f"remote {index} is away")
+        return LaneConnection.open(connection.rewarder.credentials)
 
     def truncate(self, index: int, *, seed: int | None = None) -> None:
         """Give up the episode of one index and ask for the next, with ``seed``; what it had earned is dropped.

@@ -106,7 +106,7 @@ class RewarderConnection:
         # The number of answered pings, and the last round trips in seconds; for people.
         self.pings: int = 0
         self.round_trips_s: deque[float] = deque(maxlen=WINDOW)
-        self._credentials = credentials
+        self.credentials = credentials
         self._on_change = on_change
         self._loop = asyncio.get_running_loop()
         self._socket: ClientConnection | None = None
@@ -177,8 +177,8 @@ class RewarderConnection:
         try:
             async with asyncio.timeout(timeout_s):
                 socket = await connect(
-                    self._credentials.url,
-                    additional_headers=self._credentials.headers(last_number),
+                    self.credentials.url,
+                    additional_headers=self.credentials.headers(last_number),
                     compression=None,
                     max_size=MAX_MESSAGE_BYTES,
                     ping_interval=None,

@@ -15,6 +15,9 @@ LIMITS: Final[dict[str, int]]
 LIBRARIES: Final[str]
 """What decodes: ``libjpeg-turbo 2.1.5, zlib 1.3.1``."""
 
+def make_picture(screen: NDArray[np.uint8], height: int, width: int, spec: PictureSpec, /) -> bytes:
+    """The bytes of what ``spec`` asks of a screen, RGB of shape (height, width, 3), C-contiguous."""
+
 @final
 class NativeDecoder:
     """``decoder.Decoder`` in C; ``feed`` releases the GIL."""

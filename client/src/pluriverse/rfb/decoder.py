@@ -6,9 +6,10 @@ The native one is chosen where it was built, the one in Python otherwise. ``PLUR
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import numpy as np
@@ -17,9 +18,10 @@ from pluriverse_protocol.rfb.geometry import Region
 
 from .errors import DecoderUnavailable
 from .events import Event
-from .picture import PictureSpec
+from .picture import PictureSpec, Pixels
+from .picture import make_picture as make_in_python
 
-__all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "implementation", "make_decoder"]
+__all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "implementation", "make_decoder", "make_picture"]
 
 ENVIRONMENT_VARIABLE: Final = "PLURIVERSE_RFB"
 
@@ -98,6 +100,27 @@ def implementation() -> str:
         DecoderUnavailable: as ``make_decoder``.
     """
     return _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[1]
+
+
+def make_picture(screen: Pixels, spec: PictureSpec) -> Pixels:
+    """What ``spec``, without a scale, asks of a screen, RGB of shape (height, width, 3)."""
+    return _picture_maker()(screen, spec)
+
+
+@functools.cache
+def _picture_maker() -> Callable[[Pixels, PictureSpec], Pixels]:
+    if _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[0] is _python():
+        return make_in_python
+    native = importlib.import_module("pluriverse.rfb._native").make_picture
+
+    def make(screen: Pixels, spec: PictureSpec) -> Pixels:
+        height, width = screen.shape[:2]
+        crop = spec.crop or Region(0, 0, width, height)
+        down, across = spec.size or (crop.height, crop.width)
+        pixels = native(np.ascontiguousarray(screen), height, width, spec)
+        return np.frombuffer(pixels, np.uint8).reshape(down, across, 1 if spec.grey else 3)
+
+    return make
 
 
 def _chosen(wish: str) -> tuple[type[Decoder], str]:

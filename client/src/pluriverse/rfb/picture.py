@@ -73,6 +73,13 @@ class Picture:
         return cut(self._screen, self.spec.block).tobytes() if self.spec.block is not None else None
 
 
+def make_picture(screen: Pixels, spec: PictureSpec) -> Pixels:
+    """What ``spec`` asks of a screen, RGB of shape (height, width, 3); it may be a part of that."""
+    picture = Picture(spec, screen)
+    picture.update(Region(0, 0, screen.shape[1], screen.shape[0]))
+    return picture.pixels
+
+
 def luma_of(rgb: Pixels) -> Pixels:
     """Grey, (..., 1), of RGB, (..., 3)."""
     # One colour at a time is three times as quick as a product of matrices, which numpy does slowly in whole numbers.

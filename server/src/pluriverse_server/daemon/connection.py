@@ -10,11 +10,12 @@ from collections import deque
 from typing import Final
 
 from aiohttp import WSCloseCode, WSMsgType, web
-from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_from_agent
+from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_from_agent, lane
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.messages import (
     Action,
     AgentMessage,
+    AgentStep,
     Close,
     ErrorReply,
     Ping,
@@ -187,6 +188,8 @@ class Connection:
                 raise RequestError("not permitted: this connection is an observer's")
             case Reset() as reset:
                 return ResetReply(), self._reset(reset, envelope.headers)
+            case AgentStep():
+                raise RequestError(f"steps have a WebSocket of their own, at {lane.PATH}")
             case Action(action=events):
                 await self._hub.requests.act(events)
                 return None, None

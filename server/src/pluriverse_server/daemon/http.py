@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import WSCloseCode, web
-from pluriverse_protocol import Headers, encode, seats
+from pluriverse_protocol import Headers, encode, lane, seats
 from pluriverse_protocol.messages import Close
 
 from pluriverse_server.process import StartError, listeners, port_fault
@@ -20,6 +21,7 @@ from pluriverse_server.viewer.routes import add_viewer, is_same_origin
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
 from .door import Door
 from .hub import FAREWELL_S, Hub
+from .requests import RequestError
 from .seat import Seat
 from .site import Site
 
@@ -73,6 +75,13 @@ def make_app(hub: Hub, door: Door, views: Views) -> tuple[web.Application, Viewe
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
         return await _serve_websocket(hub, door, request)
 
+    async def step(request: web.Request) -> web.StreamResponse:
+        if not web.WebSocketResponse().can_prepare(request).ok:
+            return web.json_response({"error": _NOT_WEBSOCKET}, status=426)
+        if not is_same_origin(request):
+            raise web.HTTPForbidden(text=OTHER_ORIGIN)
+        return await _open_lane(hub, door, request)
+
     app = web.Application()
     app.router.add_get("/healthz", health)
     app.router.add_get("/readyz", ready)
@@ -83,6 +92,7 @@ def make_app(hub: Hub, door: Door, views: Views) -> tuple[web.Application, Viewe
         snapshot=views.status,
         vnc_socket=views.vnc_socket,
     )
+    app.router.add_get(lane.PATH, step)
     app.router.add_get("/{path:.*}", rewarder)
     return app, viewers
 
@@ -126,6 +136,32 @@ async def _serve_websocket(hub: Hub, door: Door, request: web.Request) -> web.We
     peer = request.remote or "somewhere"
     await Connection(hub, socket, transport, observer=observer, peer=peer, seat=seat).run()
     return socket
+
+
+async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamResponse:
+    """Give the agent's connection to the process that steps, which alone speaks on it from then on."""
+    if not await door.is_authorized(request):
+        return _refused(401, _UNAUTHORIZED)
+    token = seats.parse_token(request.headers.get(seats.TOKEN))
+    if not hub.is_agent(token, request.remote or "somewhere"):
+        return _refused(403, "only the remote's agent takes steps; connect, and send a reset first")
+    try:
+        hub.requests.require_lane()
+    except RequestError as error:
+        return _refused(409, str(error))
+    socket = web.WebSocketResponse(autoping=False, compress=False)
+    await socket.prepare(request)
+    transport = request.transport
+    if isinstance(transport, asyncio.Transport):
+        with contextlib.suppress(ConnectionError), transport.get_extra_info("socket").dup() as connection:
+            hub.requests.open_lane(connection)
+        # The program has the connection now; here it ends without a word.
+        transport.abort()
+    return socket
+
+
+def _refused(status: int, error: str) -> web.Response:
+    return web.json_response({"error": error}, status=status)
 
 
 def _take_seat(hub: Hub, request: web.Request, socket: web.WebSocketResponse) -> Seat | None:

@@ -155,6 +155,12 @@ class Hub:
             log.info("an agent has connected from %s", connection.peer)
         return self.agent is connection
 
+    def is_agent(self, token: str | None, peer: str) -> bool:
+        """Return whether who asks is the agent: by its token, or where it has none by its address."""
+        if self.agent is None:
+            return False
+        return token == self._seat.token if self._seat is not None else peer == self.agent.peer
+
     def add(self, connection: Member) -> None:
         """Send everything to ``connection`` from now on, the environment's description first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -33,6 +34,22 @@ class Requests(Protocol):
 
         Raises:
             RequestError: the program takes no such event.
+        """
+        ...
+
+    def require_lane(self) -> None:
+        """Make sure that steps can be taken.
+
+        Raises:
+            RequestError: the episode is in real time, or nothing steps it yet.
+        """
+        ...
+
+    def open_lane(self, lane: socket.socket) -> None:
+        """Give a WebSocket, its handshake done, to the process that steps; the caller then closes it here.
+
+        Raises:
+            ConnectionError: that process has just gone.
         """
         ...
 

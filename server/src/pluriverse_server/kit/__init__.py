@@ -11,8 +11,10 @@ from __future__ import annotations
 from .block import BlockWindow, MetadataBlock
 from .connection import NoDisplay, XError
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge, KeyLatch
+from .lockstep import Seen, Steps
+from .outcome import Outcome
 from .pacer import Pacer
-from .program import Outcome, Program, run_program, wait_for_input
+from .program import Program, run_program, wait_for_input
 from .reporter import DaemonGone, NoDaemon, Reporter
 from .window import Band, Region, Window
 
@@ -34,6 +36,8 @@ __all__ = [
     "Program",
     "Region",
     "Reporter",
+    "Seen",
+    "Steps",
     "Window",
     "XError",
     "news",

@@ -7,39 +7,17 @@ import select
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from pluriverse_protocol.reports import Delivered, Done, Request, Reset, Reward, Stop
+from pluriverse_protocol.reports import Delivered, Request, Reset, Stop, Watched
 
 from .block import MetadataBlock
 from .connection import NoDisplay
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge, KeyLatch
+from .lockstep import Lockstep
 from .reporter import DaemonGone, NoDaemon, Reporter
 from .window import Window
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The reward of a step, and whether and why it was the last."""
-
-    reward: float
-    terminated: bool = False
-    truncated: bool = False
-    reason: str = ""
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the episode is over."""
-        return self.terminated or self.truncated
-
-    def report(self, episode: int, at: float, info: Mapping[str, Any] | None = None) -> Reward | Done:
-        """Return the report of it; ``at``: UNIX seconds when its frame was on the screen."""
-        extra = dict(info or {})
-        if self.is_last:
-            return Done(episode, self.reward, self.terminated, self.truncated, self.reason, at=at, info=extra)
-        return Reward(episode, self.reward, at, extra)
 
 
 def wait_for_input(
@@ -54,10 +32,17 @@ def wait_for_input(
         DaemonGone: the daemon has hung up.
         NoDisplay: the X server is gone.
     """
+    edges, requests, _ = _wait(keyboard, reporter, (), timeout_s)
+    return edges, requests
+
+
+def _wait(
+    keyboard: Keyboard, reporter: Reporter, others: Sequence[Any], timeout_s: float | None
+) -> tuple[list[KeyEdge], list[Request], list[Any]]:
     waiting = keyboard.waiting
-    readable, _, _ = select.select((keyboard, reporter), (), (), 0.0 if waiting else timeout_s)
+    readable, _, _ = select.select((keyboard, reporter, *others), (), (), 0.0 if waiting else timeout_s)
     edges = keyboard.events() if waiting or keyboard in readable else []
-    return edges, reporter.requests() if reporter in readable else []
+    return edges, reporter.requests() if reporter in readable else [], readable
 
 
 class Program(ABC):
@@ -68,6 +53,7 @@ class Program(ABC):
         self._block = block
         self._keyboard = Keyboard(window)
         self.latch = KeyLatch(self._keyboard.held_at_start)
+        self.lockstep = Lockstep()
 
     def run(self) -> None:
         """Play until the daemon asks to stop or hangs up."""
@@ -77,7 +63,7 @@ class Program(ABC):
 
     @abstractmethod
     def reset(self, request: Reset) -> None:
-        """Show an episode's first frame, ``drop_keys``, and report that it is ready."""
+        """Show an episode's first frame, ``drop_keys``, report that it is ready, and ``lockstep.begin`` it."""
 
     @abstractmethod
     def idle_s(self) -> float | None:
@@ -102,7 +88,7 @@ class Program(ABC):
     def _turn(self) -> bool:
         idle_s = self.idle_s()
         timeout_s = None if idle_s is None else max(0.0, idle_s)
-        edges, requests = wait_for_input(self._keyboard, self.reporter, timeout_s)
+        edges, requests, readable = _wait(self._keyboard, self.reporter, self.lockstep.waits_on, timeout_s)
         for edge in edges:
             self._note(edge)
             if edge.down:
@@ -115,8 +101,11 @@ class Program(ABC):
                     self.reset(request)
                 case Delivered(_, sent_at):
                     self.delivered(sent_at)
+                case Watched(watched):
+                    self.lockstep.watched = watched
                 case _:
                     pass
+        self.lockstep.attend(readable)
         self.attend()
         return True
 

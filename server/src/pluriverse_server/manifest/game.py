@@ -51,7 +51,8 @@ class ProgramTable(Table):
     """How the program is started. A program that reported frames and stops for ``frozen_after_s`` is replaced.
 
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
-    ``network``: whether it may open sockets of the internet, those to this machine included.
+    ``network``: whether it may open sockets of the internet, those to this machine included. ``clock``: the kinds of
+    time that it can be played in.
     """
 
     command: Command
@@ -60,6 +61,7 @@ class ProgramTable(Table):
     home: Name | None = None
     env: dict[str, str] = {}
     network: bool = False
+    clock: Annotated[list[Literal["realtime", "lockstep"]], Field(min_length=1, max_length=2)] = ["realtime"]
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()
 

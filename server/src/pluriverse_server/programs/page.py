@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -56,6 +57,7 @@ class PageProgram:
     """A runtime's page on one screen, with the interface of ``Program``."""
 
     takes_joystick = False
+    takes_lanes = False
 
     def __init__(
         self,
@@ -99,6 +101,10 @@ class PageProgram:
         """
         self._address(entry, seed=0, fps=self._manifest.runtime.fps)
         executable(BINARY, package="chromium")
+
+    def open_lane(self, lane: socket.socket) -> None:
+        """Raise ConnectionError: pages are played in real time alone."""
+        raise ConnectionError("pages are played in real time alone")
 
     async def start(self) -> None:
         """Serve the files; the browser is started once there is a screen.

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +31,13 @@ from pluriverse_server.sources.reports import ReportSocket
 from pluriverse_server.tasks import call_later, start_task
 
 from .catalogue import python_command
+from .lane_socket import LaneSocket
 from .scraped import patience_s, scraper_command
 
 log = logging.getLogger(__name__)
 
 SOCKET_NAME: Final = "program.sock"
+LANE_NAME: Final = "lane.sock"
 SCRAPER_FOLDER: Final = "scraper"
 
 # A program that exits may close its socket first; the exit status says more than the hang-up.
@@ -97,6 +100,7 @@ class Program:
         self._on_lost = on_lost
         self._environment: Mapping[str, str] | None = None
         self._socket = ReportSocket(runtime_dir / SOCKET_NAME, self._connected, self._reported, self._hung_up)
+        self._lanes = LaneSocket(runtime_dir / LANE_NAME)
         self._process: ChildProcess | None = None
         self._wanted: Begin | None = None
         self._asked: Begin | None = None
@@ -129,6 +133,7 @@ class Program:
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
         await self._socket.start()
+        self._lanes.start()
         self._keeper = start_task(self._keep(), "program")
 
     async def stop(self) -> None:
@@ -141,6 +146,7 @@ class Program:
         await self._end_process()
         await asyncio.gather(*self._killed)
         await self._socket.stop()
+        self._lanes.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
         """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
@@ -165,6 +171,19 @@ class Program:
     def send(self, request: reports.Request) -> None:
         """Send a request to the program, if it is connected."""
         self._socket.send(request)
+
+    @property
+    def takes_lanes(self) -> bool:
+        """Whether the program can be given connections of agents that step it."""
+        return self._lanes.connected
+
+    def open_lane(self, lane: socket.socket) -> None:
+        """Give the program such a connection, which the caller then closes here.
+
+        Raises:
+            ConnectionError: the program has gone.
+        """
+        self._lanes.hand_over(lane)
 
     @property
     def pid(self) -> int | None:
@@ -216,7 +235,13 @@ class Program:
                 "program",
                 self._command(begin),
                 cwd=self._directory,
-                env=child_environment({**environment, "PLURIVERSE_SOCKET": str(self._socket.path)}),
+                env=child_environment(
+                    {
+                        **environment,
+                        "PLURIVERSE_SOCKET": str(self._socket.path),
+                        "PLURIVERSE_LANE": str(self._lanes.path),
+                    }
+                ),
                 network=self._needs_network(begin),
                 # A scraper's log is for people; it doesn't include its program's output.
                 log_level=logging.INFO if self._manifest.plays_scraped else logging.DEBUG,
@@ -272,6 +297,7 @@ class Program:
     def _forget(self) -> ChildProcess | None:
         """Reset all state about the running process, and return the process."""
         process, self._process = self._process, None
+        self._lanes.hang_up()
         self._asked = None
         self._last_frame_at = None
         self._clear_deadline()
@@ -303,8 +329,17 @@ class Program:
     def _ask(self, begin: Begin) -> None:
         self._asked = begin
         environment = begin.environment
+        lockstep = environment.clock == "lockstep"
         self._socket.send(
-            reports.Reset(begin.episode_id, environment.env_id, begin.seed, begin.fps, environment.options)
+            reports.Reset(
+                begin.episode_id,
+                environment.env_id,
+                begin.seed,
+                begin.fps,
+                environment.options,
+                environment.clock if lockstep else None,
+                environment.time_limit_s if lockstep else None,
+            )
         )
 
     def _reported(self, report: reports.Report) -> None:

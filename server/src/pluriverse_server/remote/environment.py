@@ -7,6 +7,7 @@ import contextlib
 import logging
 import secrets
 import shutil
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -96,6 +97,8 @@ class EnvironmentService:
         self.injector: AsyncInjector | None = None
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
+        self.is_watched: Callable[[], bool] = lambda: True
+        self._told_watched: bool | None = None
         self._manifest = manifest
         self._catalogue = catalogue
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
@@ -201,6 +204,10 @@ class EnvironmentService:
             environment = self._manifest.environment(entry, options)
         except ValueError as error:
             raise RequestError(f"{env_id}: {error}") from None
+        clock = reset.clock or "realtime"
+        if clock not in self._clocks(env_id):
+            raise RequestError(f"{env_id} is played in real time alone")
+        environment = replace(environment, clock=clock)
         self._carry_out(
             self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=self._clock.now())
         )
@@ -230,6 +237,26 @@ class EnvironmentService:
             except DisplayLost as error:
                 raise RequestError(f"the action was dropped: {error}") from error
         self.metrics.actions.inc()
+
+    def require_lane(self) -> None:
+        """Make sure that the episode is stepped in lockstep, by a program that is there.
+
+        Raises:
+            RequestError: it isn't.
+        """
+        episode = self._machine.episode
+        if episode is None or episode.environment.clock != "lockstep":
+            raise RequestError('the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"')
+        if not self.program.takes_lanes:
+            raise RequestError("the program isn't running yet; wait until the episode runs")
+
+    def open_lane(self, lane: socket.socket) -> None:
+        """Give the program the connection of an agent that steps it.
+
+        Raises:
+            ConnectionError: the program has just gone.
+        """
+        self.program.open_lane(lane)
 
     def agent_left(self) -> None:
         """Release the keys and buttons that the agent held."""
@@ -266,6 +293,10 @@ class EnvironmentService:
             self.statistics.note_readings(known)
             self.metrics.note_readings(known, report.cycle_ms / 1000)
 
+    def _clocks(self, env_id: str) -> tuple[str, ...]:
+        program = self._manifest.game(env_id).program
+        return tuple(program.clock) if program is not None else ("realtime",)
+
     @property
     def _sources(self) -> Mapping[str, Source]:
         """The sources of the current environment."""
@@ -285,6 +316,16 @@ class EnvironmentService:
             await asyncio.sleep(TICK_S)
             self.program.check_frozen(loop.time())
             self._carry_out(self._machine.heartbeat(self._clock.now()))
+            self._tell_watched()
+
+    def _tell_watched(self) -> None:
+        episode = self._machine.episode
+        if episode is None or episode.environment.clock == "realtime":
+            return
+        watched = self.is_watched()
+        if watched != self._told_watched:
+            self._told_watched = watched
+            self.program.send(reports.Watched(watched))
 
     # ── outputs of the episode machine ───────────────────────────────────────────────────────────────────────────────
 
@@ -302,6 +343,8 @@ class EnvironmentService:
                     self.hub.broadcast(message, episode_id)
                 case Begin():
                     self.statistics.forget_readings()
+                    # The program may be another one.
+                    self._told_watched = None
                     if not self.gave_up.done():
                         self.program.begin(output)
                 case Finished():
@@ -337,7 +380,8 @@ class EnvironmentService:
         else:
             if self._resetting_since is not None:
                 self.metrics.reset_seconds.observe(loop.time() - self._resetting_since)
-            if (limit := episode.environment.time_limit_s) is not None:
+            limit = episode.environment.time_limit_s
+            if limit is not None and episode.environment.clock == "realtime":
                 limit += SCRAPED_LIMIT_GRACE_S if self._manifest.plays_scraped else 0.0
                 self._time_limit = call_later(limit, "time limit", self._time_is_up, episode.episode_id)
         self._on_change()
@@ -361,13 +405,16 @@ class EnvironmentService:
         runtime = self._manifest.runtime
         block = runtime.block
         entry = self._catalogue[described.env_id]
+        clocks = self._clocks(described.env_id)
         return replace(
             described,
             runtime=runtime.id,
             runtime_version=runtime.version,
             width=runtime.screen.width,
             height=runtime.screen.height,
-            clock="realtime",
+            clocks=clocks if len(clocks) > 1 else None,
+            frame_time=1 / described.fps if len(clocks) > 1 else None,
+            lockstep="exact" if len(clocks) > 1 else None,
             capabilities=CAPABILITIES,
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=described.spaces or self._manifest.spaces_of(entry),

@@ -123,6 +123,7 @@ class Remote:
         views = Views(self.status, service.render_metrics, lambda: screen.answers, screen.viewer_socket)
         door = Door(settings.password)
         service.metrics.ports.update(vnc=screen.gate, rewarder=door)
+        service.is_watched = lambda: bool(screen.gate.clients)
         app, self._viewers = make_app(service.hub, door, views)
         clients = ScreenClients(screen, manifest, service)
         runner: web.AppRunner | None = None

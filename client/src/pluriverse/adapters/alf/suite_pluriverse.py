@@ -16,6 +16,7 @@ from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.lockstep import make_core
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.adapters.player import StepResult
@@ -77,7 +78,9 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         image_channel_first = validation.flag("image_channel_first", image_channel_first)
         self._title = env_id or "pluriverse"
         self._view: View | None = None
-        self.core: Core = Core(env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options)
+        self.core: Core = make_core(
+            env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options
+        )
         n = self.core.n
         try:
             self._observations = _Observations(self.core, image_channel_first)

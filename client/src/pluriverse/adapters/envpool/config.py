@@ -11,6 +11,7 @@ from pluriverse_protocol.atari import MINIMAL_ACTIONS
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.lockstep import make_core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
@@ -50,7 +51,15 @@ _FIXED: Final[Mapping[str, str]] = {
 }
 
 # What ``connection`` may have: options of ``pluriverse.make``.
-CONNECTION: Final = ("start_timeout_s", "replace_on_crash", "vnc", "action_probes", "probe_keysym", "env_options")
+CONNECTION: Final = (
+    "start_timeout_s",
+    "replace_on_crash",
+    "vnc",
+    "action_probes",
+    "probe_keysym",
+    "env_options",
+    "clock",
+)
 
 
 class Config(NamedTuple):
@@ -188,7 +197,7 @@ class Config(NamedTuple):
             size = (self.img_height, self.img_width)
         options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         try:
-            core = Core(
+            core = make_core(
                 self.env_id,
                 self.num_envs if self.remotes is None else self.remotes,
                 actions=cast("Any", self.actions),

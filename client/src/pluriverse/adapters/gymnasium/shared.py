@@ -11,6 +11,7 @@ from gymnasium.utils import seeding
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.lockstep import make_core
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
 from pluriverse.adapters.player import Phase
 from pluriverse.env.views import View, make_view
@@ -44,8 +45,8 @@ def open_core(
         size: (height, width) to resize pictures to.
         grey: pictures of one channel.
         crop: (x, y, width, height) in pixels of the screen; None: the part that the environment draws on.
-        options: of ``Core`` (``actions``, ``frame_skip``, ``fps``, ``max_episode_steps``), and of
-            ``VectorEnv.configure`` (``vnc``, ``replace_on_crash``, ``action_probes`` …).
+        options: ``clock`` ("realtime" or "lockstep"), those of ``Core`` (``actions``, ``frame_skip``, ``fps``,
+            ``max_episode_steps``), and of ``VectorEnv.configure`` (``vnc``, ``replace_on_crash``, ``action_probes`` …).
 
     Raises:
         ConfigurationError: an option is wrong, or something is missing on this machine.
@@ -60,7 +61,7 @@ def open_core(
             f"remotes={remotes!r} are {manager.n}, and this is an environment of {n}; say remotes={n}, or make a "
             f"vector of them with gymnasium.make_vec(…, num_envs={manager.n}, remotes={remotes!r})"
         )
-    return Core(env_id, manager, pictures=pictures, **options)
+    return make_core(env_id, manager, pictures=pictures, **options)
 
 
 def drawn_seed(generator: np.random.Generator | None) -> int | None:

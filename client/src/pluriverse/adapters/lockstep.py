@@ -1,0 +1,266 @@
+"""The core in lockstep: each environment goes on by the frames of a step, and stands still while the agent thinks."""
+
+from __future__ import annotations
+
+import select
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from pluriverse_protocol.events import Event
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
+
+from pluriverse import validation
+from pluriverse.env.outcome import Outcome
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.lane import Arrived, LaneConnection
+from pluriverse.vnc import VncOptions
+
+from .core import NO_ACTION, Core
+from .pictures import PictureOptions, Pictures, Pixels
+from .player import Phase, StepResult
+
+CLOCKS: Final = ("realtime", "lockstep")
+
+# How often to look whether an episode has begun, if nothing tells.
+LOOK_S: Final = 0.02
+
+
+@dataclass(slots=True)
+class _Game:
+    """One environment: its lane, the episode that is played on it, and what it waits for."""
+
+    phase: Phase = Phase.NEW
+    lane: LaneConnection | None = None
+    episode_id: int = 0
+    # The episode that begins: its number once the remote has granted it.
+    granted: int | None = None
+    # The first frame of the last episode that has begun, which may be before it is asked for.
+    first: Arrived | None = None
+    remote_ended: bool = False
+
+
+class LockstepCore(Core):
+    """Copies of one environment that stand still between two steps; the calls are those of ``Core``.
+
+    A step is ``frame_skip`` frames of the environment's own time, and answered when they are drawn and rewarded. The
+    pictures are what the environment draws on, or ``crop`` within it.
+    """
+
+    def phase(self, index: int) -> Phase:
+        """Return what an environment is waiting for."""
+        return self._games[index].phase
+
+    def screen(self, index: int) -> Pixels:
+        """Return the whole screen of the last answer, uint8 (height, width, 3), RGB; black around the picture."""
+        self.env.require_open()
+        left, top, width, height = self._box
+        screen = np.zeros(self._screen, np.uint8)
+        screen[top : top + height, left : left + width] = self._results[index].screen
+        return screen
+
+    def close(self) -> None:
+        """Disconnect, and remove the remotes that were started; may be called repeatedly."""
+        for game in getattr(self, "_games", ()):
+            if game.lane is not None:
+                game.lane.close()
+        super().close()
+
+    def _choose_clock(self) -> None:
+        self.env.play_in_lockstep()
+
+    def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
+        del vnc, whole
+        self._screen = (*size, 3)
+        left, top, width, height = self._box = self.described.picture or (0, 0, size[1], size[0])
+        crop = options.crop
+        if crop is not None:
+            x, y, across, down = crop
+            crop = (x - left, y - top, across, down)
+            if min(crop) < 0 or x - left + across > width or y - top + down > height:
+                raise ConfigurationError(f"crop is {options.crop}; in lockstep it has to be within {self._box}")
+        # Of what comes on lanes; actions are in pixels of the screen.
+        self.pictures = Pictures(PictureOptions(crop, options.size, options.grey), (0, 0, width, height))
+        return np.zeros((height, width, 3), np.uint8)
+
+    def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
+        del blank
+        self._frames = frame_skip
+        self._max_episode_steps = max_episode_steps
+        self._games = [_Game() for _ in range(self.n)]
+        self._poll = select.poll()
+        self._by_descriptor: dict[int, int] = {}
+
+    def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
+        game = self._games[index]
+        self._encoders[index].release()
+        joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None
+        if not joins:
+            self.env.truncate(index, seed=seed)
+        # The remote has begun the next one already.
+        game.granted = game.episode_id + 1 if joins else None
+        game.phase = Phase.RESETTING
+
+    def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
+        for index, each in events.items():
+            game, last = self._games[index], self._results[index]
+            assert game.lane is not None
+            game.phase = Phase.STEPPING
+            game.lane.step(last.elapsed + 1, each, self._frames, game.episode_id)
+
+    def _look(self, timeout_s: float) -> None:
+        resetting = [index for index in self._waiting if self._games[index].phase is Phase.RESETTING]
+        if resetting:
+            self.env.changed(resetting, min(timeout_s, LOOK_S) if len(resetting) == len(self._waiting) else 0.0)
+            for index in resetting:
+                self._look_for_episode(index)
+            timeout_s = min(timeout_s, LOOK_S) if self._ready else 0.0
+        for descriptor, _ in self._poll.poll(1000 * timeout_s):
+            self._take_arrived(self._by_descriptor[descriptor])
+        for index in [index for index in self._waiting if self._games[index].phase is Phase.STEPPING]:
+            self._note_loss(index)
+
+    def _look_for_episode(self, index: int) -> None:
+        """See whether the remote has granted the episode that was asked for, and has a lane."""
+        game = self._games[index]
+        if game.granted is None:
+            outcome = self.env.step_some({index: NO_ACTION})[index]
+            if outcome.observation is None or outcome.episode_id is None:
+                return
+            game.granted = outcome.episode_id
+        if (game.lane is None or game.lane.error is not None) and not self._open_lane(index):
+            # The remote has just been lost, which the next look notices, or begins another episode.
+            game.granted = None
+            return
+        self._take_arrived(index)
+        if game.first is not None and game.first.episode_id >= game.granted:
+            self._first(index, game.first)
+
+    def _open_lane(self, index: int) -> bool:
+        """Connect to where steps are taken; return False if the remote has none at the moment."""
+        game = self._games[index]
+        self._drop_lane(game)
+        try:
+            lane = game.lane = self.env.open_lane(index)
+        except RemoteUnavailable:
+            return False
+        self._poll.register(lane, select.POLLIN)
+        self._by_descriptor[lane.fileno()] = index
+        return True
+
+    def _drop_lane(self, game: _Game) -> None:
+        if game.lane is not None:
+            for descriptor in [each for each, index in self._by_descriptor.items() if self._games[index] is game]:
+                self._poll.unregister(descriptor)
+                del self._by_descriptor[descriptor]
+            game.lane.close()
+            game.lane = None
+
+    def _take_arrived(self, index: int) -> None:
+        """Take in what has come on a lane."""
+        game = self._games[index]
+        while game.lane is not None and (arrived := game.lane.take()) is not None:
+            match arrived.message:
+                case FirstFrame():
+                    game.first = arrived
+                case StepReply() if game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id:
+                    self._stepped(index, arrived, arrived.message)
+                    # Another look at the socket would find nothing.
+                    return
+                case ErrorReply(message) if game.phase is Phase.STEPPING:
+                    self._lose(index, f"the step was refused: {message}")
+                case _:
+                    # Of an episode that was left.
+                    pass
+
+    def _first(self, index: int, arrived: Arrived) -> None:
+        game, first = self._games[index], arrived.message
+        game.phase, game.episode_id, game.granted, game.first = Phase.READY, arrived.episode_id, None, None
+        assert isinstance(first, FirstFrame)
+        assert arrived.pixels is not None
+        outcome = self._outcome(game, first.info)
+        self._answer(
+            index,
+            StepResult(
+                arrived.pixels,
+                first.text,
+                first.observation,
+                first=True,
+                lives=first.info.get("lives"),
+                outcome=outcome,
+            ),
+        )
+
+    def _stepped(self, index: int, arrived: Arrived, reply: StepReply) -> None:
+        game, last = self._games[index], self._results[index]
+        elapsed = last.elapsed + 1
+        stopped = not reply.done and elapsed == self._max_episode_steps
+        game.phase = Phase.ENDED if reply.done or stopped else Phase.READY
+        game.remote_ended = reply.done
+        assert arrived.pixels is not None
+        outcome = self._outcome(game, reply.info)
+        outcome.reward, outcome.done = reply.reward, reply.done
+        outcome.terminated, outcome.truncated = reply.terminated, reply.truncated
+        self._answer(
+            index,
+            StepResult(
+                arrived.pixels,
+                reply.text or last.text,
+                last.state if reply.observation is None else reply.observation,
+                reply.reward,
+                reply.terminated,
+                reply.truncated or stopped,
+                elapsed=elapsed,
+                lives=reply.info.get("lives", last.lives),
+                outcome=outcome,
+            ),
+        )
+
+    def _note_loss(self, index: int) -> None:
+        lane = self._games[index].lane
+        if lane is None or lane.error is not None:
+            self._lose(index, str(lane.error) if lane is not None else "the remote is away")
+
+    def _lose(self, index: int, why: str) -> None:
+        """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
+        game, last = self._games[index], self._results[index]
+        self._drop_lane(game)
+        game.phase, game.remote_ended = Phase.ENDED, False
+        outcome = Outcome(done=True, truncated=True, error=why, episode_id=game.episode_id)
+        self._answer(
+            index,
+            StepResult(
+                last.screen,
+                last.text,
+                last.state,
+                truncated=True,
+                elapsed=last.elapsed + 1,
+                lost=True,
+                lives=last.lives,
+                outcome=outcome,
+            ),
+        )
+
+    def _outcome(self, game: _Game, info: Mapping[str, Any]) -> Outcome:
+        return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info), picture_at=time.time())
+
+
+def make_core(
+    env_id: str | None,
+    remotes: int | str | RemoteManager = 1,
+    *,
+    clock: Literal["realtime", "lockstep"] = "realtime",
+    **options: Any,
+) -> Core:
+    """Return a core whose environments keep going while the agent thinks, or in lockstep stand still.
+
+    Raises:
+        ConfigurationError: there is no such clock; or as ``Core``.
+        RemoteUnavailable: as ``Core``.
+        RemoteFailed: as ``Core``.
+    """
+    validation.choice("clock", clock, CLOCKS)
+    return (LockstepCore if clock == "lockstep" else Core)(env_id, remotes, **options)

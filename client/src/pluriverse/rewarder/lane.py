@@ -1,0 +1,185 @@
+"""The agent's end of a lane: the WebSocket on which it steps a remote in lockstep, in the thread that steps."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import socket
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pluriverse_protocol import Headers, ProtocolError, encode, lane
+from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.events import Event
+from pluriverse_protocol.messages import AgentStep, FirstFrame, ServerMessage, StepReply
+from websockets.client import ClientProtocol
+from websockets.exceptions import WebSocketException
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.uri import parse_uri
+
+from pluriverse.errors import RemoteFailed, RemoteUnavailable, printable
+
+from .connection import Credentials
+
+# A remote in the same building answers within a millisecond; one that takes longer is frozen or out of reach.
+CONNECT_S: Final = 10.0
+
+# Screens of RFB have at most this many bytes in three channels, with room for what is said beside.
+MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
+
+READ_BYTES: Final = 256 * 1024
+
+_QUIET: Final = logging.getLogger("pluriverse.lane")
+_QUIET.setLevel(logging.WARNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A message of the remote, the episode that it is of, and its picture: uint8 (height, width, 3 or 1)."""
+
+    message: ServerMessage
+    episode_id: int
+    pixels: NDArray[np.uint8] | None
+
+
+class LaneConnection:
+    """A lane, made by ``open``. ``error`` is why it is of no use any more; None while it holds."""
+
+    def __init__(self, name: str, connection: socket.socket, protocol: ClientProtocol) -> None:
+        self.name = name
+        self.error: RemoteFailed | None = None
+        self._socket = connection
+        self._protocol = protocol
+        self._message_ids = itertools.count(1)
+        self._arrived: deque[Arrived] = deque()
+
+    @classmethod
+    def open(cls, credentials: Credentials) -> LaneConnection:
+        """Connect to the remote whose agent we are; blocks.
+
+        Raises:
+            RemoteUnavailable: it can't be reached, or takes no steps; says why.
+        """
+        name = f"{credentials.host}:{credentials.port}"
+        uri = parse_uri(credentials.url.rstrip("/") + lane.PATH)
+        protocol = ClientProtocol(uri, max_size=MAX_REPLY_BYTES, logger=_QUIET)
+        try:
+            connection = socket.create_connection((credentials.host, credentials.port), CONNECT_S)
+        except OSError as error:
+            raise RemoteUnavailable(f"the remote at {name} can't be reached: {error}") from error
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            made = cls(name, connection, protocol)
+            made._shake_hands(credentials)
+            # With a time limit of Python's, reads without waiting would wait.
+            connection.setblocking(True)
+        except (OSError, WebSocketException) as error:
+            connection.close()
+            raise RemoteUnavailable(f"the remote at {name} takes no steps: {printable(str(error))}") from error
+        except BaseException:
+            connection.close()
+            raise
+        return made
+
+    def fileno(self) -> int:
+        """Return the socket, for ``poll``: readable when something has come."""
+        return self._socket.fileno()
+
+    def step(self, n: int, events: Sequence[Event], frames: int, episode_id: int) -> None:
+        """Ask for a step; its answer is a ``StepReply``, or an ``ErrorReply``. A broken lane is an ``error``."""
+        headers = Headers(next(self._message_ids), time.time(), episode_id)
+        self._protocol.send_text(encode(AgentStep(n, frames, tuple(events)), headers).encode())
+        self._flush()
+
+    def take(self) -> Arrived | None:
+        """Return the next message that has come; None: there is none, or the lane has broken."""
+        while not self._arrived and self.error is None:
+            try:
+                data = self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return None
+            except OSError as error:
+                self._fail(printable(str(error)))
+                break
+            if not data:
+                self._fail("it hung up")
+                break
+            self._protocol.receive_data(data)
+            self._read()
+        return self._arrived.popleft() if self._arrived else None
+
+    def close(self) -> None:
+        """Hang up; may be called repeatedly."""
+        self._fail("it was closed")
+        self._socket.close()
+
+    def _shake_hands(self, credentials: Credentials) -> None:
+        request = self._protocol.connect()
+        for name, value in credentials.headers().items():
+            request.headers[name] = value
+        self._protocol.send_request(request)
+        self._flush()
+        while self._protocol.state is State.CONNECTING:
+            data = self._socket.recv(READ_BYTES)
+            if data:
+                self._protocol.receive_data(data)
+            else:
+                self._protocol.receive_eof()
+            for event in self._protocol.events_received():
+                if isinstance(event, Response) and self._protocol.handshake_exc is not None:
+                    raise RemoteUnavailable(
+                        f"the remote at {self.name} takes no steps: {printable(_reason(event))}"
+                    ) from self._protocol.handshake_exc
+                if isinstance(event, Frame):
+                    self._note(event)
+            if self._protocol.handshake_exc is not None:
+                raise self._protocol.handshake_exc
+
+    def _read(self) -> None:
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame):
+                self._note(event)
+        self._flush()
+        if self._protocol.state is not State.OPEN:
+            self._fail(printable(str(self._protocol.close_exc)))
+
+    def _note(self, frame: Frame) -> None:
+        if frame.opcode is Opcode.CLOSE or frame.opcode is Opcode.PING or frame.opcode is Opcode.PONG:
+            return
+        try:
+            envelope, pixels = lane.unpack(bytes(frame.data))
+        except ProtocolError as error:
+            self._fail(f"it broke the protocol: {printable(str(error))}")
+            return
+        self._arrived.append(_arrived(envelope, pixels))
+
+    def _flush(self) -> None:
+        try:
+            for data in self._protocol.data_to_send():
+                if data:
+                    self._socket.sendall(data)
+        except OSError as error:
+            self._fail(printable(str(error)))
+
+    def _fail(self, why: str) -> None:
+        if self.error is None:
+            self.error = RemoteFailed(f"the steps of the remote at {self.name} broke off: {why}")
+
+
+def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
+    message, headers = envelope
+    picture = None
+    if isinstance(message, FirstFrame | StepReply):
+        picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
+    return Arrived(message, headers.episode_id or 0, picture)
+
+
+def _reason(response: Response) -> Any:
+    return bytes(response.body or b"").decode(errors="replace") or response.reason_phrase

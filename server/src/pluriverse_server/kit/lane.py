@@ -1,0 +1,155 @@
+"""The lane of an agent that plays in lockstep: its WebSocket, which the daemon hands to the process that steps."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import struct
+import time
+from typing import Final
+
+from pluriverse_protocol import RemoteProtocolError, decode_from_agent, encode, lane
+from pluriverse_protocol.errors import MessageId
+from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
+from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+
+LANE_VARIABLE: Final = "PLURIVERSE_LANE"
+
+# An agent that takes nothing for so long is hung up on: its program stands still meanwhile.
+SEND_S: Final = 10.0
+
+_SEND_TIMEOUT: Final = struct.pack("ll", int(SEND_S), 0)
+
+READ_BYTES: Final = 64 * 1024
+
+_QUIET: Final = logging.getLogger("pluriverse.lane")
+_QUIET.setLevel(logging.WARNING)
+
+
+class Lane:
+    """A connected lane. ``closed`` once either side has hung up."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        """Take over a WebSocket whose handshake is done."""
+        self.closed = False
+        self._socket = connection
+        # With a time limit of Python's, reads without waiting would wait.
+        self._socket.setblocking(True)
+        with contextlib.suppress(OSError):
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _SEND_TIMEOUT)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._protocol = ServerProtocol(state=State.OPEN, max_size=MAX_MESSAGE_BYTES, logger=_QUIET)
+        self._messages = 0
+
+    def fileno(self) -> int:
+        """Return the socket, for ``select``: readable when there are steps, or the agent has hung up."""
+        return self._socket.fileno()
+
+    def receive(self) -> list[tuple[AgentStep, Headers]]:
+        """Return the steps that have arrived, without waiting; what isn't one is answered with an error."""
+        try:
+            data = self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return []
+        self._protocol.receive_data(data)
+        steps: list[tuple[AgentStep, Headers]] = []
+        for frame in self._protocol.events_received():
+            if isinstance(frame, Frame) and frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                steps += self._steps(frame)
+        # Answers to pings, and to a close.
+        self._flush()
+        if self._protocol.state is not State.OPEN:
+            self.close()
+        return steps
+
+    def send(
+        self,
+        message: FirstFrame | StepReply | ErrorReply,
+        episode_id: int,
+        parent: MessageId | None = None,
+        pixels: bytes | memoryview = b"",
+    ) -> None:
+        """Send a message and its pixels; waits for an agent that is slow to read, and hangs up on one that isn't."""
+        if self.closed:
+            return
+        self._messages += 1
+        headers = Headers(self._messages, time.time(), episode_id, parent)
+        self._protocol.send_binary(lane.pack(encode(message, headers), pixels))
+        self._flush()
+
+    def close(self) -> None:
+        """Hang up; may be called repeatedly."""
+        self.closed = True
+        self._socket.close()
+
+    def _steps(self, frame: Frame) -> list[tuple[AgentStep, Headers]]:
+        if frame.opcode is not Opcode.TEXT or not frame.fin:
+            self.send(ErrorReply("expected a whole message in a text frame"), 0)
+            return []
+        try:
+            message, headers = decode_from_agent(bytes(frame.data))
+        except RemoteProtocolError as error:
+            self.send(ErrorReply(str(error)), 0, error.message_id)
+            return []
+        if not isinstance(message, AgentStep):
+            self.send(ErrorReply("this connection takes v0.agent.step alone"), 0, headers.message_id)
+            return []
+        return [(message, headers)]
+
+    def _flush(self) -> None:
+        try:
+            for data in self._protocol.data_to_send():
+                if data:
+                    self._socket.sendall(data)
+        except OSError:
+            self.close()
+
+
+class LaneDoor:
+    """The program's end of the socket on which the daemon hands lanes over."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+
+    @classmethod
+    def from_environment(cls) -> LaneDoor | None:
+        """Connect to the socket in ``PLURIVERSE_LANE``; None: the daemon has named none, or is gone."""
+        path = os.environ.get(LANE_VARIABLE)
+        if not path:
+            return None
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        try:
+            connection.connect(path)
+        except OSError:
+            # The report socket says what is wrong.
+            connection.close()
+            return None
+        return cls(connection)
+
+    def fileno(self) -> int:
+        """Return the socket, for ``select``: readable when there is a lane, or the daemon has hung up."""
+        return self._socket.fileno()
+
+    def accept(self) -> Lane | None:
+        """Return the lane that was handed over; None: the daemon has hung up."""
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._socket, 1, 1)
+        except OSError:
+            return None
+        if not data or not descriptors:
+            return None
+        return Lane(socket.socket(fileno=descriptors[0]))
+
+    def close(self) -> None:
+        """Take no more lanes."""
+        self._socket.close()

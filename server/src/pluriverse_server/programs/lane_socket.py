@@ -1,0 +1,82 @@
+"""Hands the connections of agents that play in lockstep to the program, which answers their steps itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from pathlib import Path
+
+from pluriverse_server.process import start_error
+
+NO_PROGRAM = "the program isn't running; wait until an episode in lockstep runs"
+
+
+class LaneSocket:
+    """Listens on ``path`` for one program at a time; a new one takes the place of the last."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._listener: socket.socket | None = None
+        self._program: socket.socket | None = None
+
+    def start(self) -> None:
+        """Listen. The folder of ``path`` must keep others out.
+
+        Raises:
+            StartError: the socket can't be made.
+        """
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            listener.bind(str(self.path))
+            # For programs with a user of their own, whose group its folder then has.
+            self.path.chmod(0o660)
+            listener.listen(1)
+        except OSError as error:
+            listener.close()
+            raise start_error(f"the socket {self.path}", error) from error
+        self._listener = listener
+        asyncio.get_running_loop().add_reader(listener, self._accept)
+
+    def stop(self) -> None:
+        """Hang up, stop listening, and remove the socket."""
+        self.hang_up()
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            self._listener.close()
+            self._listener = None
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
+
+    @property
+    def connected(self) -> bool:
+        """Whether a program takes lanes."""
+        return self._program is not None
+
+    def hang_up(self) -> None:
+        """Disconnect the program."""
+        if self._program is not None:
+            self._program.close()
+            self._program = None
+
+    def hand_over(self, lane: socket.socket) -> None:
+        """Give the program a connection, which stays open here as well until it is closed.
+
+        Raises:
+            ConnectionError: there is no program.
+        """
+        if self._program is None:
+            raise ConnectionError(NO_PROGRAM)
+        try:
+            socket.send_fds(self._program, [b"\0"], [lane.fileno()])
+        except OSError as error:
+            self.hang_up()
+            raise ConnectionError(NO_PROGRAM) from error
+
+    def _accept(self) -> None:
+        assert self._listener is not None
+        with contextlib.suppress(BlockingIOError, InterruptedError):
+            program, _ = self._listener.accept()
+            program.setblocking(False)
+            self.hang_up()
+            self._program = program
