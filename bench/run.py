@@ -16,6 +16,7 @@ import footprint
 import interfaces
 import latency
 import live
+import lockstep
 import many
 import messages
 import pacing
@@ -39,6 +40,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     messages.MEASUREMENT,
     many.MEASUREMENT,
     live.MEASUREMENT,
+    lockstep.MEASUREMENT,
     interfaces.MEASUREMENT,
     pages.MEASUREMENT,
     reading.MEASUREMENT,
