@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, cast
 
+import numpy as np
 import vizdoom
+from numpy.typing import NDArray
 from pluriverse_server.kit import Outcome
 
 from .catalogue import OBSERVATION, Entry
 from .controls import action
+
+WIDTH: Final = 640
+HEIGHT: Final = 480
 
 # ViZDoom takes 32 bits.
 SEEDS: Final = 2**32
@@ -44,15 +49,19 @@ class Engine:
     def __init__(self) -> None:
         self._game: vizdoom.DoomGame | None = None
         self._entry: Entry | None = None
+        self._hidden = False
+        self._picture = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
 
-    def begin(self, entry: Entry, seed: int) -> None:
+    def begin(self, entry: Entry, seed: int, *, hidden: bool = False) -> None:
         """Show the first tic of an episode. Another scenario than the last one starts the engine anew.
+
+        ``hidden``: without a window, which the tics of lockstep would wait for; then there is a ``picture``.
 
         Raises:
             EngineDied: it wouldn't start.
         """
         try:
-            game = self._game_of(entry)
+            game = self._game_of(entry, hidden)
             game.set_doom_map(entry.map)
             game.set_seed(seed % SEEDS)
             game.new_episode()
@@ -81,6 +90,15 @@ class Engine:
         except _DEATHS as error:
             raise EngineDied(f"ViZDoom's engine has crashed: {error}") from error
 
+    def picture(self) -> NDArray[np.uint8]:
+        """The last tic of a hidden engine, uint8 (480, 640, 3), RGB; after an episode's end the one before that."""
+        assert self._game is not None
+        # None once an episode is over, which its stub leaves out.
+        state: Any = self._game.get_state()
+        if state is not None:
+            self._picture = cast("NDArray[np.uint8]", state.screen_buffer)
+        return self._picture
+
     def observation(self) -> list[float]:
         """The values of ``OBSERVATION``."""
         assert self._game is not None
@@ -92,8 +110,9 @@ class Engine:
         if game is not None:
             game.close()
 
-    def _game_of(self, entry: Entry) -> vizdoom.DoomGame:
-        if self._game is not None and self._entry is not None and self._entry.config == entry.config:
+    def _game_of(self, entry: Entry, hidden: bool) -> vizdoom.DoomGame:
+        same = self._entry is not None and self._entry.config == entry.config and self._hidden == hidden
+        if self._game is not None and same:
             return self._game
         self.close()
         game = vizdoom.DoomGame()
@@ -102,12 +121,12 @@ class Engine:
         cast("Any", game).set_available_buttons([vizdoom.Button.__members__[button] for button in entry.buttons])
         game.set_mode(vizdoom.Mode.PLAYER)
         game.set_screen_resolution(vizdoom.ScreenResolution.RES_640X480)
-        # Nobody reads the engine's buffers; what it draws is on the screen.
-        game.set_screen_format(vizdoom.ScreenFormat.GRAY8)
+        # Of an engine with a window nobody reads the buffers.
+        game.set_screen_format(vizdoom.ScreenFormat.RGB24 if hidden else vizdoom.ScreenFormat.GRAY8)
         game.set_automap_buffer_enabled(False)
         game.set_audio_buffer_enabled(False)
         game.set_sound_enabled(False)
-        game.set_window_visible(True)
+        game.set_window_visible(not hidden)
         game.set_doom_map(entry.map)
         game.set_doom_config_path(str(Path.cwd() / "engine.ini"))
         if entry.free_play:
@@ -116,5 +135,5 @@ class Engine:
             game.set_secret_reward(SECRET_REWARD)
             game.set_map_exit_reward(EXIT_REWARD)
         game.init()
-        self._game = game
+        self._game, self._hidden = game, hidden
         return game

@@ -11,6 +11,7 @@ from pluriverse_server import kit
 
 from .catalogue import entry_of
 from .engine import Engine
+from .lockstep import LockstepEpisode, View
 
 # runtime.toml says the same.
 BLOCK_X: Final = 626
@@ -33,11 +34,18 @@ class Program(kit.Program):
         self._shown = kit.BlockWindow(BLOCK_X, BLOCK_Y, "doom block")
         super().__init__(reporter, self._shown.window, self._shown.block)
         self._engine = engine
-        self._episode: _Episode | None = None
+        self._episode: _Episode | LockstepEpisode | None = None
+        # In lockstep.
+        self._view: View | None = None
 
     def idle_s(self) -> float | None:
-        """Return the seconds until the next tic."""
-        return None if self._episode is None else self._episode.pacer.next_due - time.monotonic()
+        """Return the seconds until the next tic is due, or in lockstep until it is to be shown."""
+        episode = self._episode
+        if isinstance(episode, LockstepEpisode):
+            due = episode.next_due if self.lockstep.watched else None
+        else:
+            due = episode.pacer.next_due if episode is not None else None
+        return None if due is None else due - time.monotonic()
 
     def reset(self, request: Reset) -> None:
         """Begin an episode.
@@ -46,6 +54,16 @@ class Program(kit.Program):
             UnknownEnvironment: the catalogue hasn't the one that was asked for.
             EngineDied: the engine has crashed.
         """
+        if request.clock == "lockstep":
+            self._view = self._view or View()
+            stepped = self._episode = LockstepEpisode(request, self._engine, self._view, self.reporter)
+            stepped.begin()
+            self.lockstep.begin(stepped)
+            return
+        self.lockstep.begin(None)
+        if self._view is not None:
+            self._view.close()
+            self._view = None
         self._engine.begin(entry_of(request.env), request.seed)
         self._stamp()
         self._shown.window.sync()
@@ -57,6 +75,10 @@ class Program(kit.Program):
     def attend(self) -> None:
         """Play a tic if it is time; raise EngineDied if the engine has crashed."""
         episode = self._episode
+        if isinstance(episode, LockstepEpisode):
+            if self.lockstep.watched:
+                episode.show(time.monotonic())
+            return
         if episode is None or not episode.pacer.take(time.monotonic()):
             return
         if episode.over:

@@ -16,6 +16,7 @@ from .outcome import Outcome
 from .pacer import Pacer
 from .program import Program, run_program, wait_for_input
 from .reporter import DaemonGone, NoDaemon, Reporter
+from .stepped_episode import SteppedEpisode
 from .window import Band, Region, Window
 
 news = wait_for_input  # the name that programs written for 0.1 know
@@ -37,6 +38,7 @@ __all__ = [
     "Region",
     "Reporter",
     "Seen",
+    "SteppedEpisode",
     "Steps",
     "Window",
     "XError",

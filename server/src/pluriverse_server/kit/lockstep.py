@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Head
 
 from .lane import Lane, LaneDoor
 from .outcome import Outcome
-
-# Who watches sees no more frames a second than this, and always the last one.
-WATCHED_FPS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)

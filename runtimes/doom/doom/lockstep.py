@@ -1,0 +1,64 @@
+"""One episode in lockstep: tics of an engine without a window, and a window of ours for those who watch."""
+
+from __future__ import annotations
+
+import numpy as np
+from pluriverse_protocol.reports import Observation, Ready, Report, Reset
+from pluriverse_server.kit import Outcome, Reporter, Seen, SteppedEpisode, Window
+
+from .catalogue import entry_of
+from .engine import HEIGHT, WIDTH, Engine
+
+
+class View:
+    """A window in the engine's place."""
+
+    def __init__(self) -> None:
+        """Open it; raise NoDisplay if there is no X server that can be drawn on."""
+        self.window = Window(WIDTH, HEIGHT, title="doom")
+        self._region = self.window.image(0, 0, WIDTH, HEIGHT)
+        self._picture = np.frombuffer(self._region.memory, np.uint8).reshape(HEIGHT, WIDTH, 4)
+
+    def show(self, engine: Engine) -> None:
+        """Show the engine's picture."""
+        self._picture[:, :, 2::-1] = engine.picture()
+        self.window.put(self._region)
+
+    def close(self) -> None:
+        """Close it."""
+        self.window.close()
+
+
+class LockstepEpisode(SteppedEpisode):
+    """An episode in which a frame is a tic."""
+
+    def __init__(self, request: Reset, engine: Engine, view: View, reporter: Reporter) -> None:
+        """Show the first tic; ``begin`` has yet to report it. Raise EngineDied if the engine has crashed."""
+        super().__init__(request, reporter)
+        self._fps = request.fps
+        self._engine = engine
+        self._view = view
+        self._reporter = reporter
+        engine.begin(entry_of(request.env), request.seed, hidden=True)
+        self.draw()
+        view.window.sync()
+
+    def begin(self) -> None:
+        """Report that the first tic is on the screen."""
+        self._reporter.report(Ready(self.episode, self._fps), *self.said())
+
+    def step(self, keys: frozenset[int]) -> Outcome:
+        """See ``SteppedEpisode``; raise EngineDied if the engine has crashed."""
+        return self._engine.step(keys)
+
+    def see(self) -> Seen:
+        """See ``SteppedEpisode``."""
+        return Seen(self._engine.picture(), observation=self._engine.observation())
+
+    def draw(self) -> None:
+        """See ``SteppedEpisode``."""
+        self._view.show(self._engine)
+
+    def said(self) -> list[Report]:
+        """The variables."""
+        return [Observation(self.episode, self._engine.observation())]

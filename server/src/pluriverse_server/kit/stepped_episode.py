@@ -1,0 +1,111 @@
+"""An episode in lockstep: time goes on in it only as an agent steps it."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.reports import Frame, Report, Reset
+
+from .keys import KeyLatch
+from .lockstep import Seen
+from .outcome import Outcome
+from .reporter import Reporter
+
+# Who watches sees no more frames a second than this, and always the last one.
+WATCHED_FPS: Final = 60.0
+
+# How often people and observers hear of frames, of which there may be thousands a second.
+REPORT_S: Final = 0.5
+
+TIME_LIMIT: Final = "time limit"
+
+
+class SteppedEpisode(ABC):
+    """Plays the steps of one episode; a subclass says what a frame is. Implements ``lockstep.Steps``.
+
+    Keys come from the agent alone, not from the screen, on which frames are shown while anybody watches.
+    """
+
+    turn_keys: frozenset[int] | None = None
+    """The keysyms whose press is a step, where frames alone change nothing."""
+
+    def __init__(self, request: Reset, reporter: Reporter) -> None:
+        self.episode: int = request.episode
+        self.over: bool = False
+        self.next_due: float | None = None
+        """When the present frame is to be shown, on the monotonic clock; None: it is shown."""
+        self._limit = None if request.time_limit_s is None else round(request.time_limit_s * request.fps)
+        self._reporter = reporter
+        self._latch = KeyLatch()
+        self._frames = 0
+        self._not_before = 0.0
+        self._reported_at = 0.0
+
+    @abstractmethod
+    def see(self) -> Seen:
+        """Return the frame as it is now, and what is said beside it."""
+
+    @abstractmethod
+    def step(self, keys: frozenset[int]) -> Outcome:
+        """Go on by one frame with these keysyms held, or where it is turn-based by the one that was pressed."""
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Show the frame on the screen."""
+
+    def said(self) -> list[Report]:
+        """Return the texts and observations of now, for observers."""
+        return []
+
+    def play(self, events: Sequence[Event], frames: int) -> Outcome:
+        """Apply events, and go on by so many frames, or until the episode is over; report what the daemon must know."""
+        outcomes: list[Outcome] = []
+        for event in events:
+            if not isinstance(event, KeyEvent) or self.over:
+                continue
+            self._latch.apply(event.keysym, down=event.down)
+            if self.turn_keys is not None and event.down and event.keysym in self.turn_keys:
+                outcomes.append(self._step(frozenset({event.keysym})))
+        for _ in range(frames):
+            if self.over:
+                break
+            if self.turn_keys is None:
+                outcomes.append(self._step(self._latch.take()))
+            self._frames += 1
+            if not self.over and self._frames == self._limit:
+                self.over = True
+                outcomes.append(Outcome(0.0, truncated=True, reason=TIME_LIMIT))
+        last = outcomes[-1] if outcomes else Outcome(0.0)
+        outcome = Outcome(sum(each.reward for each in outcomes), last.terminated, last.truncated, last.reason)
+        self._report(outcome)
+        return outcome
+
+    def show(self, now: float) -> None:
+        """Show the frame if that is due at ``now``, on the monotonic clock."""
+        if self.next_due is None or now < self.next_due:
+            return
+        self.next_due = None
+        self._not_before = now + 1 / WATCHED_FPS
+        self.draw()
+
+    def info(self) -> dict[str, Any]:
+        """Return what is known of now, such as ``lives``, as rewards carry it."""
+        return {}
+
+    def _step(self, keys: frozenset[int]) -> Outcome:
+        outcome = self.step(keys)
+        self.over = outcome.is_last
+        return outcome
+
+    def _report(self, outcome: Outcome) -> None:
+        self.next_due = self._not_before
+        now = time.monotonic()
+        if now >= self._reported_at + REPORT_S:
+            self._reported_at = now
+            self._reporter.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
+        if outcome.is_last or outcome.reward:
+            self._reporter.report(outcome.report(self.episode, time.time(), self.info()))

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.reports import Done, Frame, Observation, Report, Reset, Reward
+from pluriverse_server import kit
+from pluriverse_server.kit.stepped_episode import TIME_LIMIT
+from support.report_server import ReportServer
+
+A, B = ord("a"), ord("b")
+
+
+class Counter(kit.SteppedEpisode):
+    """Earns 1 for each frame with A held; B ends it."""
+
+    def __init__(self, request: Reset, reporter: kit.Reporter) -> None:
+        super().__init__(request, reporter)
+        self.held: list[frozenset[int]] = []
+        self.drawn = 0
+
+    def step(self, keys: frozenset[int]) -> kit.Outcome:
+        self.held.append(keys)
+        return kit.Outcome(float(A in keys), terminated=B in keys, reason="b" if B in keys else "")
+
+    def see(self) -> kit.Seen:
+        return kit.Seen(np.full((1, 1, 3), len(self.held), np.uint8))
+
+    def draw(self) -> None:
+        self.drawn += 1
+
+    def said(self) -> list[Report]:
+        return [Observation(self.episode, len(self.held))]
+
+    def info(self) -> dict[str, object]:
+        return {"lives": 3}
+
+
+@pytest.fixture
+def counter(reporter: kit.Reporter) -> Counter:
+    return Counter(Reset(7, "toy.Counter-v0", 1, 10.0, time_limit_s=2.0), reporter)
+
+
+def press(keysym: int) -> KeyEvent:
+    return KeyEvent(keysym, down=True)
+
+
+def test_keys_stay_down_until_they_are_released_and_a_tap_counts_in_one_frame(counter: Counter) -> None:
+    counter.play([press(A)], 2)
+    counter.play([KeyEvent(A, down=False), PointerEvent(1, 1, 0)], 1)
+    counter.play([press(A), KeyEvent(A, down=False)], 2)
+    assert counter.held == [frozenset({A}), frozenset({A}), frozenset(), frozenset({A}), frozenset()]
+
+
+def test_step_of_several_frames_earns_what_all_of_them_do(counter: Counter, daemon: ReportServer) -> None:
+    assert counter.play([press(A)], 3) == kit.Outcome(3.0)
+    reward = daemon.expect(Reward)
+    assert (reward.episode, reward.reward, reward.info) == (7, 3.0, {"lives": 3})
+
+
+def test_frames_after_the_end_are_not_played(counter: Counter, daemon: ReportServer) -> None:
+    outcome = counter.play([press(A), press(B)], 5)
+    assert (outcome.reward, outcome.terminated, outcome.reason) == (1.0, True, "b")
+    assert counter.over
+    assert len(counter.held) == 1
+    assert daemon.expect(Done).reason == "b"
+
+
+def test_time_limit_counts_frames_of_the_program(counter: Counter, daemon: ReportServer) -> None:
+    assert not counter.play([], 19).is_last
+    outcome = counter.play([press(A)], 5)
+    assert (outcome.reward, outcome.truncated, outcome.reason) == (1.0, True, TIME_LIMIT)
+    assert len(counter.held) == 20
+    assert daemon.expect(Done).truncated
+
+
+def test_observers_hear_of_frames_now_and_then(counter: Counter, daemon: ReportServer) -> None:
+    counter.play([], 1)
+    counter.play([], 1)
+    frame, observation = daemon.next(), daemon.next()
+    assert isinstance(frame, Frame)
+    assert (frame.frames, observation) == (1, Observation(7, 1))
+    counter.play([press(A)], 1)
+    assert isinstance(daemon.next(), Reward)
+
+
+def test_frame_is_shown_once_and_not_sooner_than_a_sixtieth_of_a_second_after_the_last(counter: Counter) -> None:
+    counter.play([], 1)
+    counter.show(100.0)
+    counter.show(100.0)
+    assert counter.drawn == 1
+    counter.play([], 1)
+    counter.show(100.01)
+    assert counter.drawn == 1
+    counter.show(100.02)
+    assert counter.drawn == 2
+    assert counter.next_due is None
+
+
+def test_turn_based_steps_are_presses_of_their_keys_whatever_the_frames(counter: Counter) -> None:
+    counter.turn_keys = frozenset({A})
+    assert counter.play([press(A), KeyEvent(A, down=False), press(ord("x")), press(A)], 3).reward == 2.0
+    assert counter.held == [frozenset({A}), frozenset({A})]
