@@ -80,7 +80,8 @@ class Lane:
         pixels: bytes | memoryview = b"",
     ) -> None:
         """Send a message and its pixels; waits for an agent that is slow to read, and hangs up on one that isn't."""
-        if self.closed:
+        # The agent may have said that it hangs up behind what is answered here.
+        if self.closed or self._protocol.state is not State.OPEN:
             return
         self._messages += 1
         headers = Headers(self._messages, time.time(), episode_id, parent)
@@ -148,6 +149,8 @@ class LaneDoor:
             return None
         if not data or not descriptors:
             return None
+        # What the program starts must not keep the agent's line open after it; recv_fds leaves flags out.
+        os.set_inheritable(descriptors[0], False)
         return Lane(socket.socket(fileno=descriptors[0]))
 
     def close(self) -> None:

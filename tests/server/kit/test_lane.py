@@ -1,0 +1,246 @@
+"""The program's end of a lane, on real sockets."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
+from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, Ping, Reset, StepReply
+from pluriverse_server.kit.lane import LANE_VARIABLE, Lane, LaneDoor
+from support.lanes import Doorway, LaneAgent, tcp_pair
+from websockets.frames import Frame, Opcode
+
+STEP = '{"method": "v0.agent.step", "headers": {"message_id": 7, "sent_at": 1}, "body": %s}'
+DEADLINE_S = 20.0
+
+
+class Pair:
+    """Both ends of a lane."""
+
+    def __init__(self) -> None:
+        mine, theirs = tcp_pair()
+        self.agent, self.lane = LaneAgent(mine), Lane(theirs)
+
+    def receive(self) -> list[tuple[AgentStep, Headers]]:
+        """What the lane receives once anything has come."""
+        assert select.select([self.lane], [], [], DEADLINE_S)[0]
+        return self.lane.receive()
+
+    def close(self) -> None:
+        self.agent.close()
+        self.lane.close()
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    made = Pair()
+    yield made
+    made.close()
+
+
+# ── what arrives ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_step_arrives_with_its_headers(pair: Pair) -> None:
+    message_id = pair.agent.step(3, 4, [KeyEvent(99, True)], episode=5)
+    ((step, headers),) = pair.receive()
+    assert step == AgentStep(3, 4, (KeyEvent(99, True),))
+    assert (headers.message_id, headers.episode_id) == (message_id, 5)
+    assert pair.lane.receive() == []
+
+
+def test_a_step_that_arrives_in_parts_is_whole(pair: Pair) -> None:
+    pair.agent.protocol.send_text((STEP % '{"n": 1}').encode())
+    data = b"".join(pair.agent.protocol.data_to_send())
+    pair.agent.socket.sendall(data[:9])
+    assert pair.receive() == []
+    pair.agent.socket.sendall(data[9:])
+    assert [step for step, _ in pair.receive()] == [AgentStep(1)]
+
+
+def test_steps_that_arrive_together_keep_their_order(pair: Pair) -> None:
+    for n in (1, 2, 3):
+        pair.agent.protocol.send_text((STEP % f'{{"n": {n}}}').encode())
+    pair.agent.flush()
+    assert [step.n for step, _ in pair.receive()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        ("[]", "expected a JSON object"),
+        (STEP % '{"n": 1, "frames": 0}', "'frames' is 0, expected integer of 1 to 3600"),
+        (STEP % '{"n": 1, "frames": 1000000000}', "'frames' is 1000000000, expected integer of 1 to 3600"),
+        (STEP % '{"n": -1}', "'n' is -1"),
+        (STEP % "{}", "'n' is missing"),
+        (STEP % '{"n": 1, "events": [["KeyEvent", "a", 1]]}', "'events'"),
+        ('{"method": "v0.env.explode", "headers": {"message_id": 7, "sent_at": 1}, "body": {}}', "unknown method"),
+    ],
+)
+def test_a_message_that_is_no_step_gets_an_error_and_the_lane_goes_on(
+    pair: Pair, text: str | bytes, complaint: str
+) -> None:
+    pair.agent.send_text(text)
+    assert pair.receive() == []
+    heard = pair.agent.hear()
+    assert isinstance(heard.message, ErrorReply)
+    assert complaint in heard.message.message
+    assert heard.headers.parent_message_id == (7 if b"message_id" in heard_bytes(text) else None)
+    pair.agent.step(2)
+    assert [step.n for step, _ in pair.receive()] == [2]
+
+
+def heard_bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+@pytest.mark.parametrize("message", [Ping(), Reset()])
+def test_other_messages_belong_on_the_other_connection(pair: Pair, message: Ping | Reset) -> None:
+    pair.agent.send(message)
+    assert pair.receive() == []
+    assert pair.agent.hear_error() == "this connection takes v0.agent.step alone"
+
+
+@pytest.mark.parametrize(
+    "frame", [Frame(Opcode.BINARY, b"\0\1\2"), Frame(Opcode.TEXT, (STEP % '{"n": 1}').encode(), fin=False)]
+)
+def test_binary_messages_and_those_in_fragments_are_no_steps(pair: Pair, frame: Frame) -> None:
+    pair.agent.socket.sendall(frame.serialize(mask=True))
+    assert pair.receive() == []
+    assert pair.agent.hear_error() == "expected a whole message in a text frame"
+    assert not pair.lane.closed
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        # Agents mask what they send.
+        (Frame(Opcode.TEXT, b"{}").serialize(mask=False), 1002),
+        (Frame(Opcode.TEXT, b" " * (MAX_MESSAGE_BYTES + 1)).serialize(mask=True), 1009),
+        (b"GET / HTTP/1.1\r\n\r\n" * 3, 1002),
+    ],
+)
+def test_who_does_not_speak_websocket_is_hung_up_on(pair: Pair, data: bytes, code: int) -> None:
+    pair.agent.socket.sendall(data)
+    while not pair.lane.closed:
+        assert pair.receive() == []
+    assert pair.agent.hear_end() == code
+
+
+@given(st.lists(st.binary(max_size=200) | st.sampled_from([STEP % '{"n": 1}', STEP % '{"n": 0, "frames": 0}'])))
+def test_any_messages_before_a_close_are_steps_or_answered(messages: list[str | bytes]) -> None:
+    made = Pair()
+    for message in messages:
+        made.agent.protocol.send_text(heard_bytes(message))
+    made.agent.protocol.send_close(1000)
+    made.agent.flush()
+    while not made.lane.closed:
+        assert all(step == AgentStep(1) for step, _ in made.receive())
+    made.close()
+
+
+@given(st.binary(min_size=1, max_size=300))
+def test_any_bytes_at_all_are_survived(data: bytes) -> None:
+    made = Pair()
+    made.agent.socket.sendall(data)
+    made.agent.socket.shutdown(socket.SHUT_WR)
+    while not made.lane.closed:
+        made.receive()
+    made.close()
+
+
+# ── what is sent ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_answers_carry_episode_request_and_pixels(pair: Pair) -> None:
+    pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    pair.lane.send(FirstFrame((2, 4, 3), "hello"), 5, pixels=pixels.tobytes())
+    pair.lane.send(StepReply(3, 1.0, False, False, False, (2, 4, 3)), 5, 17, pixels.data.cast("B"))
+    first, answer = pair.agent.hear(), pair.agent.hear()
+    assert (first.headers.episode_id, first.headers.parent_message_id) == (5, None)
+    assert (answer.headers.episode_id, answer.headers.parent_message_id) == (5, 17)
+    assert (first.pixels == pixels).all()
+    assert (answer.pixels == pixels).all()
+
+
+def test_pings_are_answered(pair: Pair) -> None:
+    pair.agent.protocol.send_ping(b"there?")
+    pair.agent.flush()
+    assert pair.receive() == []
+    assert pair.agent.socket.recv(100) == Frame(Opcode.PONG, b"there?").serialize(mask=False)
+
+
+def test_a_close_is_answered_and_nothing_is_sent_after_it(pair: Pair) -> None:
+    pair.agent.protocol.send_close(1000)
+    pair.agent.flush()
+    assert pair.receive() == []
+    assert pair.lane.closed
+    pair.lane.send(ErrorReply("too late"), 1)
+    pair.lane.close()
+    assert pair.agent.hear_end() == 1000
+
+
+def test_what_is_wrong_before_a_close_in_the_same_write_needs_no_answer(pair: Pair) -> None:
+    pair.agent.protocol.send_text(b"{")
+    pair.agent.protocol.send_close(1000)
+    pair.agent.flush()
+    assert pair.receive() == []
+    assert pair.lane.closed
+    assert pair.agent.hear_end() == 1000
+
+
+def test_an_agent_that_is_gone_is_noticed(pair: Pair) -> None:
+    pair.agent.close()
+    assert pair.receive() == []
+    assert pair.lane.closed
+
+
+def test_an_agent_that_takes_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pluriverse_server.kit.lane._SEND_TIMEOUT", struct.pack("ll", 0, 50_000))
+    made = Pair()
+    big = bytes(64 << 20)
+    made.lane.send(FirstFrame((1 << 13, 1 << 13, 1)), 1, pixels=big)
+    assert made.lane.closed
+    made.close()
+
+
+# ── how it gets to the program ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_lanes_are_handed_over_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Doorway(tmp_path) as doorway:
+        monkeypatch.setenv(LANE_VARIABLE, os.fspath(doorway.path))
+        door = LaneDoor.from_environment()
+        assert door is not None
+        for n in (1, 2):
+            agent = doorway.open_lane()
+            lane = door.accept()
+            assert lane is not None
+            assert not os.get_inheritable(lane.fileno())
+            agent.step(n)
+            assert select.select([lane], [], [], DEADLINE_S)[0]
+            assert [step.n for step, _ in lane.receive()] == [n]
+            lane.close()
+        assert doorway.program is not None
+        doorway.program.close()
+        assert door.accept() is None
+        door.close()
+
+
+def test_without_a_daemon_there_is_no_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LANE_VARIABLE, raising=False)
+    assert LaneDoor.from_environment() is None
+    monkeypatch.setenv(LANE_VARIABLE, str(tmp_path / "nobody.sock"))
+    assert LaneDoor.from_environment() is None

@@ -1,0 +1,238 @@
+"""Steps of an agent on a real lane, of an episode that counts them."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pluriverse_protocol import encode
+from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
+from pluriverse_server.kit import Outcome, Seen
+from pluriverse_server.kit.lane import LANE_VARIABLE, Lane
+from pluriverse_server.kit.lockstep import Lockstep
+from support.lanes import Doorway, LaneAgent
+
+IN_REAL_TIME = 'this episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
+
+
+class Counting:
+    """Ends with its tenth frame. Its picture is the number of frames; each earns a point."""
+
+    def __init__(self, episode: int = 1) -> None:
+        self.episode = episode
+        self.frames = 0
+        self.events: list[Event] = []
+
+    @property
+    def over(self) -> bool:
+        return self.frames >= 10
+
+    def play(self, events: Sequence[Event], frames: int) -> Outcome:
+        self.events += events
+        before = self.frames
+        self.frames = min(10, before + frames)
+        return Outcome(self.frames - before, self.over, False, "enough" if self.over else "")
+
+    def see(self) -> Seen:
+        # A view with gaps in it, as those of cropped pictures are.
+        pixels = np.full((4, 3, 3), self.frames, np.uint8)[::2]
+        return Seen(pixels, f"frame {self.frames}", [self.frames], {"lives": 3})
+
+
+class Stage:
+    """A program's lockstep, and the daemon that opens lanes to it."""
+
+    def __init__(self, doorway: Doorway) -> None:
+        self.lockstep = Lockstep()
+        self.doorway = doorway
+
+    def turn(self) -> None:
+        """Attend to what has come, as a program does in each of its turns."""
+        readable, _, _ = select.select(self.lockstep.waits_on, [], [], 20)
+        assert readable
+        self.lockstep.attend(readable)
+
+    def open_lane(self) -> LaneAgent:
+        agent = self.doorway.open_lane()
+        self.turn()
+        return agent
+
+    def close(self) -> None:
+        for each in self.lockstep.waits_on:
+            each.close()
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with Doorway(tmp_path) as doorway:
+        monkeypatch.setenv(LANE_VARIABLE, os.fspath(doorway.path))
+        made = Stage(doorway)
+        yield made
+        made.close()
+
+
+def test_the_first_frame_comes_unasked_with_a_lane_and_with_an_episode(stage: Stage) -> None:
+    stage.lockstep.begin(Counting(4))
+    agent = stage.open_lane()
+    first = agent.hear_first()
+    assert first.message == FirstFrame((2, 3, 3), "frame 0", [0], {"lives": 3})
+    assert first.headers.episode_id == 4
+    stage.lockstep.begin(Counting(5))
+    assert agent.hear_first().headers.episode_id == 5
+
+
+def test_a_step_is_answered_once_its_frames_are_played(stage: Stage) -> None:
+    steps = Counting()
+    stage.lockstep.begin(steps)
+    agent = stage.open_lane()
+    agent.hear_first()
+    message_id = agent.step(7, 3, [KeyEvent(99, True)], episode=1)
+    stage.turn()
+    message, headers, pixels = agent.hear()
+    assert message == StepReply(7, 3.0, False, False, False, (2, 3, 3), "frame 3", [3], {"lives": 3})
+    assert (headers.parent_message_id, headers.episode_id) == (message_id, 1)
+    assert (pixels == 3).all()
+    assert steps.events == [KeyEvent(99, True)]
+
+
+def test_the_last_step_says_how_it_ended_and_those_after_it_are_refused(stage: Stage) -> None:
+    stage.lockstep.begin(Counting())
+    agent = stage.open_lane()
+    agent.hear_first()
+    agent.step(1, 3600)
+    stage.turn()
+    last, pixels = agent.hear_step(1)
+    assert (last.reward, last.done, last.terminated, last.truncated) == (10.0, True, True, False)
+    assert last.info == {"lives": 3, "reason": "enough"}
+    assert (pixels == 10).all()
+    for episode in (None, 1):
+        agent.step(2, episode=episode)
+        stage.turn()
+        assert agent.hear_error() == "episode 1 is over; a reset begins another"
+    stage.lockstep.begin(Counting(2))
+    assert agent.hear_first().headers.episode_id == 2
+    agent.step(3, episode=2)
+    stage.turn()
+    agent.hear_step(3)
+
+
+def test_two_steps_at_once_are_played_and_answered_one_after_the_other(stage: Stage) -> None:
+    stage.lockstep.begin(Counting())
+    agent = stage.open_lane()
+    agent.hear_first()
+    for n, frames in ((1, 2), (2, 3)):
+        agent.protocol.send_text(encode(AgentStep(n, frames), Headers(n, 1.0)).encode())
+    agent.flush()
+    stage.turn()
+    for n, reward, frame in ((1, 2.0, 2), (2, 3.0, 5)):
+        answer, pixels = agent.hear_step(n)
+        assert (answer.reward, pixels[0, 0, 0]) == (reward, frame)
+
+
+def test_steps_before_a_reset_and_in_real_time_are_refused(stage: Stage) -> None:
+    agent = stage.open_lane()
+    agent.step(1)
+    stage.turn()
+    assert agent.hear_error() == IN_REAL_TIME
+    stage.lockstep.begin(Counting())
+    agent.hear_first()
+    stage.lockstep.begin(None)
+    agent.step(2, episode=1)
+    stage.turn()
+    assert agent.hear_error() == IN_REAL_TIME
+
+
+def test_a_step_of_an_episode_that_a_reset_has_ended_is_not_played_in_the_next(stage: Stage) -> None:
+    stage.lockstep.begin(Counting(1))
+    agent = stage.open_lane()
+    agent.hear_first()
+    agent.step(1, episode=1)
+    steps = Counting(2)
+    stage.lockstep.begin(steps)
+    stage.turn()
+    assert agent.hear_first().headers.episode_id == 2
+    assert agent.hear_error() == "episode 1 is over; a reset begins another"
+    assert steps.frames == 0
+
+
+def test_what_is_no_step_plays_nothing(stage: Stage) -> None:
+    steps = Counting()
+    stage.lockstep.begin(steps)
+    agent = stage.open_lane()
+    agent.hear_first()
+    for junk in (b"\xff", b"{}", b"[" * 60_000):
+        agent.send_text(junk)
+        while isinstance(heard := hear(stage, agent), FirstFrame):
+            pass
+        assert isinstance(heard, ErrorReply)
+    assert steps.frames == 0
+
+
+def hear(stage: Stage, agent: LaneAgent) -> object:
+    """What the agent hears next, while the program takes its turns."""
+    while not select.select([agent.socket], [], [], 0)[0]:
+        stage.turn()
+    return agent.hear().message
+
+
+@pytest.mark.parametrize("politely", [True, False])
+def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(stage: Stage, politely: bool) -> None:
+    stage.lockstep.begin(Counting())
+    agent = stage.open_lane()
+    agent.hear_first()
+    agent.step(1)
+    if politely:
+        agent.protocol.send_close(1000)
+        agent.flush()
+    agent.close()
+    while any(isinstance(each, Lane) for each in stage.lockstep.waits_on):
+        stage.turn()
+    stage.lockstep.begin(Counting(2))
+    other = stage.open_lane()
+    assert other.hear_first().headers.episode_id == 2
+    other.step(1)
+    stage.turn()
+    other.hear_step(1)
+
+
+def test_a_new_lane_takes_the_place_of_the_last(stage: Stage) -> None:
+    stage.lockstep.begin(Counting())
+    first = stage.open_lane()
+    second = stage.open_lane()
+    first.hear_first()
+    assert first.hear_end() is None
+    second.hear_first()
+
+
+def test_a_lane_to_an_episode_that_is_over_shows_nothing_until_the_next(stage: Stage) -> None:
+    steps = Counting()
+    steps.frames = 10
+    stage.lockstep.begin(steps)
+    agent = stage.open_lane()
+    stage.lockstep.begin(Counting(2))
+    assert agent.hear_first().headers.episode_id == 2
+
+
+def test_the_lane_goes_on_when_the_daemon_hands_over_no_more(stage: Stage) -> None:
+    stage.lockstep.begin(Counting())
+    agent = stage.open_lane()
+    agent.hear_first()
+    assert stage.doorway.program is not None
+    stage.doorway.program.close()
+    stage.turn()
+    agent.step(1)
+    stage.turn()
+    agent.hear_step(1)
+
+
+def test_a_program_without_such_a_daemon_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LANE_VARIABLE, raising=False)
+    lockstep = Lockstep()
+    lockstep.begin(Counting())
+    lockstep.attend([])
+    assert lockstep.waits_on == []
