@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,7 +17,7 @@ import pytest
 from pluriverse_protocol.reports import Delivered, Frame, Ready, Report, Text
 from pluriverse_server.episode import Begin, Environment
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
-from pluriverse_server.programs.program import SOCKET_NAME, Lost, Program
+from pluriverse_server.programs.program import LANE_NAME, SOCKET_NAME, Lost, Program
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S, eventually
 
@@ -46,6 +47,21 @@ for line in lines:
     say(report="text", episode=episode, text=json.dumps({"pid": os.getpid(), "argv": sys.argv[1:], **request}))
 """
 
+# The same, and answers on each lane.
+TAKES_LANES = (
+    """
+import threading
+lanes = socket.socket(socket.AF_UNIX)
+lanes.connect(os.environ["PLURIVERSE_LANE"])
+def take():
+    while True:
+        descriptors = socket.recv_fds(lanes, 1, 1)[1]
+        socket.socket(fileno=descriptors[0]).sendall(b"taken")
+threading.Thread(target=take, daemon=True).start()
+"""
+    + OBEDIENT
+)
+
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay(report='ready', episode=reset()['episode'])\n"
 SLEEP = "time.sleep(600)\n"
 
@@ -72,8 +88,8 @@ class Stage:
         catalogue = {name: EnvTable(id=name) for name in ("a", "b")}
         self.program = Program(directory, manifest, catalogue, directory, self.reports.append, self._lost)
 
-    def begin(self, episode_id: int, env_id: str = "a", seed: int = 7) -> Begin:
-        begin = Begin(episode_id, Environment(env_id), seed, 60.0)
+    def begin(self, episode_id: int, env_id: str = "a", seed: int = 7, **changed: Any) -> Begin:
+        begin = Begin(episode_id, Environment(env_id, **changed), seed, 60.0)
         self.program.begin(begin)
         return begin
 
@@ -111,6 +127,7 @@ async def staged(directory: Path, text: str, *, screen: bool = True, **changed: 
         await stage.program.stop()
         assert stage.program.pid is None
         assert not (directory / SOCKET_NAME).exists()
+        assert not (directory / LANE_NAME).exists()
         await eventually(lambda: not Leftovers.descendants())
 
 
@@ -135,6 +152,7 @@ async def test_program_is_started_by_the_first_episode_and_told_all_of_it(tmp_pa
             "seed": 9,
             "fps": 60.0,
             "options": {},
+            "clock": "realtime",
         }
         assert stage.reports[0] == ready(3)
         assert stage.program.takes_joystick
@@ -199,6 +217,38 @@ async def test_malformed_reports_are_counted_and_survived(tmp_path: Path) -> Non
         stage.begin(1)
         await stage.until(ready(1))
         assert stage.program.malformed_reports == 1
+
+
+# ── lockstep ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_time_limit_is_the_programs_own_only_in_lockstep(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT) as stage:
+        for episode, clock, limit in ((1, "realtime", None), (2, "lockstep", 2.5), (3, "realtime", None)):
+            stage.begin(episode, time_limit_s=2.5, clock=clock)
+            told = await stage.until_told(episode)
+            assert (told["clock"], told.get("time_limit_s")) == (clock, limit)
+
+
+async def test_lanes_go_to_the_program_while_it_is_there(tmp_path: Path) -> None:
+    async with staged(tmp_path, TAKES_LANES) as stage:
+        assert not stage.program.takes_lanes
+        stage.begin(1, clock="lockstep")
+        await stage.until(ready(1))
+        await eventually(lambda: stage.program.takes_lanes)
+        mine, theirs = socket.socketpair()
+        with mine, theirs:
+            stage.program.open_lane(theirs)
+            theirs.close()
+            assert await asyncio.to_thread(mine.recv, 5) == b"taken"
+        pid = stage.program.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        await stage.until_lost()
+        assert not stage.program.takes_lanes
+        mine, theirs = socket.socketpair()
+        with mine, theirs, pytest.raises(ConnectionError, match="the program isn't running"):
+            stage.program.open_lane(theirs)
 
 
 # ── losing it ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -288,6 +338,15 @@ async def test_program_that_reports_no_frames_is_never_taken_for_frozen(tmp_path
     async with staged(tmp_path, OBEDIENT) as stage:
         stage.begin(1)
         await stage.until(ready(1))
+        stage.program.check_frozen(asyncio.get_running_loop().time() + 3600)
+        assert stage.losses == []
+
+
+async def test_program_that_stands_still_in_lockstep_is_not_frozen(tmp_path: Path) -> None:
+    text = "e = reset()['episode']\nsay(report='ready', episode=e)\nsay(report='frame', episode=e, frames=1)\n"
+    async with staged(tmp_path, text + SLEEP) as stage:
+        stage.begin(1, clock="lockstep")
+        await stage.until(Frame(1, 1))
         stage.program.check_frozen(asyncio.get_running_loop().time() + 3600)
         assert stage.losses == []
 

@@ -346,7 +346,7 @@ class Program:
         if isinstance(report, reports.Ready) and self._wanted and report.episode == self._wanted.episode_id:
             self._clear_deadline()
             self.takes_joystick = report.joystick
-        elif isinstance(report, reports.Frame) and self._wanted and report.episode == self._wanted.episode_id:
+        elif isinstance(report, reports.Frame) and self._is_paced(report.episode):
             self._last_frame_at = asyncio.get_running_loop().time()
         self._on_report(report)
 
@@ -392,6 +392,11 @@ class Program:
         program = self._game(begin.environment.env_id).program
         assert program is not None
         return program.frozen_after_s
+
+    def _is_paced(self, episode_id: int) -> bool:
+        """Whether frames have to follow each other: an episode in lockstep waits for its agent."""
+        wanted = self._wanted
+        return wanted is not None and wanted.episode_id == episode_id and wanted.environment.clock == "realtime"
 
     # ── readiness ────────────────────────────────────────────────────────────────────────────────────────────────────
 
