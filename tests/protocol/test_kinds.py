@@ -21,6 +21,7 @@ from pluriverse_protocol.limits import (
     MAX_MESSAGE_ID_CHARS,
     MAX_OBSERVATION_NUMBERS,
     MAX_SEED,
+    MAX_STEP_FRAMES,
 )
 from support.wire import MAX_FLOAT, json_values
 
@@ -47,6 +48,9 @@ class Everything:
     keys: kinds.Keys | None = None
     keys_of_choice: kinds.KeysOfChoice | None = None
     shape: kinds.Shape | None = None
+    clock: kinds.Clock | None = None
+    step_frames: kinds.StepFrames | None = None
+    picture_shape: kinds.PictureShape | None = None
     anything: kinds.Json | None = None
 
 
@@ -96,6 +100,12 @@ ACCEPTED: list[tuple[str, Any, Any]] = [
     ("keys_of_choice", list(range(1, MAX_KEYS_OF_CHOICE + 1)), tuple(range(1, MAX_KEYS_OF_CHOICE + 1))),
     ("shape", [MAX_OBSERVATION_NUMBERS], (MAX_OBSERVATION_NUMBERS,)),
     ("shape", [16, 16, 16, 16], (16, 16, 16, 16)),
+    ("clock", "realtime", "realtime"),
+    ("clock", "lockstep", "lockstep"),
+    ("step_frames", 1, 1),
+    ("step_frames", MAX_STEP_FRAMES, MAX_STEP_FRAMES),
+    ("picture_shape", [1, MAX_COORDINATE, 1], (1, MAX_COORDINATE, 1)),
+    ("picture_shape", [210, 160, 3], (210, 160, 3)),
     ("anything", [None, {"a": 1}], [None, {"a": 1}]),
 ]
 
@@ -129,6 +139,19 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "choice_name": ("", "x" * (MAX_CHOICE_NAME_CHARS + 1), 1, ["a"]),
     "keys": ([0], [MAX_KEYSYM + 1], [True], [1.0], ["Left"], [1, 1], list(range(1, MAX_KEYS + 2)), {"a": 1}, "ab", 1),
     "keys_of_choice": ([0], [1, 1], list(range(1, MAX_KEYS_OF_CHOICE + 2)), "ab"),
+    "clock": ("", "lockstp", "Realtime", 1, True, ["lockstep"]),
+    "step_frames": (0, -1, MAX_STEP_FRAMES + 1, 10**9, 10**400, 1.0, True, "1"),
+    "picture_shape": (
+        [],
+        [1, 1],
+        [0, 1, 3],
+        [1, 0, 3],
+        [1, 1, 2],
+        [1, 1, 4],
+        [1, MAX_COORDINATE + 1, 3],
+        [1.0, 1, 3],
+        "113",
+    ),
     "shape": ([], [0], [-1], [1.0], [True], [1] * 5, [2, MAX_OBSERVATION_NUMBERS], [257, 256], 4, "ab"),
 }
 REFUSED: list[tuple[str, Any]] = [(key, value) for key, values in WRONG.items() for value in values]

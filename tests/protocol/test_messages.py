@@ -13,6 +13,7 @@ from pluriverse_protocol.messages import (
     AgentMessage,
     Describe,
     Headers,
+    Reset,
     Reward,
     ServerMessage,
 )
@@ -20,7 +21,7 @@ from pluriverse_protocol.messages import (
 ALL: list[type[Any]] = [*SERVER_METHODS.values(), *AGENT_METHODS.values()]
 
 
-def test_the_methods_are_those_that_agents_in_the_field_speak() -> None:
+def test_the_methods_are_those_that_agents_in_the_field_speak_and_those_of_lockstep() -> None:
     assert set(SERVER_METHODS) == {
         "v0.env.describe",
         "v0.env.reward",
@@ -30,8 +31,10 @@ def test_the_methods_are_those_that_agents_in_the_field_speak() -> None:
         "v0.reply.error",
         "v0.reply.env.reset",
         "v0.reply.control.ping",
+        "v0.env.frame",
+        "v0.reply.agent.step",
     }
-    assert set(AGENT_METHODS) == {"v0.env.reset", "v0.control.ping", "v0.agent.action"}
+    assert set(AGENT_METHODS) == {"v0.env.reset", "v0.control.ping", "v0.agent.action", "v0.agent.step"}
 
 
 def test_every_message_has_one_method_and_every_method_one_message() -> None:
@@ -51,7 +54,8 @@ def test_messages_are_frozen_described_and_have_a_kind_for_each_field(message: t
 
 
 @pytest.mark.parametrize(
-    ("message", "required"), [(Describe, {"env_id", "env_state", "fps"}), (Reward, {"reward", "done"})]
+    ("message", "required"),
+    [(Describe, {"env_id", "env_state", "fps"}), (Reward, {"reward", "done"}), (Reset, set[str]())],
 )
 def test_what_old_agents_do_not_know_is_optional(message: type[Any], required: set[str]) -> None:
     assert {field.key for field in fields_of(message) if field.required} == required

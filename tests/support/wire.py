@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from hypothesis import strategies as st
-from pluriverse_protocol import Headers, messages, reports
+from pluriverse_protocol import Headers, kinds, messages, reports
 from pluriverse_protocol.env_options import Option, Value
 from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
@@ -22,6 +22,7 @@ from pluriverse_protocol.limits import (
     MAX_OPTION_INTEGER,
     MAX_OPTION_NAME_CHARS,
     MAX_SEED,
+    MAX_STEP_FRAMES,
 )
 
 # Exactly what NumPy's and C's doubles have below infinity.
@@ -53,6 +54,8 @@ events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, joystic
 
 sides = st.integers(1, MAX_COORDINATE)
 boxes = st.tuples(coordinates, coordinates, sides, sides)
+frames = st.tuples(sides, sides, st.sampled_from([1, 3]))
+clocks = st.sampled_from(kinds.CLOCKS)
 
 keysyms = st.integers(1, MAX_KEYSYM)
 choices = st.builds(
@@ -121,6 +124,9 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
         width=_maybe(counts),
         height=_maybe(counts),
         clock=_maybe(texts),
+        clocks=_maybe(st.lists(texts, max_size=2).map(tuple)),
+        frame_time=_maybe(numbers),
+        lockstep=_maybe(texts),
         capabilities=_maybe(st.lists(texts, max_size=3).map(tuple)),
         metadata_encoding=_maybe(json_values),
         picture=_maybe(boxes),
@@ -143,6 +149,19 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
     st.builds(messages.ErrorReply, texts),
     st.just(messages.ResetReply()),
     st.just(messages.PingReply()),
+    st.builds(messages.FirstFrame, frame=frames, text=texts, observation=_maybe(json_values), info=json_objects),
+    st.builds(
+        messages.StepReply,
+        n=counts,
+        reward=numbers,
+        done=st.booleans(),
+        terminated=st.booleans(),
+        truncated=st.booleans(),
+        frame=frames,
+        text=texts,
+        observation=_maybe(json_values),
+        info=json_objects,
+    ),
 )
 agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
     st.builds(
@@ -151,9 +170,16 @@ agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
         seed=_maybe(seeds),
         fps=_maybe(fps),
         options=_maybe(option_values),
+        clock=_maybe(clocks),
     ),
     st.just(messages.Ping()),
     st.builds(messages.Action, action=st.lists(events, max_size=8).map(tuple), env_id=_maybe(env_ids)),
+    st.builds(
+        messages.AgentStep,
+        n=counts,
+        frames=st.integers(1, MAX_STEP_FRAMES),
+        events=st.lists(events, max_size=8).map(tuple),
+    ),
 )
 program_reports: st.SearchStrategy[reports.Report] = st.one_of(
     st.builds(
@@ -180,7 +206,16 @@ program_reports: st.SearchStrategy[reports.Report] = st.one_of(
     st.builds(reports.Frame, episode=counts, frames=counts, late_frames=counts, at=_maybe(numbers)),
 )
 program_requests: st.SearchStrategy[reports.Request] = st.one_of(
-    st.builds(reports.Reset, episode=counts, env=texts, seed=seeds, fps=fps, options=option_values),
+    st.builds(
+        reports.Reset,
+        episode=counts,
+        env=texts,
+        seed=seeds,
+        fps=fps,
+        options=option_values,
+        clock=clocks,
+        time_limit_s=_maybe(numbers),
+    ),
     st.just(reports.Stop()),
     st.builds(reports.Joystick, event=texts, value=numbers),
     st.builds(reports.Delivered, episode=counts, sent_at=numbers),

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import struct
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse_protocol import BadBody, Headers, MalformedEnvelope, RemoteProtocolError, UnknownMethod, encode
+from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.lane import pack, unpack
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, Ping, Reset, ServerMessage, StepReply
+from support.wire import headers, server_messages
+
+HEADERS = Headers(1, 2.5, 3)
+FIRST = FirstFrame((2, 3, 1))
+STEP = StepReply(7, 1.5, False, False, False, (2, 3, 3), "said", [1, 2], {"lives": 3})
+
+
+def pixels_of(message: ServerMessage) -> bytes:
+    """Any that fit the message."""
+    if not isinstance(message, FirstFrame | StepReply):
+        return b""
+    count = prod(message.frame)
+    return (bytes(range(256)) * (count // 256 + 1))[:count]
+
+
+@pytest.mark.parametrize("message", [FIRST, STEP, ErrorReply("that is no step")])
+def test_a_message_comes_back_with_its_pixels(message: ServerMessage) -> None:
+    pixels = pixels_of(message)
+    for sent in (pixels, memoryview(pixels)):
+        envelope, arrived = unpack(pack(encode(message, HEADERS), sent))
+        assert envelope == Envelope(message, HEADERS)
+        assert arrived == pixels
+
+
+@given(server_messages.filter(lambda message: len(pixels_of(message)) < 100_000), headers)
+def test_whatever_servers_send_comes_back(message: ServerMessage, headers: Headers) -> None:
+    pixels = pixels_of(message)
+    envelope, arrived = unpack(pack(encode(message, headers), pixels))
+    assert envelope == Envelope(message, headers)
+    assert arrived == pixels
+
+
+def test_the_length_of_the_text_is_in_bytes_and_comes_first() -> None:
+    assert pack("é", b"\xff") == b"\0\0\0\x02\xc3\xa9\xff"
+
+
+@pytest.mark.parametrize(
+    ("message", "pixels"),
+    [(FIRST, b""), (FIRST, bytes(5)), (FIRST, bytes(7)), (STEP, bytes(6)), (ErrorReply("no"), b"\0")],
+)
+def test_pixels_must_be_as_many_as_the_frame_has(message: ServerMessage, pixels: bytes) -> None:
+    with pytest.raises(MalformedEnvelope, match=f"^{len(pixels)} bytes of pixels, expected {len(pixels_of(message))}$"):
+        unpack(pack(encode(message, HEADERS), pixels))
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "a binary message of 0 bytes"),
+        (b"\0\0\1", "a binary message of 3 bytes"),
+        (b"\0\0\0\3{}", "a text of 3 bytes in a binary message of 6"),
+        (b"\xff\xff\xff\xff{}", "a text of 4294967295 bytes"),
+        (bytes(4), "not JSON"),
+        (pack("[]"), "expected a JSON object"),
+        (struct.pack("!I", 1) + b"\xff", "not JSON"),
+    ],
+)
+def test_data_that_is_no_such_message_is_refused(data: bytes, complaint: str) -> None:
+    with pytest.raises(MalformedEnvelope, match=complaint):
+        unpack(data)
+
+
+def test_what_agents_send_is_not_taken_from_servers() -> None:
+    for message in (Ping(), Reset()):
+        with pytest.raises(UnknownMethod):
+            unpack(pack(encode(message, HEADERS)))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    ["[2, 3]", "[2, 3, 4]", "[0, 3, 1]", "[2, -3, 3]", "[2, 3, 2]", "[70000, 1, 1]", "[2.0, 3, 1]", "null", '"233"'],
+)
+def test_a_frame_must_be_of_a_picture(frame: str) -> None:
+    text = '{"method": "v0.env.frame", "headers": {"message_id": 1, "sent_at": 1}, "body": {"frame": %s}}'
+    with pytest.raises(BadBody, match=r"'frame' is .*, expected list of height, width and 1 or 3 channels"):
+        unpack(pack(text % frame))
+
+
+@given(st.binary())
+def test_anything_at_all_is_a_message_or_malformed(data: bytes) -> None:
+    for sent in (data, struct.pack("!I", len(data)) + data):
+        with pytest.raises(RemoteProtocolError):
+            unpack(sent)
