@@ -21,9 +21,22 @@ import json, os, select, socket, sys
 daemon, test = (socket.socket(socket.AF_UNIX) for _ in range(2))
 daemon.connect(os.environ["PLURIVERSE_SOCKET"])
 test.connect(sys.argv[1])
+sources = [daemon, test]
+if os.path.exists("lanes"):
+    lanes = socket.socket(socket.AF_UNIX)
+    lanes.connect(os.environ["PLURIVERSE_LANE"])
+    sources.append(lanes)
 test.sendall(json.dumps({"pid": os.getpid(), "argv": sys.argv}).encode() + b"\\n")
 while True:
-    for source in select.select([daemon, test], [], [])[0]:
+    for source in select.select(sources, [], [])[0]:
+        if source not in (daemon, test):
+            with socket.socket(fileno=socket.recv_fds(source, 1, 1)[1][0]) as lane:
+                lane.setblocking(True)
+                # Binary frames of five bytes.
+                lane.sendall(b"\\x82\\x05taken")
+                if lane.recv(65536):
+                    lane.sendall(b"\\x82\\x05heard")
+            continue
         data = source.recv(65536)
         if not data:
             sys.exit(0)
@@ -41,6 +54,7 @@ fps = 50
 metadata = {{ x = 300, y = 10 }}
 [program]
 command = ["python", "program.py", "{mind}", "{{env}}", "{{seed}}"]
+clock = {clock}
 ready = {{ report = "ready", timeout_s = {ready_timeout_s} }}
 frozen_after_s = {frozen_after_s}
 [reset]
@@ -114,14 +128,32 @@ class Toy:
 
     @classmethod
     async def make(
-        cls, directory: Path, *, reset: str = "report", ready_timeout_s: float = 10.0, frozen_after_s: float = 5.0
+        cls,
+        directory: Path,
+        *,
+        reset: str = "report",
+        ready_timeout_s: float = 10.0,
+        frozen_after_s: float = 5.0,
+        clock: str = '["realtime"]',
+        lanes: bool = False,
     ) -> Self:
-        """Write the runtime into ``directory`` and wait for its programs to call."""
+        """Write the runtime into ``directory`` and wait for its programs to call.
+
+        With ``lanes`` they say that they have taken one, and then that they heard something on it, and hang up.
+        """
         toy = cls(directory)
         mind = directory / "mind.sock"
         (directory / "program.py").write_text(PROGRAM)
+        if lanes:
+            (directory / "lanes").touch()
         (directory / "runtime.toml").write_text(
-            MANIFEST.format(mind=mind, reset=reset, ready_timeout_s=ready_timeout_s, frozen_after_s=frozen_after_s)
+            MANIFEST.format(
+                mind=mind,
+                reset=reset,
+                ready_timeout_s=ready_timeout_s,
+                frozen_after_s=frozen_after_s,
+                clock=clock,
+            )
         )
         toy._server = await asyncio.start_unix_server(toy._called, mind)
         return toy

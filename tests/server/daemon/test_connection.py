@@ -68,6 +68,15 @@ async def test_reset_of_an_unknown_environment_is_refused_with_names_like_it(tmp
         await agent.assert_alive()
 
 
+async def test_steps_are_refused_beside_their_lane(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        reply = await agent.hear_reply(await agent.send("v0.agent.step", {"n": 1}))
+        assert reply["method"] == "v0.reply.error"
+        assert reply["body"]["message"] == "steps have a WebSocket of their own, at /step"
+        await agent.assert_alive()
+
+
 async def test_joystick_events_are_refused_where_the_program_asks_for_none(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         await served.running()

@@ -17,9 +17,10 @@ from aiohttp import web
 from pluriverse_server.daemon.door import MAX_PENDING, Door
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.process import StartError
-from support.agent import connected
+from support.agent import Agent, connected
 from support.ports import free_port
 from support.served import PASSWORD, serving
+from support.toy import Process
 from support.waiting import eventually
 from websockets.exceptions import InvalidStatus
 
@@ -88,6 +89,124 @@ async def test_page_of_another_site_is_kept_from_the_rewarder(tmp_path: Path) ->
                 pass
         async with served.agent(origin=f"http://127.0.0.1:{served.port}") as agent:
             await agent.assert_alive()
+
+
+# ── lanes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+BOTH_CLOCKS = {"clock": '["realtime", "lockstep"]'}
+TAKES_LANES = {**BOTH_CLOCKS, "lanes": True}
+
+
+async def begin_lockstep(agent: Agent, process: Process) -> None:
+    await agent.reset("toy.First-v0", clock="lockstep")
+    await process.begin()
+    await agent.hear_method("v0.env.describe", env_state="running", clock="lockstep")
+
+
+def refusal(error: pytest.ExceptionInfo[InvalidStatus]) -> tuple[int, str]:
+    """The status of a refused handshake, and what is said of it."""
+    response = error.value.response
+    text = bytes(response.body or b"").decode()
+    return response.status_code, json.loads(text)["error"] if text.startswith("{") else text
+
+
+@pytest.mark.parametrize("token", [None, "an agent's own"])
+async def test_lane_of_the_agent_goes_to_the_program_which_alone_speaks_on_it(
+    tmp_path: Path, token: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent(token=token) as agent:
+        await begin_lockstep(agent, await served.running())
+        for _ in range(2):
+            async with served.agent(path="/step", token=token) as lane:
+                assert await lane.socket.recv() == b"taken"
+                # The daemon has forgotten it.
+                await eventually(lambda: len(served.door.table) == 1)
+                await lane.socket.send("anything")
+                assert await lane.socket.recv() == b"heard"
+                assert await lane.hear_end() is None
+        await agent.assert_alive()
+    assert not [record.message for record in caplog.records if record.levelname not in ("DEBUG", "INFO")]
+
+
+async def test_lane_needs_an_upgrade(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, aiohttp.ClientSession(f"http://127.0.0.1:{served.port}") as session:
+        response = await session.get("/step")
+        assert response.status == 426
+        assert "WebSocket" in (await response.json())["error"]
+
+
+@pytest.mark.parametrize("password", [None, "wrong"])
+async def test_lane_needs_the_password(tmp_path: Path, password: str | None) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+        with pytest.raises(InvalidStatus) as refused:
+            async with connected(served.port, password, path="/step"):
+                pass
+        assert refusal(refused)[0] == 401
+        assert "password" in refusal(refused)[1]
+
+
+async def test_lane_is_the_agents_alone(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served:
+        process = await served.running()
+        with pytest.raises(InvalidStatus) as refused:
+            async with served.agent(path="/step"):
+                pass
+        assert refusal(refused) == (403, "only the remote's agent takes steps; connect, and send a reset first")
+        async with served.agent(token="the agent's") as agent:
+            await begin_lockstep(agent, process)
+            for token in (None, "another's"):
+                with pytest.raises(InvalidStatus) as refused:
+                    async with served.agent(path="/step", token=token):
+                        pass
+                assert refusal(refused)[0] == 403
+            await agent.assert_alive()
+
+
+async def test_lane_needs_an_episode_in_lockstep(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await served.running()
+        await agent.assert_alive()
+        with pytest.raises(InvalidStatus) as refused:
+            async with served.agent(path="/step"):
+                pass
+        assert refusal(refused) == (
+            409,
+            'the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"',
+        )
+
+
+async def test_lane_needs_a_program_that_takes_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+        with pytest.raises(InvalidStatus) as refused:
+            async with served.agent(path="/step"):
+                pass
+        assert refusal(refused) == (409, "the program isn't running yet; wait until the episode runs")
+
+
+async def test_lane_to_a_program_that_has_just_gone_ends_without_a_word(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+
+        def gone(lane: socket.socket) -> None:
+            raise ConnectionError("it has gone")
+
+        served.service.program.open_lane = gone
+        async with served.agent(path="/step") as lane:
+            assert await lane.hear_end() is None
+        await agent.assert_alive()
+
+
+async def test_page_of_another_site_is_kept_from_lanes(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+        with pytest.raises(InvalidStatus) as refused:
+            async with served.agent(path="/step", origin="http://elsewhere.example"):
+                pass
+        assert refusal(refused) == (403, "only the remote's own pages may connect from a browser")
+        async with served.agent(path="/step", origin=f"http://127.0.0.1:{served.port}") as lane:
+            assert await lane.socket.recv() == b"taken"
 
 
 async def test_metrics_are_prometheus_text_with_our_prefix_and_units(tmp_path: Path) -> None:

@@ -3,11 +3,16 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
+from pluriverse_protocol.events import Event
 from pluriverse_protocol.reports import Delivered, Ready, Reset, Stop
 from pluriverse_server import kit
+from support.lanes import Doorway
 from support.report_server import ReportServer
 from support.typist import Typist
 from support.xvfb import Xvfb
@@ -80,6 +85,57 @@ def test_a_press_is_told_with_the_keys_held_but_not_one_from_before_an_episode(
     program.drop_keys()
     assert program.latch.take() == {C}
     program.window.close()
+
+
+class Stepped:
+    """An episode of one frame, which earns five points."""
+
+    episode = 1
+    over = False
+
+    def play(self, events: Sequence[Event], frames: int) -> kit.Outcome:
+        self.over = True
+        return kit.Outcome(5.0, terminated=True, reason="won")
+
+    def see(self) -> kit.Seen:
+        return kit.Seen(np.zeros((2, 2, 1), np.uint8))
+
+
+class Steppable(Toy):
+    """The toy, in lockstep where it is asked for that."""
+
+    def reset(self, request: Reset) -> None:
+        super().reset(request)
+        self.lockstep.begin(Stepped() if request.clock == "lockstep" else None)
+
+
+def test_steps_are_played_between_requests_and_keys(
+    display: Xvfb, daemon: ReportServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PLURIVERSE_SOCKET", str(daemon.path))
+    with Doorway(tmp_path) as doorway:
+        monkeypatch.setenv("PLURIVERSE_LANE", str(doorway.path))
+        reporter = kit.Reporter.from_environment()
+        daemon.accept()
+        program = Steppable(reporter)
+        running = threading.Thread(target=program.run)
+        running.start()
+        daemon.send(replace(RESET, clock="lockstep"))
+        agent = doorway.open_lane()
+        agent.hear_first()
+        agent.step(1)
+        answer, _ = agent.hear_step(1)
+        assert (answer.reward, answer.terminated, answer.info) == (5.0, True, {"reason": "won"})
+        daemon.send(RESET)
+        agent.step(2)
+        assert "episode" in agent.hear_error()
+        daemon.send(Stop())
+        running.join()
+        program.window.close()
+        reporter.close()
+        for each in program.lockstep.waits_on:
+            each.close()
+    assert [told for told in program.told if told != "attend"] == [replace(RESET, clock="lockstep"), RESET]
 
 
 def test_failure_is_said_and_is_the_exit_status(

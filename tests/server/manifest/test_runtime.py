@@ -65,6 +65,7 @@ def test_least_manifest_has_the_defaults_that_are_documented(tmp_path: Path) -> 
     assert manifest.program is not None
     assert manifest.program.ready.timeout_s == 10
     assert manifest.program.frozen_after_s == 4
+    assert manifest.program.clock == ["realtime"]
     assert manifest.reset.by == "report"
     assert manifest.time_limit is None
     assert manifest.envs[0].model_extra == {"level": 3}
@@ -118,6 +119,16 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
             "[program]",
             "metadata = {x = 0, y = 767}\n[program]",
             "runtime: the metadata block, 6x2 at (0, 767), isn't on the screen of 1024x768",
+        ),
+        ("[program]", '[program]\nclock = "lockstep"', "program.clock: input should be a valid list, got 'lockstep'"),
+        ("[program]", '[program]\nclock = ["fast"]', "program.clock[0]: input should be 'realtime' or 'lockstep'"),
+        *(
+            (
+                "[program]",
+                f"[program]\nclock = {clock}",
+                "program.clock: expected each but once, and realtime among them",
+            )
+            for clock in ([], ["lockstep"], ["realtime", "realtime"])
         ),
         ("[program]", "[program]\nfrozen_after_s = inf", "program.frozen_after_s: input should be"),
         ("[program]", '[program]\nready = {report = "go"}', "program.ready.report: input should be 'ready', got 'go'"),

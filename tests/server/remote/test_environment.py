@@ -458,6 +458,102 @@ async def test_part_of_the_screen_that_an_episode_draws_on_is_described_while_it
         assert (await agent.hear_method("v0.env.describe", env_state="running"))["body"]["picture"] == [0, 0, 160, 210]
 
 
+# ── lockstep ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+BOTH_CLOCKS = {"clock": '["realtime", "lockstep"]'}
+
+
+async def test_clocks_are_described_where_there_are_several(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
+        process = await served.running()
+        body = (await agent.hear())["body"]
+        assert (body["clock"], body["clocks"]) == ("realtime", ["realtime", "lockstep"])
+        assert (body["frame_time"], body["lockstep"]) == (1 / 50, "exact")
+        await agent.reset("toy.First-v0", clock="lockstep", fps=10)
+        assert (await process.begin()).clock == "lockstep"
+        body = (await agent.hear_method("v0.env.describe", env_state="running", clock="lockstep"))["body"]
+        assert (body["clock"], body["frame_time"]) == ("lockstep", 0.1)
+
+
+async def test_lockstep_is_refused_where_there_is_none(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        body = (await agent.hear())["body"]
+        assert not {"clocks", "frame_time", "lockstep"} & body.keys()
+        reply = await agent.hear_reply(await agent.reset("toy.Second-v0", clock="lockstep"))
+        assert reply["method"] == "v0.reply.error"
+        assert reply["body"]["message"] == "toy.Second-v0 is played in real time alone"
+        assert served.episode_id == 1
+        reply = await agent.hear_reply(await agent.reset("toy.First-v0", clock="realtime"))
+        assert reply["method"] == "v0.reply.env.reset"
+
+
+async def test_lockstep_lasts_until_a_reset_does_not_ask_for_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served:
+        process = await served.running()
+        async with served.agent() as agent:
+            await agent.reset("toy.First-v0", clock="lockstep")
+            asked = await process.begin()
+            assert asked.clock == "lockstep"
+            await agent.hear_method("v0.env.describe", env_state="running", clock="lockstep")
+            process.report(Done(asked.episode))
+            assert (await process.begin()).clock == "lockstep"
+            await agent.reset("toy.First-v0", leaving=str(served.episode_id))
+            assert (await process.begin()).clock == "realtime"
+            await agent.reset("toy.First-v0", clock="lockstep")
+            assert (await process.begin()).clock == "lockstep"
+        # The next agent knows nothing of it.
+        async with served.agent() as agent:
+            await agent.reset("toy.First-v0")
+            assert (await process.begin()).clock == "realtime"
+            await agent.hear_method("v0.env.describe", env_state="running", clock="realtime")
+
+
+async def test_an_episode_under_way_is_not_joined_by_who_asks_for_another_clock(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
+        await served.toy.process()
+        episodes = [
+            (await agent.hear_reply(await agent.reset("toy.First-v0", **body)))["headers"]["episode_id"]
+            for body in ({}, {"clock": "lockstep"}, {"clock": "lockstep"}, {"clock": "realtime"}, {})
+        ]
+        assert episodes == ["1", "2", "2", "3", "3"]
+
+
+async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.Short-v0", clock="lockstep")
+        asked = await process.begin()
+        assert asked.time_limit_s == 0.3
+        await agent.hear_method("v0.env.describe", env_state="running", env_id="toy.Short-v0")
+        # Three heartbeats, one a second.
+        for _ in range(3):
+            body = (await agent.hear_method("v0.env.reward"))["body"]
+            assert body["done"] is False
+        assert served.episode_id == asked.episode
+        await agent.reset("toy.Short-v0")
+        assert (await process.begin()).time_limit_s is None
+        last = await agent.hear_method("v0.env.reward", done=True)
+        while last["headers"]["episode_id"] != "3":
+            last = await agent.hear_method("v0.env.reward", done=True)
+        assert last["body"]["info"]["reason"] == "time limit"
+
+
+async def test_a_program_that_is_killed_in_lockstep_truncates_the_episode_and_the_next_is_in_lockstep(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.First-v0", clock="lockstep")
+        await process.begin()
+        await agent.hear_method("v0.env.describe", env_state="running", clock="lockstep")
+        os.kill(process.pid, signal.SIGKILL)
+        last = await agent.hear_method("v0.env.reward", done=True)
+        assert last["body"]["truncated"] is True
+        assert last["body"]["info"]["reason"] == "program killed by SIGKILL"
+        assert (await (await served.toy.process()).begin()).clock == "lockstep"
+
+
 # ── who listens ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -76,7 +76,7 @@ class SteppedEpisode(ABC):
             if self.turn_keys is None:
                 outcomes.append(self._step(self._latch.take()))
             self._frames += 1
-            if not self.over and self._frames == self._limit:
+            if not self.over and self._limit is not None and self._frames >= self._limit:
                 self.over = True
                 outcomes.append(Outcome(0.0, truncated=True, reason=TIME_LIMIT))
         last = outcomes[-1] if outcomes else Outcome(0.0)

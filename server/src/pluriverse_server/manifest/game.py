@@ -47,6 +47,14 @@ class LimitsTable(Table):
     memory_mib: Annotated[int, Field(ge=16, le=1048576)] = 4096
 
 
+def _has_real_time(clocks: list[str]) -> None:
+    if "realtime" not in clocks or len(clocks) > len(set(clocks)):
+        raise ValueError("expected each but once, and realtime among them: agents that don't ask for a clock get that")
+
+
+Clocks = Annotated[list[Literal["realtime", "lockstep"]], checked(_has_real_time)]
+
+
 class ProgramTable(Table):
     """How the program is started. A program that reported frames and stops for ``frozen_after_s`` is replaced.
 
@@ -61,7 +69,7 @@ class ProgramTable(Table):
     home: Name | None = None
     env: dict[str, str] = {}
     network: bool = False
-    clock: Annotated[list[Literal["realtime", "lockstep"]], Field(min_length=1, max_length=2)] = ["realtime"]
+    clock: Clocks = ["realtime"]
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()
 
