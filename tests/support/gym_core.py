@@ -23,27 +23,28 @@ DEADLINE_S: Final = 20.0
 class Player:
     """The running program, a keyboard, and the daemon's end of its socket."""
 
-    def __init__(self, display: Xvfb, runtime: Path, folder: Path) -> None:
+    def __init__(self, display: Xvfb, runtime: Path, folder: Path, **environment: str) -> None:
         self.display = display
         self.daemon = ReportServer(folder)
         self.keyboard = Typist(display.name)
         self.process = subprocess.Popen(
             [sys.executable, "main.py"],
             cwd=runtime,
-            env={**display.environment, "PLURIVERSE_SOCKET": str(self.daemon.path)},
+            env={**display.environment, "PLURIVERSE_SOCKET": str(self.daemon.path), **environment},
             stderr=subprocess.PIPE,
             text=True,
         )
         self.daemon.accept()
-        self._episode = 0
+        # The last episode's.
+        self.number: int = 0
 
     def reset(self, env: str, seed: int = 1, fps: float = 60.0) -> int:
         """Begin an episode and wait until it runs; its number."""
-        self._episode += 1
-        self.daemon.send(Reset(self._episode, env, seed, fps))
-        while self.daemon.expect(Ready, timeout_s=DEADLINE_S).episode != self._episode:
+        self.number += 1
+        self.daemon.send(Reset(self.number, env, seed, fps))
+        while self.daemon.expect(Ready, timeout_s=DEADLINE_S).episode != self.number:
             pass
-        return self._episode
+        return self.number
 
     def metadata(self) -> Metadata:
         """What the block on the screen says now; it must be there."""

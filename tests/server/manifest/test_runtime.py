@@ -126,7 +126,7 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
             (
                 "[program]",
                 f"[program]\nclock = {clock}",
-                "program.clock: expected each but once, and realtime among them",
+                "program.clock: expected each but once, and realtime",
             )
             for clock in ([], ["lockstep"], ["realtime", "realtime"])
         ),

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ async def lanes(tmp_path: Path) -> AsyncIterator[LaneSocket]:
 
 
 @contextlib.asynccontextmanager
-async def program(lanes: LaneSocket) -> AsyncIterator[socket.socket]:
+async def program(lanes: LaneSocket) -> AsyncGenerator[socket.socket]:
     """A program that has connected, and that the daemon has noticed."""
     with socket.socket(socket.AF_UNIX) as end:
         end.settimeout(20)

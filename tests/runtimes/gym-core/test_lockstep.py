@@ -1,0 +1,342 @@
+"""Episodes in lockstep: the program in a real process on a real X server, stepped over a lane."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.messages import StepReply
+from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Report, Reset, Reward, Text
+from support.gym_core import Player
+from support.lanes import Doorway, LaneAgent
+from support.xvfb import Xvfb
+
+RUNTIME = Path(__file__).parents[3] / "runtimes" / "gym-core"
+LEFT, UP, RIGHT, DOWN, Z, C = 0xFF51, 0xFF52, 0xFF53, 0xFF54, ord("z"), ord("c")
+
+
+def tap(*keysyms: int) -> list[Event]:
+    """Press and release keys, one after the other."""
+    return [KeyEvent(keysym, down) for keysym in keysyms for down in (True, False)]
+
+
+class Stepper(Player):
+    """The program with a lane, and the agent on it."""
+
+    def __init__(self, display: Xvfb, folder: Path, doorway: Doorway) -> None:
+        super().__init__(display, RUNTIME, folder, PLURIVERSE_LANE=str(doorway.path))
+        self.agent: LaneAgent = doorway.open_lane()
+        self.ready: Ready | None = None
+        self._n = 0
+
+    def begin(
+        self, env: str, seed: int = 1, *, fps: float = 60.0, time_limit_s: float | None = None
+    ) -> NDArray[np.uint8]:
+        """Begin an episode; its first frame."""
+        self.number += 1
+        self.daemon.send(Reset(self.number, f"gym-core.{env}", seed, fps, clock="lockstep", time_limit_s=time_limit_s))
+        self.ready = self.daemon.expect(Ready)
+        heard = self.agent.hear_first()
+        assert heard.headers.episode_id == self.number == self.ready.episode
+        return heard.pixels
+
+    def step(self, *events: Event, frames: int = 1) -> tuple[StepReply, NDArray[np.uint8]]:
+        """Take a step; its answer and picture."""
+        self._n += 1
+        self.agent.step(self._n, frames, events, self.number)
+        return self.agent.hear_step(self._n)
+
+
+def observed(stepped: tuple[StepReply, NDArray[np.uint8]]) -> list[float]:
+    """The structured observation of a step's answer."""
+    assert stepped[0].observation is not None
+    return stepped[0].observation
+
+
+@pytest.fixture
+def doorway(tmp_path: Path) -> Iterator[Doorway]:
+    with Doorway(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def stepper(display: Xvfb, tmp_path: Path, doorway: Doorway) -> Iterator[Stepper]:
+    made = Stepper(display, tmp_path, doorway)
+    yield made
+    made.close()
+
+
+def played(stepper: Stepper, env: str, seed: int, steps: int) -> list[tuple[object, bytes]]:
+    """All that is seen of an episode in which the same keys are pressed each time."""
+    chosen = random.Random(5)
+    seen: list[tuple[object, bytes]] = [(None, stepper.begin(env, seed).tobytes())]
+    for _ in range(steps):
+        key, down = chosen.choice((LEFT, UP, RIGHT, DOWN, Z)), chosen.random() < 0.6
+        answer, pixels = stepper.step(KeyEvent(key, down), frames=chosen.randint(1, 4))
+        seen.append(((answer.reward, answer.done, answer.text, answer.observation, answer.info), pixels.tobytes()))
+        if answer.done:
+            break
+    return seen
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        "PongDeterministic-v3",
+        "Breakout-v0",
+        "BreakoutSync-v3",
+        "CartPoleLowD-v0",
+        "CartPoleSync-v0",
+        "LunarLander-v3",
+        "FrozenLake-v1",
+        "MiniGrid-Empty-5x5-v0",
+    ],
+)
+def test_same_seed_and_keys_give_the_same_episode_to_the_pixel(stepper: Stepper, env: str) -> None:
+    first = played(stepper, env, 3, 60)
+    played(stepper, "SpaceInvaders-v0", 1, 5)
+    assert played(stepper, env, 3, 60) == first
+    assert len({pixels for _, pixels in first}) > 3
+
+
+def test_another_program_gives_the_same(display: Xvfb, doorway: Doorway, stepper: Stepper, tmp_path: Path) -> None:
+    first = played(stepper, "SeaquestDeterministic-v0", 3, 40)
+    (tmp_path / "other").mkdir()
+    with Doorway(tmp_path / "other") as another:
+        other = Stepper(display, tmp_path / "other", another)
+        assert played(other, "SeaquestDeterministic-v0", 3, 40) == first
+        other.close()
+
+
+def test_time_stands_still_and_costs_nothing_while_the_agent_thinks(stepper: Stepper) -> None:
+    stepper.begin("PongDeterministic-v3")
+    stepper.step(frames=30)
+    shown = stepper.daemon.expect(Frame)
+    while shown.frames < 30:
+        shown = stepper.daemon.expect(Frame)
+    before = cpu_ticks(stepper.process.pid)
+    picture = stepper.display.pixels()
+    time.sleep(1)
+    assert cpu_ticks(stepper.process.pid) == before
+    assert np.array_equal(stepper.display.pixels(), picture)
+    with pytest.raises(TimeoutError):
+        stepper.daemon.next(0.01)
+    answer, _ = stepper.step()
+    assert not answer.done
+
+
+def cpu_ticks(pid: int) -> int:
+    """How much CPU a process has used, in hundredths of a second."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_frames_of_one_step_are_those_of_several(stepper: Stepper) -> None:
+    stepper.begin("Breakout-v3", 4)
+    singles = [stepper.step(*(tap(Z) if n == 0 else ())) for n in range(12)]
+    stepper.begin("Breakout-v3", 4)
+    answer, pixels = stepper.step(*tap(Z), frames=12)
+    assert np.array_equal(pixels, singles[-1][1])
+    assert answer.reward == sum(single.reward for single, _ in singles)
+
+
+def test_a_key_stays_down_until_it_is_released_and_a_tap_counts_for_one_frame(stepper: Stepper) -> None:
+    def pushes(*steps: list[Event]) -> list[bool]:
+        stepper.begin("CartPoleLowD-v0", 3)
+        speeds = [observed(stepper.step(*events))[1] for events in ([], *steps)]
+        return [after > before for before, after in itertools.pairwise(speeds)]
+
+    assert pushes([KeyEvent(LEFT, True)], [], [KeyEvent(LEFT, False)]) == [False, False, True]
+    assert pushes(tap(LEFT), [], []) == [False, True, True]
+
+
+def test_keys_of_one_episode_are_not_down_in_the_next(stepper: Stepper) -> None:
+    first = played(stepper, "PongDeterministic-v3", 1, 20)
+    stepper.begin("PongDeterministic-v3", 1)
+    stepper.step(*(KeyEvent(key, True) for key in (UP, Z, LEFT)))
+    assert played(stepper, "PongDeterministic-v3", 1, 20) == first
+
+
+def test_keys_on_the_screen_move_nothing(stepper: Stepper) -> None:
+    first = played(stepper, "PongSync-v3", 1, 20)
+    stepper.begin("PongSync-v3", 1)
+    stepper.keyboard.tap(C, C, C)
+    stepper.keyboard.down(UP)
+    assert played(stepper, "PongSync-v3", 1, 20) == first
+    stepper.keyboard.up(UP)
+
+
+def test_events_that_a_game_has_no_use_for_are_passed_over(stepper: Stepper) -> None:
+    stepper.begin("PongDeterministic-v3", 1)
+    plain, expected = stepper.step(frames=3)
+    stepper.begin("PongDeterministic-v3", 1)
+    answer, pixels = stepper.step(
+        PointerEvent(5, 5, 1), JoystickEvent("JoystickAxisXEvent", 0.5), KeyEvent(0, True), frames=3
+    )
+    assert np.array_equal(pixels, expected)
+    assert answer.reward == plain.reward
+
+
+def test_a_turn_based_game_takes_a_step_for_each_of_its_keys_and_none_for_a_frame(stepper: Stepper) -> None:
+    first = stepper.begin("MiniGrid-Empty-5x5-v0")
+    still, pixels = stepper.step(frames=100)
+    assert (still.text, still.reward) == ("get to the green goal square", 0.0)
+    assert np.array_equal(pixels, first)
+    # Two forward, turn right, two forward: the goal.
+    answer, pixels = stepper.step(*tap(UP, UP, RIGHT, UP, UP, UP))
+    assert (answer.done, answer.terminated, answer.info["reason"]) == (True, True, "game over")
+    assert 0.9 < answer.reward < 1
+    assert not np.array_equal(pixels, first)
+
+
+def test_a_sync_environment_takes_a_step_for_each_frame(stepper: Stepper) -> None:
+    stepper.begin("CartPoleLowDSync-v0", 3)
+    stepped = stepper.step(*tap(C), frames=3)
+    assert stepped[0].reward == 3.0
+    assert len(observed(stepped)) == 4
+
+
+def test_the_time_limit_counts_the_programs_time(stepper: Stepper) -> None:
+    stepper.begin("PongDeterministic-v3", fps=60.0, time_limit_s=0.5)
+    answer, _ = stepper.step(frames=29)
+    assert not answer.done
+    answer, _ = stepper.step()
+    assert (answer.done, answer.terminated, answer.truncated, answer.info["reason"]) == (
+        True,
+        False,
+        True,
+        "time limit",
+    )
+    done = stepper.daemon.expect(Done)
+    assert (done.episode, done.terminated, done.truncated, done.reason) == (stepper.number, False, True, "time limit")
+
+
+def test_the_time_limit_ends_a_turn_based_game_too_and_within_a_step(stepper: Stepper) -> None:
+    stepper.begin("FrozenLake-v1", fps=60.0, time_limit_s=0.5)
+    answer, _ = stepper.step(frames=3600)
+    assert (answer.truncated, answer.info["reason"]) == (True, "time limit")
+
+
+def test_a_time_limit_below_a_frame_leaves_one(stepper: Stepper) -> None:
+    stepper.begin("PongDeterministic-v3", fps=60.0, time_limit_s=0.001)
+    answer, _ = stepper.step(frames=10)
+    assert (answer.truncated, answer.info["reason"]) == (True, "time limit")
+
+
+def test_a_games_own_limit_truncates(stepper: Stepper) -> None:
+    stepper.begin("MountainCar-v0", fps=60.0)
+    answer, _ = stepper.step(frames=3600)
+    assert (answer.reward, answer.truncated, answer.info["reason"]) == (-200.0, True, "time limit")
+
+
+def test_a_step_after_the_end_is_refused_and_the_next_episode_is_fine(stepper: Stepper) -> None:
+    stepper.begin("CartPole-v0")
+    answer, last = stepper.step(frames=3600)
+    assert answer.terminated
+    done = stepper.daemon.expect(Done)
+    assert (done.reward, done.terminated, done.reason) == (answer.reward, True, "game over")
+    stepper.agent.step(1, episode=stepper.number)
+    assert stepper.agent.hear_error() == f"episode {stepper.number} is over; a reset begins another"
+    assert np.array_equal(stepper.display.pixels(0, 0, last.shape[1], last.shape[0]), last)
+    stepper.begin("CartPole-v0")
+    assert stepper.step()[0].reward == 1.0
+
+
+@pytest.mark.parametrize(("env", "size"), [("PongDeterministic-v3", (160, 210)), ("CartPole-v0", (600, 400))])
+def test_who_watches_sees_the_last_frame(stepper: Stepper, env: str, size: tuple[int, int]) -> None:
+    first = stepper.begin(env)
+    assert stepper.ready is not None
+    assert stepper.ready.picture == (0, 0, *size)
+    assert np.array_equal(stepper.display.pixels(0, 0, *size), first)
+    pictures = [stepper.step(*tap(RIGHT))[1] for _ in range(5)]
+    shown = stepper.daemon.expect(Frame)
+    while shown.frames < 5:
+        shown = stepper.daemon.expect(Frame)
+    stepper.wait_for_clock(shown.at)
+    assert np.array_equal(stepper.display.pixels(0, 0, *size), pictures[-1])
+
+
+def test_who_watches_sees_no_more_frames_than_a_screen_shows(stepper: Stepper) -> None:
+    stepper.begin("PongDeterministic-v3")
+    began = time.monotonic()
+    for _ in range(200):
+        stepper.step()
+    shown = stepper.daemon.expect(Frame)
+    count = 1
+    while shown.frames < 200:
+        shown, count = stepper.daemon.expect(Frame), count + 1
+    assert count <= 60 * (time.monotonic() - began) + 2
+
+
+def test_the_daemon_hears_what_a_step_earned_once(stepper: Stepper) -> None:
+    stepper.begin("CartPoleLowD-v0")
+    stepper.step(frames=3)
+    stepper.step(frames=2)
+    heard: list[Report] = []
+    while sum(report.reward for report in heard if isinstance(report, Reward)) < 5:
+        heard.append(stepper.daemon.next())
+    assert [report.reward for report in heard if isinstance(report, Reward)] == [3.0, 2.0]
+    stepper.begin("MiniGrid-Empty-5x5-v0")
+    assert stepper.daemon.expect(Text, Observation) == Text(stepper.number, "get to the green goal square")
+
+
+def test_lives_are_told_with_each_frame_and_the_daemon_hears_of_changes(stepper: Stepper) -> None:
+    stepper.begin("Breakout-v3")
+    assert stepper.ready is not None
+    assert stepper.ready.info == {"lives": 5}
+    lives = [5]
+    while lives[-1] == 5:
+        answer, _ = stepper.step(*tap(Z), frames=10)
+        lives.append(answer.info["lives"])
+    assert lives[-1] == 4
+    while (report := stepper.daemon.expect(Reward)).info == {}:
+        pass
+    assert report.info == {"lives": 4}
+
+
+def test_two_steps_at_once_are_played_one_after_the_other(stepper: Stepper) -> None:
+    stepper.begin("SeaquestDeterministic-v3", 2)
+    expected = [stepper.step(frames=frames)[1] for frames in (3, 5)]
+    stepper.begin("SeaquestDeterministic-v3", 2)
+    for n, frames in ((1, 3), (2, 5)):
+        stepper.agent.step(n, frames)
+    for n, picture in zip((1, 2), expected, strict=True):
+        assert np.array_equal(stepper.agent.hear_step(n)[1], picture)
+
+
+def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_a_good_program(stepper: Stepper, doorway: Doorway) -> None:
+    first = played(stepper, "PongDeterministic-v3", 1, 20)
+    stepper.begin("PongDeterministic-v3")
+    stepper.agent.step(1, 200)
+    stepper.agent.close()
+    stepper.agent = doorway.open_lane()
+    # The lane shows where the episode is, which went on without its agent.
+    assert stepper.agent.hear_first().headers.episode_id == stepper.number
+    assert played(stepper, "PongDeterministic-v3", 1, 20) == first
+
+
+def test_a_program_that_dies_in_a_step_ends_the_lane(stepper: Stepper) -> None:
+    stepper.begin("PongDeterministic-v3")
+    stepper.process.send_signal(signal.SIGSTOP)
+    stepper.agent.step(1, 3600)
+    os.kill(stepper.process.pid, signal.SIGKILL)
+    assert stepper.agent.hear_end() is None
+
+
+def test_real_time_and_lockstep_take_turns(stepper: Stepper) -> None:
+    stepper.begin("PongDeterministic-v3")
+    stepper.reset("gym-core.PongDeterministic-v3")
+    assert [stepper.daemon.expect(Frame).frames for _ in range(3)] == [1, 2, 3]
+    stepper.agent.step(1)
+    assert "in real time" in stepper.agent.hear_error()
+    stepper.begin("PongDeterministic-v3")
+    assert not stepper.step()[0].done
