@@ -48,6 +48,7 @@ def test_the_picture_is_the_games_in_bgrx_however_late_its_colours_come(rom: str
         environment.frame()
         environment.draw(picture, 0, height)
         assert np.array_equal(picture[:, :, 2::-1], direct.getScreenRGB())
+        assert np.array_equal(environment.rgb(), direct.getScreenRGB())
         environment.step(fire)
         direct.act(joystick(fire))
 
@@ -66,6 +67,7 @@ def test_the_maximum_of_two_frames_shows_all_that_flickers(frameskip: int) -> No
         environment.draw(picture, 100, 210)
         pooled = np.maximum(*frames[-2:]) if len(frames) > 1 else frames[0]
         assert np.array_equal(picture[:, :, 2::-1], pooled)
+        assert np.array_equal(environment.rgb(), pooled)
         flickered = flickered or not np.array_equal(pooled, frames[-1])
         environment.step(keys)
         for _ in range(frameskip):

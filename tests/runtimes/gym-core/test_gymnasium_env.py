@@ -25,6 +25,7 @@ def test_an_environment_steps_and_draws_within_its_room(id_: str) -> None:
     picture = np.zeros((height, width, 4), np.uint8)
     environment.draw(picture, 0, height)
     assert picture.any()
+    assert np.array_equal(environment.rgb(), picture[:, :, 2::-1])
     environment.close()
 
 
