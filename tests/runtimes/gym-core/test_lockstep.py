@@ -123,6 +123,7 @@ def test_time_stands_still_and_costs_nothing_while_the_agent_thinks(stepper: Ste
     shown = stepper.daemon.expect(Frame)
     while shown.frames < 30:
         shown = stepper.daemon.expect(Frame)
+    stepper.wait_for_clock(shown.at)
     before = cpu_ticks(stepper.process.pid)
     picture = stepper.display.pixels()
     time.sleep(1)
@@ -243,10 +244,11 @@ def test_a_step_after_the_end_is_refused_and_the_next_episode_is_fine(stepper: S
     stepper.begin("CartPole-v0")
     answer, last = stepper.step(frames=3600)
     assert answer.terminated
-    done = stepper.daemon.expect(Done)
+    shown, done = stepper.daemon.expect(Frame), stepper.daemon.expect(Done)
     assert (done.reward, done.terminated, done.reason) == (answer.reward, True, "game over")
     stepper.agent.step(1, episode=stepper.number)
     assert stepper.agent.hear_error() == f"episode {stepper.number} is over; a reset begins another"
+    stepper.wait_for_clock(shown.at)
     assert np.array_equal(stepper.display.pixels(0, 0, last.shape[1], last.shape[0]), last)
     stepper.begin("CartPole-v0")
     assert stepper.step()[0].reward == 1.0
