@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import select
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -35,6 +34,8 @@ class _Game:
 
     phase: Phase = Phase.NEW
     lane: LaneConnection | None = None
+    # Why the last lane broke.
+    fault: str = ""
     episode_id: int = 0
     # The episode that begins: its number once the remote has granted it.
     granted: int | None = None
@@ -76,14 +77,11 @@ class LockstepCore(Core):
         del vnc, whole
         self._screen = (*size, 3)
         left, top, width, height = self._box = self.described.picture or (0, 0, size[1], size[0])
-        crop = options.crop
-        if crop is not None:
-            x, y, across, down = crop
-            crop = (x - left, y - top, across, down)
-            if min(crop) < 0 or x - left + across > width or y - top + down > height:
+        if options.crop is not None:
+            x, y, across, down = options.crop
+            if x < left or y < top or x + across > left + width or y + down > top + height:
                 raise ConfigurationError(f"crop is {options.crop}; in lockstep it has to be within {self._box}")
-        # Of what comes on lanes; actions are in pixels of the screen.
-        self.pictures = Pictures(PictureOptions(crop, options.size, options.grey), (0, 0, width, height))
+        self.pictures = Pictures(options, self._box, origin=(left, top))
         return np.zeros((height, width, 3), np.uint8)
 
     def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
@@ -93,6 +91,8 @@ class LockstepCore(Core):
         self._games = [_Game() for _ in range(self.n)]
         self._poll = select.poll()
         self._by_descriptor: dict[int, int] = {}
+        _, _, width, height = self._box
+        self._shape = (height, width, 3)
 
     def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
         game = self._games[index]
@@ -107,21 +107,30 @@ class LockstepCore(Core):
     def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
         for index, each in events.items():
             game, last = self._games[index], self._results[index]
-            assert game.lane is not None
             game.phase = Phase.STEPPING
-            game.lane.step(last.elapsed + 1, each, self._frames, game.episode_id)
+            # A remote that was lost while the agent was thinking is noticed in a moment.
+            if game.lane is not None:
+                game.lane.step(last.elapsed + 1, each, self._frames, game.episode_id)
+                self._drop_broken(index, game.lane)
 
     def _look(self, timeout_s: float) -> None:
+        ready = len(self._ready)
         resetting = [index for index in self._waiting if self._games[index].phase is Phase.RESETTING]
-        if resetting:
-            self.env.changed(resetting, min(timeout_s, LOOK_S) if len(resetting) == len(self._waiting) else 0.0)
-            for index in resetting:
-                self._look_for_episode(index)
-            timeout_s = min(timeout_s, LOOK_S) if self._ready else 0.0
+        asked = [index for index in resetting if self._games[index].granted is None]
+        if asked:
+            # Their rewarder connections ring a bell, which lanes don't.
+            self.env.changed(asked, min(timeout_s, LOOK_S) if len(asked) == len(self._waiting) else 0.0)
+        for index in resetting:
+            self._look_for_episode(index)
+        if len(self._ready) > ready or len(asked) == len(self._waiting):
+            timeout_s = 0.0
+        elif asked:
+            timeout_s = min(timeout_s, LOOK_S)
         for descriptor, _ in self._poll.poll(1000 * timeout_s):
             self._take_arrived(self._by_descriptor[descriptor])
         for index in [index for index in self._waiting if self._games[index].phase is Phase.STEPPING]:
-            self._note_loss(index)
+            if self._games[index].lane is None:
+                self._lose(index, self._games[index].fault)
 
     def _look_for_episode(self, index: int) -> None:
         """See whether the remote has granted the episode that was asked for, and has a lane."""
@@ -131,18 +140,19 @@ class LockstepCore(Core):
             if outcome.observation is None or outcome.episode_id is None:
                 return
             game.granted = outcome.episode_id
-        if (game.lane is None or game.lane.error is not None) and not self._open_lane(index):
+        if game.lane is None and not self._open_lane(index):
             # The remote has just been lost, which the next look notices, or begins another episode.
             game.granted = None
             return
         self._take_arrived(index)
-        if game.first is not None and game.first.episode_id >= game.granted:
+        if game.lane is None:
+            game.granted = None
+        elif game.first is not None and game.first.episode_id >= game.granted:
             self._first(index, game.first)
 
     def _open_lane(self, index: int) -> bool:
         """Connect to where steps are taken; return False if the remote has none at the moment."""
         game = self._games[index]
-        self._drop_lane(game)
         try:
             lane = game.lane = self.env.open_lane(index)
         except RemoteUnavailable:
@@ -151,30 +161,36 @@ class LockstepCore(Core):
         self._by_descriptor[lane.fileno()] = index
         return True
 
-    def _drop_lane(self, game: _Game) -> None:
-        if game.lane is not None:
-            for descriptor in [each for each, index in self._by_descriptor.items() if self._games[index] is game]:
-                self._poll.unregister(descriptor)
-                del self._by_descriptor[descriptor]
-            game.lane.close()
-            game.lane = None
-
     def _take_arrived(self, index: int) -> None:
         """Take in what has come on a lane."""
         game = self._games[index]
-        while game.lane is not None and (arrived := game.lane.take()) is not None:
+        if game.lane is None:
+            return
+        for arrived in game.lane.take():
+            if arrived.pixels is not None and arrived.pixels.shape != self._shape:
+                game.lane.fail(f"its picture is {arrived.pixels.shape}, expected {self._shape}")
+                break
+            # What is of an episode that was left is for nobody.
+            awaited = game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id
             match arrived.message:
                 case FirstFrame():
                     game.first = arrived
-                case StepReply() if game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id:
+                case StepReply() if awaited:
                     self._stepped(index, arrived, arrived.message)
-                    # Another look at the socket would find nothing.
-                    return
-                case ErrorReply(message) if game.phase is Phase.STEPPING:
+                case ErrorReply(message) if awaited:
                     self._lose(index, f"the step was refused: {message}")
                 case _:
-                    # Of an episode that was left.
                     pass
+        self._drop_broken(index, game.lane)
+
+    def _drop_broken(self, index: int, lane: LaneConnection) -> None:
+        game = self._games[index]
+        if lane.error is not None:
+            game.fault = str(lane.error)
+            self._poll.unregister(lane)
+            del self._by_descriptor[lane.fileno()]
+            lane.close()
+            game.lane = game.first = None
 
     def _first(self, index: int, arrived: Arrived) -> None:
         game, first = self._games[index], arrived.message
@@ -219,15 +235,9 @@ class LockstepCore(Core):
             ),
         )
 
-    def _note_loss(self, index: int) -> None:
-        lane = self._games[index].lane
-        if lane is None or lane.error is not None:
-            self._lose(index, str(lane.error) if lane is not None else "the remote is away")
-
     def _lose(self, index: int, why: str) -> None:
         """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
         game, last = self._games[index], self._results[index]
-        self._drop_lane(game)
         game.phase, game.remote_ended = Phase.ENDED, False
         outcome = Outcome(done=True, truncated=True, error=why, episode_id=game.episode_id)
         self._answer(
@@ -245,7 +255,7 @@ class LockstepCore(Core):
         )
 
     def _outcome(self, game: _Game, info: Mapping[str, Any]) -> Outcome:
-        return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info), picture_at=time.time())
+        return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info))
 
 
 def make_core(

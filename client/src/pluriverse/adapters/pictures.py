@@ -52,13 +52,21 @@ class Pictures:
     ``ready``: the VNC driver makes them, and ``make`` returns them as they are.
     """
 
-    def __init__(self, options: PictureOptions, box: tuple[int, int, int, int], *, ready: bool = False) -> None:
-        """``box``: x, y, width and height of what the environment draws on."""
+    def __init__(
+        self,
+        options: PictureOptions,
+        box: tuple[int, int, int, int],
+        *,
+        ready: bool = False,
+        origin: tuple[int, int] = (0, 0),
+    ) -> None:
+        """``box``: x, y, width and height of what the environment draws on; ``origin``: where what is cut begins."""
         self.ready: bool = ready
         self.box: tuple[int, int, int, int] = options.crop or box
         self._options = options
-        _, _, width, height = self.box
-        self._spec = PictureSpec(Region(*self.box), options.size, grey=options.grey)
+        x, y, width, height = self.box
+        crop = Region(x - origin[0], y - origin[1], width, height)
+        self._spec = PictureSpec(crop, options.size, grey=options.grey)
         self.shape: tuple[int, int, int] = (*(options.size or (height, width)), 1 if options.grey else 3)
 
     def asked_of(self, vnc: VncOptions) -> VncOptions:

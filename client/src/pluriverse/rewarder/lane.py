@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import logging
 import socket
+import struct
 import time
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,6 +30,11 @@ from .connection import Credentials
 
 # A remote in the same building answers within a millisecond; one that takes longer is frozen or out of reach.
 CONNECT_S: Final = 10.0
+
+# A remote that takes nothing for so long is given up: all others wait meanwhile.
+SEND_S: Final = 10.0
+
+_SEND_TIMEOUT: Final = struct.pack("ll", int(SEND_S), 0)
 
 # Screens of RFB have at most this many bytes in three channels, with room for what is said beside.
 MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
@@ -58,7 +63,7 @@ class LaneConnection:
         self._socket = connection
         self._protocol = protocol
         self._message_ids = itertools.count(1)
-        self._arrived: deque[Arrived] = deque()
+        self._arrived: list[Arrived] = []
 
     @classmethod
     def open(cls, credentials: Credentials) -> LaneConnection:
@@ -76,6 +81,7 @@ class LaneConnection:
             raise RemoteUnavailable(f"the remote at {name} can't be reached: {error}") from error
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _SEND_TIMEOUT)
             made = cls(name, connection, protocol)
             made._shake_hands(credentials)
             # With a time limit of Python's, reads without waiting would wait.
@@ -94,30 +100,27 @@ class LaneConnection:
 
     def step(self, n: int, events: Sequence[Event], frames: int, episode_id: int) -> None:
         """Ask for a step; its answer is a ``StepReply``, or an ``ErrorReply``. A broken lane is an ``error``."""
+        if self.error is not None:
+            return
         headers = Headers(next(self._message_ids), time.time(), episode_id)
         self._protocol.send_text(encode(AgentStep(n, frames, tuple(events)), headers).encode())
         self._flush()
 
-    def take(self) -> Arrived | None:
-        """Return the next message that has come; None: there is none, or the lane has broken."""
-        while not self._arrived and self.error is None:
-            try:
-                data = self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                return None
-            except OSError as error:
-                self._fail(printable(str(error)))
-                break
-            if not data:
-                self._fail("it hung up")
-                break
-            self._protocol.receive_data(data)
-            self._read()
-        return self._arrived.popleft() if self._arrived else None
+    def take(self) -> list[Arrived]:
+        """Return the messages that have come, without waiting; of a lane that has broken those before it did."""
+        if self.error is None:
+            self._receive()
+        arrived, self._arrived = self._arrived, []
+        return arrived
+
+    def fail(self, why: str) -> None:
+        """Use it no more."""
+        if self.error is None:
+            self.error = RemoteFailed(f"the steps of the remote at {self.name} broke off: {why}")
 
     def close(self) -> None:
         """Hang up; may be called repeatedly."""
-        self._fail("it was closed")
+        self.fail("it was closed")
         self._socket.close()
 
     def _shake_hands(self, credentials: Credentials) -> None:
@@ -126,7 +129,9 @@ class LaneConnection:
             request.headers[name] = value
         self._protocol.send_request(request)
         self._flush()
+        deadline = time.monotonic() + CONNECT_S
         while self._protocol.state is State.CONNECTING:
+            self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
             data = self._socket.recv(READ_BYTES)
             if data:
                 self._protocol.receive_data(data)
@@ -142,13 +147,25 @@ class LaneConnection:
             if self._protocol.handshake_exc is not None:
                 raise self._protocol.handshake_exc
 
-    def _read(self) -> None:
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self.fail(printable(str(error)))
+            return
+        if not data:
+            self.fail("it hung up")
+            return
+        self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if isinstance(event, Frame):
                 self._note(event)
         self._flush()
         if self._protocol.state is not State.OPEN:
-            self._fail(printable(str(self._protocol.close_exc)))
+            said = self._protocol.parser_exc or self._protocol.close_rcvd
+            self.fail(f"it hung up: {printable(str(said))}")
 
     def _note(self, frame: Frame) -> None:
         if frame.opcode is Opcode.CLOSE or frame.opcode is Opcode.PING or frame.opcode is Opcode.PONG:
@@ -156,7 +173,7 @@ class LaneConnection:
         try:
             envelope, pixels = lane.unpack(bytes(frame.data))
         except ProtocolError as error:
-            self._fail(f"it broke the protocol: {printable(str(error))}")
+            self.fail(f"it broke the protocol: {printable(str(error))}")
             return
         self._arrived.append(_arrived(envelope, pixels))
 
@@ -166,11 +183,7 @@ class LaneConnection:
                 if data:
                     self._socket.sendall(data)
         except OSError as error:
-            self._fail(printable(str(error)))
-
-    def _fail(self, why: str) -> None:
-        if self.error is None:
-            self.error = RemoteFailed(f"the steps of the remote at {self.name} broke off: {why}")
+            self.fail(printable(str(error)))
 
 
 def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:

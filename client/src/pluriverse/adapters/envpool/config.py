@@ -50,7 +50,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "render_camera_id": "a remote has one screen and no cameras",
 }
 
-# What ``connection`` may have: options of ``pluriverse.make``.
+# What ``connection`` may have: ``clock``, and options of ``pluriverse.make``.
 CONNECTION: Final = (
     "start_timeout_s",
     "replace_on_crash",
