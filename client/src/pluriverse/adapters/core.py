@@ -104,6 +104,11 @@ class Core:
         """The number of environments."""
         return self.env.n
 
+    @property
+    def exact(self) -> bool:
+        """Whether the same seed and actions give the same frames and rewards."""
+        return False
+
     def phase(self, index: int) -> Phase:
         """Return what an environment is waiting for."""
         return self._players[index].phase

@@ -51,6 +51,11 @@ class LockstepCore(Core):
     pictures are what the environment draws on, or ``crop`` within it.
     """
 
+    @property
+    def exact(self) -> bool:
+        """Whether the same seed and actions give the same frames and rewards; the remote says so."""
+        return self.described.lockstep == "exact"
+
     def phase(self, index: int) -> Phase:
         """Return what an environment is waiting for."""
         return self._games[index].phase

@@ -25,7 +25,8 @@ def gymnasium_spec(env_id: str) -> EnvSpec:
     """Return what Gymnasium needs to make an environment; it can be pickled and written as JSON.
 
     The environment is ``nondeterministic``: time goes on while an agent thinks, so that the same actions come at other
-    frames. Gymnasium's wrappers for time limits and for steps before a reset are left out: the remote does both.
+    frames. One that is made with ``clock="lockstep"`` says in its own spec whether it is. Gymnasium's wrappers for time
+    limits and for steps before a reset are left out: the remote does both.
     """
     from gymnasium.envs.registration import EnvSpec
 

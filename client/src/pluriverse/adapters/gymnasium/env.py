@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import gymnasium
+from gymnasium.envs.registration import EnvSpec
 
 from pluriverse import validation
 from pluriverse.adapters.core import Core
@@ -16,7 +17,7 @@ from pluriverse.remotes import RemoteManager
 
 from .atari import Ale, frameskip_of, is_atari
 from .gym_spaces import action_space, observation_space
-from .shared import RENDER_MODES, Renderer, drawn_seed, open_core
+from .shared import RENDER_MODES, Renderer, drawn_seed, open_core, spec_of
 
 RESET_OPTIONS: Final = {"join"}
 
@@ -32,6 +33,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     """
 
     ale: Ale
+    _spec: EnvSpec | None = None
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012 - Gymnasium declares it so
 
     def __init__(
@@ -40,7 +42,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         *,
         remotes: int | str | RemoteManager | None = 1,
         render_mode: str | None = None,
-        measured: Measured = "full",
+        measured: Measured | None = None,
         **options: Any,
     ) -> None:
         """Start or find the remote; blocks until it is there.
@@ -50,7 +52,8 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             remotes: one, as in ``pluriverse.make``: ``1``, ``"local:1"``, ``"vnc://host:5900+15900?password=…"``.
             render_mode: ``"human"``, ``"rgb_array"`` or None.
             measured: "full": ``info`` has lags, counts, ids, states and what the program reports, as they come. True:
-                numbers only, the same keys at every step, as in vectors. False: only what the program reports.
+                numbers only, the same keys at every step, as in vectors. False: only what the program reports. None:
+                "full", and in lockstep, where there are no lags, False.
             options: see ``shared.open_core``: ``actions`` ("auto", "discrete", "keys", "pointer" or "events"),
                 ``size``, ``grey``, ``crop``, ``frame_skip``, ``fps``, ``max_episode_steps``, ``vnc``, …
 
@@ -58,6 +61,8 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: the remote could not be started or reached.
         """
+        if measured is None:
+            measured = False if options.get("clock") == "lockstep" else "full"
         self._measured: Measured = check_measured(measured)
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
@@ -75,6 +80,17 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self.core.fps / options.get("frame_skip", 1)}
         self.observation_space: gymnasium.Space[Any] = observation_space(self.core)
         self.action_space: gymnasium.Space[Any] = action_space(self.core.actions)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What it was made of; in lockstep not ``nondeterministic``, where the remote is exact."""
+        return self._spec
+
+    @spec.setter
+    def spec(  # pyright: ignore[reportIncompatibleVariableOverride] - Gymnasium sets it
+        self, spec: EnvSpec | None
+    ) -> None:
+        self._spec = spec_of(self.core, spec)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode, wait for its first frame, and return ``(observation, info)``.

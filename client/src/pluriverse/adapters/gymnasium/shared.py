@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
 from pluriverse import remotes as remotes_module
@@ -62,6 +64,11 @@ def open_core(
             f"vector of them with gymnasium.make_vec(…, num_envs={manager.n}, remotes={remotes!r})"
         )
     return make_core(env_id, manager, pictures=pictures, **options)
+
+
+def spec_of(core: Core, spec: EnvSpec | None) -> EnvSpec | None:
+    """Return a spec as it holds for a core: what is registered says how environments are in real time."""
+    return replace(spec, nondeterministic=False) if spec is not None and core.exact else spec
 
 
 def drawn_seed(generator: np.random.Generator | None) -> int | None:

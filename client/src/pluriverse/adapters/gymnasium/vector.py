@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from pluriverse.remotes import RemoteManager
 
 from .batches import ObservationBatch, batch_infos, infos_of
 from .gym_spaces import action_space, observation_space
-from .shared import RENDER_MODES, Renderer, drawn_seed, generator_of, open_core
+from .shared import RENDER_MODES, Renderer, drawn_seed, generator_of, open_core, spec_of
 
 Infos = dict[int, dict[str, Any]]
 
@@ -40,6 +41,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     action_space: gymnasium.Space[Any]
 
     core: Core
+    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -97,6 +99,17 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.single_action_space = action_space(core.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What it was made of; in lockstep not ``nondeterministic``, where the remote is exact."""
+        return self._spec
+
+    @spec.setter
+    def spec(  # pyright: ignore[reportIncompatibleVariableOverride] - Gymnasium sets it
+        self, spec: EnvSpec | None
+    ) -> None:
+        self._spec = spec_of(self.core, spec)
 
     def reset(  # pyright: ignore[reportIncompatibleMethodOverride] - as SyncVectorEnv has it
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
