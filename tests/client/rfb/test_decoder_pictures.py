@@ -11,7 +11,8 @@ import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from pluriverse.rfb.decoder import Decoder, Region
+from pluriverse.rfb import picture as in_python
+from pluriverse.rfb.decoder import Decoder, Region, implementation, make_picture
 from pluriverse.rfb.events import UpdateFinished
 from pluriverse.rfb.picture import PictureSpec
 from support.rfb_encoders import LOSSLESS, Encoder, copyrect, update
@@ -184,3 +185,33 @@ def test_gradient_of_a_tall_and_of_a_wide_rectangle(decoder_class: type[Decoder]
         decoder = decoder_class(width, height)
         decoder.feed(update(Encoder().encode("tight gradient", picture)))
         np.testing.assert_array_equal(decoder.framebuffer, picture)
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> PictureSpec:
+    """Also of parts beyond the screen."""
+    crop = st.builds(Region, st.integers(0, WIDTH), st.integers(0, HEIGHT), st.integers(1, 200), st.integers(1, 200))
+    size = st.tuples(st.integers(1, 100), st.integers(1, 100))
+    return PictureSpec(draw(st.none() | crop), draw(st.none() | size), grey=draw(st.booleans()))
+
+
+@pytest.mark.skipif(implementation().startswith("python"), reason="the native part was not built")
+@settings(deadline=None)
+@given(pictures(), specs(), st.booleans())
+def test_native_picture_of_one_screen_is_pythons(screen: Picture, spec: PictureSpec, reverse: bool) -> None:
+    # A screen that isn't in one piece, too.
+    screen = screen[::-1] if reverse else screen
+    before = screen.copy()
+    expected = in_python.make_picture(screen, spec)
+    assert np.array_equal(make_picture(screen, spec), expected)
+    assert np.array_equal(screen, before)
+
+
+@pytest.mark.skipif(implementation().startswith("python"), reason="the native part was not built")
+def test_native_picture_of_what_is_no_screen_is_refused() -> None:
+    native = pytest.importorskip("pluriverse.rfb._native").make_picture
+    for screen, height, width in ((bytes(11), 2, 2), (bytes(12), 2, 3), (b"", 0, 0), (bytes(12), -2, -2)):
+        with pytest.raises(ValueError, match="screen"):
+            native(screen, height, width, PictureSpec())
+    with pytest.raises(TypeError):
+        native(None, 2, 2, PictureSpec())

@@ -9,7 +9,7 @@ import struct
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from pluriverse_protocol import Headers, ProtocolError, encode, lane
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import AgentStep, FirstFrame, ServerMessage, StepReply
+from pluriverse_protocol.strict_json import parse_object
 from websockets.client import ClientProtocol
 from websockets.exceptions import WebSocketException
 from websockets.frames import Frame, Opcode
@@ -146,6 +147,8 @@ class LaneConnection:
                     self._note(event)
             if self._protocol.handshake_exc is not None:
                 raise self._protocol.handshake_exc
+        # What came right behind may be its end already.
+        self._answer()
 
     def _receive(self) -> None:
         try:
@@ -162,6 +165,10 @@ class LaneConnection:
         for event in self._protocol.events_received():
             if isinstance(event, Frame):
                 self._note(event)
+        self._answer()
+
+    def _answer(self) -> None:
+        """Send what the protocol owes, such as the answer to a ping; note that the remote hung up."""
         self._flush()
         if self._protocol.state is not State.OPEN:
             said = self._protocol.parser_exc or self._protocol.close_rcvd
@@ -194,5 +201,10 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     return Arrived(message, headers.episode_id or 0, picture)
 
 
-def _reason(response: Response) -> Any:
-    return bytes(response.body or b"").decode(errors="replace") or response.reason_phrase
+def _reason(response: Response) -> str:
+    """Return the remote's own words, or what HTTP calls it."""
+    said = bytes(response.body or b"").decode(errors="replace")
+    try:
+        return str(parse_object(said)["error"])
+    except (ValueError, KeyError):
+        return said or response.reason_phrase

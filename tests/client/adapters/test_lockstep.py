@@ -1,0 +1,329 @@
+"""The core in lockstep, over real remotes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.lockstep import LockstepCore, make_core
+from pluriverse.adapters.pictures import PictureOptions, Pixels
+from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
+from pluriverse.vnc import VncOptions
+from support.leftovers import Leftovers
+from support.remotes import kill_remote, on_machine
+
+PONG = "gym-core.PongDeterministic-v3"
+BREAKOUT = "gym-core.BreakoutNoFrameskip-v3"
+POLE = "gym-core.CartPole-v0"
+LAKE = "gym-core.FrozenLake-v1"
+FIRE, UP, DOWN = 1, 2, 3
+
+
+@pytest.fixture(scope="module")
+def pong() -> Generator[Core]:
+    with make_core(PONG, "local:2", clock="lockstep") as core:
+        yield core
+
+
+@pytest.fixture(scope="module")
+def pole() -> Generator[Core]:
+    with make_core(POLE, "local:1", clock="lockstep") as core:
+        yield core
+
+
+def begin(core: Core, index: int = 0, **options: Any) -> StepResult:
+    core.reset(index, **options)
+    assert core.receive(1) == [index]
+    return core.result(index)
+
+
+def step(core: Core, action: Any, index: int = 0) -> StepResult:
+    core.send({index: action})
+    assert core.receive(1) == [index]
+    return core.result(index)
+
+
+def films(core: Core, seed: int, actions: Sequence[int]) -> list[tuple[bytes, float, bool]]:
+    begin(core, seed=seed)
+    made = [(core.picture(0).tobytes(), 0.0, False)]
+    for action in actions:
+        result = step(core, action)
+        made.append((core.picture(0).tobytes(), result.reward, result.terminated))
+        if result.terminated:
+            break
+    return made
+
+
+def test_same_seed_and_actions_give_the_same_frames_however_slow_the_agent_is(pong: Core) -> None:
+    actions = np.random.default_rng(5).integers(0, 6, 150).tolist()
+    assert pong.exact
+    first = films(pong, 3, actions)
+    begin(pong, seed=3)
+    for action, expected in zip(actions, first[1:], strict=True):
+        if action == 0:
+            time.sleep(0.005)
+        result = step(pong, action)
+        assert (pong.picture(0).tobytes(), result.reward, result.terminated) == expected
+    assert len({picture for picture, _, _ in first}) > 100
+
+
+def test_environment_stands_still_between_two_steps(pole: Core) -> None:
+    begin(pole, seed=1)
+    steps = 0
+    while not pole.result(0).terminated:
+        time.sleep(0.05)
+        step(pole, steps % 2)
+        steps += 1
+    # In real time it would have fallen within a second of these sleeps.
+    assert steps > 20
+
+
+def test_reset_with_a_seed_repeats_an_episode_and_one_without_does_not(pole: Core) -> None:
+    begin(pole, seed=7)
+    one = pole.picture(0)
+    begin(pole)
+    other = pole.picture(0)
+    begin(pole, seed=7)
+    assert np.array_equal(pole.picture(0), one)
+    assert not np.array_equal(other, one)
+
+
+def test_every_reset_begins_an_episode_and_one_that_joins_takes_the_one_that_has_begun(pole: Core) -> None:
+    episode = begin(pole, seed=1).outcome.episode_id
+    assert episode is not None
+    for join in (True, False):
+        while not pole.result(0).terminated:
+            step(pole, 0)
+        first = begin(pole, join=join)
+        assert first.first
+        assert (first.elapsed, first.reward) == (0, 0.0)
+        assert first.outcome.episode_id is not None
+        assert first.outcome.episode_id > episode
+        assert not join or first.outcome.episode_id == episode + 1
+        episode = first.outcome.episode_id
+    # Nothing has ended, so there is nothing to join.
+    assert begin(pole, join=True).outcome.episode_id == episode + 1
+
+
+def test_reset_in_the_middle_of_a_step_forgets_it(pong: Core) -> None:
+    for seed in range(20):
+        begin(pong, seed=seed)
+        pong.send({0: UP})
+        first = begin(pong, seed=seed)
+        assert first.first
+        result = step(pong, DOWN)
+        assert (result.elapsed, result.truncated) == (1, False)
+
+
+def test_frame_skip_is_so_many_frames_and_their_rewards() -> None:
+    with make_core(POLE, "local:1", clock="lockstep") as core:
+        begin(core, seed=2)
+        for _ in range(4):
+            step(core, 1)
+        expected = core.picture(0)
+    with make_core(POLE, "local:1", clock="lockstep", frame_skip=4) as core:
+        begin(core, seed=2)
+        assert step(core, 1).reward == 4
+        assert np.array_equal(core.picture(0), expected)
+        while not core.result(0).terminated:
+            step(core, 1)
+        assert core.result(0).reward in (1, 2, 3, 4)
+
+
+def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
+    with make_core(LAKE, "local:1", clock="lockstep", max_episode_steps=2) as core:
+        begin(core, seed=1)
+        assert not step(core, 0).truncated
+        last = step(core, 0)
+        assert (last.truncated, last.terminated, last.lost) == (True, False, False)
+        assert core.phase(0) is Phase.ENDED
+        assert begin(core, join=True).outcome.episode_id == (last.outcome.episode_id or 0) + 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        PictureOptions(),
+        PictureOptions(size=(84, 84), grey=True),
+        PictureOptions(crop=(10, 30, 100, 160), size=(42, 33)),
+        PictureOptions(crop=(10, 30, 100, 160), grey=True),
+    ],
+)
+def test_picture_is_the_one_of_real_time(options: PictureOptions) -> None:
+    # A lossless server that says when a frame is whole; the first frame of an episode stands for a whole step.
+    with on_machine("--display-backend", "xvnc") as remote:
+        address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        env_id = "gym-core.PongDeterministicSync-v3"
+        vnc = VncOptions(encodings=("zrle", "raw"), quality=None)
+        pictures: list[list[Pixels]] = []
+        for clock in ("lockstep", "realtime"):
+            with make_core(env_id, address, clock=clock, pictures=options, vnc=vnc) as core:
+                begin(core, seed=3)
+                seen = [np.array(core.picture(0))]
+                for action in (UP, UP, DOWN, FIRE):
+                    step(core, action)
+                    seen.append(np.array(core.picture(0)))
+                assert seen[0].shape == core.pictures.shape
+                pictures.append(seen)
+    for lockstep, realtime in zip(*pictures, strict=True):
+        assert np.array_equal(lockstep, realtime)
+
+
+def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) -> None:
+    begin(pong, seed=1)
+    screen = pong.screen(0)
+    assert screen.shape == (pong.described.height, pong.described.width, 3)
+    x, y, width, height = pong.pictures.box
+    assert np.array_equal(screen[y : y + height, x : x + width], pong.picture(0))
+    assert screen.astype(int).sum() == pong.picture(0).astype(int).sum()
+
+
+def test_crop_beyond_what_the_environment_draws_on_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"crop is \(100, 0, 100, 100\); .* within \(0, 0, 160, 210\)"):
+        make_core(PONG, "local:1", clock="lockstep", pictures=PictureOptions(crop=(100, 0, 100, 100)))
+
+
+def test_text_and_numbers_and_lives_come_with_the_frames() -> None:
+    with make_core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1", clock="lockstep") as core:
+        mission = begin(core, seed=1).text
+        assert mission
+        assert step(core, 0).text == mission
+    with make_core("gym-core.CartPoleLowD-v0", "local:1", clock="lockstep") as core:
+        before = begin(core, seed=1).state
+        assert len(before) == 4
+        assert step(core, 0).state != before
+    with make_core(BREAKOUT, "local:1", clock="lockstep", frame_skip=4) as core:
+        assert begin(core, seed=1).lives == 5
+        while core.result(0).lives == 5:
+            step(core, FIRE)
+        assert core.result(0).lives == 4
+
+
+def test_several_environments_answer_each_on_its_own(pong: Core) -> None:
+    for index in range(2):
+        pong.reset(index, seed=index)
+    assert sorted(pong.receive(2)) == [0, 1]
+    pong.send({0: UP, 1: DOWN})
+    pong.reset(0)
+    answered = pong.receive(1) + pong.receive(1)
+    assert sorted(answered) == [0, 1]
+    assert pong.result(0).first
+    assert pong.result(1).elapsed == 1
+    # One goes on while the other is left alone.
+    for _ in range(50):
+        step(pong, UP, index=1)
+    assert pong.result(1).elapsed == 51
+
+
+def test_wrong_use_says_the_rule_and_sends_nothing(pong: Core) -> None:
+    for index in range(2):
+        begin(pong, index)
+    with pytest.raises(Misuse, match="1 answers are wanted of the 0"):
+        pong.receive(1)
+    with pytest.raises(ActionError, match="0 to 5"):
+        pong.send({0: 1, 1: 6})
+    pong.send({0: 1})
+    with pytest.raises(Misuse, match="answer"):
+        pong.send({0: 1})
+    assert pong.receive(1) == [0]
+
+
+def program_of(core: Core) -> psutil.Process:
+    """The program of the first remote, which draws and steps."""
+    port = str(core.env.addresses[0].rewarder_port)
+    daemon = next(
+        each
+        for each in psutil.Process().children(recursive=True)
+        if "pluriverse_server" in each.cmdline() and port in each.cmdline()
+    )
+    return next(each for each in daemon.children(recursive=True) if "main.py" in each.cmdline())
+
+
+def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next_reset_has_another() -> None:
+    with make_core(PONG, "local:2", clock="lockstep") as core:
+        begin(core, 0, seed=1)
+        begin(core, 1, seed=1)
+        # A step that can't be over before the remote is.
+        os.kill(program_of(core).pid, signal.SIGSTOP)
+        core.send({0: UP})
+        step(core, UP, index=1)
+        kill_remote(core.env.addresses[0])
+        assert core.receive(1) == [0]
+        result = core.result(0)
+        assert (result.truncated, result.terminated, result.lost) == (True, False, True)
+        assert "broke off" in result.info["error"]
+        with pytest.raises(ResetNeeded, match="is over"):
+            core.send({0: 0})
+        core.reset(0, seed=1)
+        # The other goes on meanwhile.
+        core.send({1: DOWN})
+        assert core.receive(1) == [1]
+        assert core.receive(1) == [0]
+        assert core.result(0).first
+        assert not step(core, UP).lost
+
+
+def test_program_that_dies_while_the_agent_thinks_is_noticed_by_the_next_step() -> None:
+    with make_core(PONG, "local:1", clock="lockstep") as core:
+        begin(core, seed=1)
+        program = program_of(core)
+        program.kill()
+        psutil.wait_procs([program], 10)
+        assert step(core, UP).lost
+        begin(core, seed=1)
+        assert not step(core, UP).lost
+
+
+def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() -> None:
+    with make_core(PONG, "local:1", clock="lockstep") as core:
+        begin(core, seed=1)
+        os.kill(program_of(core).pid, signal.SIGSTOP)
+        core.reset(0, seed=2)
+        kill_remote(core.env.addresses[0])
+        assert core.receive(1) == [0]
+        assert core.result(0).first
+        assert not step(core, UP).lost
+
+
+def test_lost_remote_that_is_not_to_be_replaced_fails_the_next_reset() -> None:
+    with make_core(PONG, "local:1", clock="lockstep", replace_on_crash=False) as core:
+        begin(core, seed=1)
+        kill_remote(core.env.addresses[0])
+        while not step(core, UP).truncated:
+            pass
+        assert core.result(0).lost
+        core.reset(0)
+        with pytest.raises(RemoteFailed, match="broke"):
+            core.receive(1)
+
+
+def test_close_leaves_nothing_behind_and_calls_after_it_say_so() -> None:
+    leftovers = Leftovers()
+    core = make_core(PONG, "local:1", clock="lockstep")
+    begin(core)
+    core.send({0: UP})
+    core.close()
+    core.close()
+    for call in (lambda: core.send({0: 1}), lambda: core.reset(0), lambda: core.receive(1), lambda: core.screen(0)):
+        with pytest.raises(Closed):
+            call()
+    leftovers.assert_none()
+
+
+def test_clock_that_there_is_none_of_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"clock is 'lockstp'; .*lockstep"):
+        make_core(PONG, "local:1", clock="lockstp")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("env_id", ["doom.Basic-v0", "flashgames.Racer-v0"])
+def test_environment_without_lockstep_says_so(env_id: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{env_id} at .* is played in real time alone"):
+        LockstepCore(env_id, "local:1")

@@ -1,0 +1,307 @@
+"""Lanes to a real remote, and to servers that answer as no remote does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from typing import Any
+
+import numpy as np
+import pytest
+from pluriverse.env.vector import VectorEnv
+from pluriverse.errors import RemoteUnavailable
+from pluriverse.rewarder import lane as module
+from pluriverse.rewarder.connection import Credentials
+from pluriverse.rewarder.lane import Arrived, LaneConnection
+from pluriverse_protocol import Headers, encode, lane
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
+from support.remotes import kill_remote
+from support.served import free_port
+from support.waiting import eventually
+from websockets.asyncio.server import ServerConnection, serve
+
+PONG = "gym-core.PongDeterministic-v3"
+HEIGHT, WIDTH = 210, 160
+SHAPE = (2, 3, 3)
+
+
+def waited(held: LaneConnection, seconds: float = 10.0) -> Arrived:
+    """The next message, which comes alone."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        arrived = held.take()
+        assert held.error is None
+        if arrived:
+            assert len(arrived) == 1
+            return arrived[0]
+        time.sleep(0.001)
+    raise TimeoutError
+
+
+# ── a real remote ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def pong() -> Generator[VectorEnv]:
+    env = VectorEnv(PONG)
+    env.configure(remotes="local:1", vision=False)
+    try:
+        env.play_in_lockstep()
+        env.reset()
+        while env.step([[]])[0][0] is None:
+            env.wait(0.05)
+        yield env
+    finally:
+        env.close()
+
+
+def test_lane_brings_the_first_frame_unasked_and_one_for_each_step(pong: VectorEnv) -> None:
+    held = pong.open_lane(0)
+    first = waited(held)
+    assert isinstance(first.message, FirstFrame)
+    assert first.pixels is not None
+    assert first.pixels.shape == (HEIGHT, WIDTH, 3)
+    for n in range(1, 4):
+        held.step(n, [KeyEvent(0xFF52, n % 2 == 1)], 4, first.episode_id)
+        arrived = waited(held)
+        assert isinstance(arrived.message, StepReply)
+        assert (arrived.message.n, arrived.episode_id) == (n, first.episode_id)
+        assert arrived.pixels is not None
+        assert arrived.pixels.any()
+    held.close()
+
+
+def test_step_in_another_episode_is_refused_and_the_lane_holds(pong: VectorEnv) -> None:
+    held = pong.open_lane(0)
+    first = waited(held)
+    held.step(1, [], 1, first.episode_id + 5)
+    refused = waited(held)
+    assert isinstance(refused.message, ErrorReply)
+    assert "is over; a reset begins another" in refused.message.message
+    assert refused.episode_id == first.episode_id + 5
+    held.step(1, [], 1, first.episode_id)
+    assert isinstance(waited(held).message, StepReply)
+    held.close()
+
+
+def test_next_episode_shows_its_first_frame_on_the_same_lane(pong: VectorEnv) -> None:
+    held = pong.open_lane(0)
+    first = waited(held)
+    pong.truncate(0, seed=1)
+    again = waited(held)
+    assert isinstance(again.message, FirstFrame)
+    assert again.episode_id == first.episode_id + 1
+    held.close()
+
+
+def test_second_lane_takes_the_place_of_the_first(pong: VectorEnv) -> None:
+    held = pong.open_lane(0)
+    waited(held)
+    second = pong.open_lane(0)
+    waited(second)
+    deadline = time.monotonic() + 10
+    while held.error is None:
+        assert time.monotonic() < deadline
+        held.take()
+    assert "broke off" in str(held.error)
+    held.close()
+    second.close()
+
+
+def test_remote_that_dies_breaks_the_lane_and_steps_say_nothing_more(pong: VectorEnv) -> None:
+    held = pong.open_lane(0)
+    first = waited(held)
+    kill_remote(pong.addresses[0])
+    deadline = time.monotonic() + 10
+    while held.error is None:
+        assert time.monotonic() < deadline
+        held.step(1, [], 1, first.episode_id)
+        held.take()
+    held.step(1, [], 1, first.episode_id)
+    assert held.take() == []
+    held.close()
+    held.close()
+
+
+def test_lane_of_an_episode_in_real_time_is_refused_in_the_remotes_own_words() -> None:
+    env = VectorEnv(PONG)
+    env.configure(remotes="local:1", vision=False)
+    try:
+        env.reset()
+        while env.step([[]])[0][0] is None:
+            env.wait(0.05)
+        with pytest.raises(RemoteUnavailable, match=r"takes no steps: the episode is in real time"):
+            env.open_lane(0)
+    finally:
+        env.close()
+
+
+# ── servers that are no remotes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply(**changes: Any) -> StepReply:
+    fields: dict[str, Any] = {"n": 1, "reward": 0.0, "done": False, "terminated": False, "truncated": False}
+    return StepReply(**{**fields, "frame": SHAPE, **changes})
+
+
+def packed(message: Any, pixels: bytes = bytes(18), episode_id: int = 3) -> bytes:
+    return lane.pack(encode(message, Headers(1, time.time(), episode_id)), pixels)
+
+
+@contextlib.asynccontextmanager
+async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) -> AsyncGenerator[int]:
+    async with serve(handler, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1, max_size=None) as server:
+        yield next(iter(server.sockets)).getsockname()[1]
+
+
+async def opened(port: int) -> LaneConnection:
+    return await asyncio.to_thread(LaneConnection.open, Credentials("127.0.0.1", port, "secret"))
+
+
+@contextlib.asynccontextmanager
+async def said(*messages: bytes | str) -> AsyncGenerator[LaneConnection]:
+    """A lane on which a server says something, and then waits."""
+
+    async def speak(socket: ServerConnection) -> None:
+        for message in messages:
+            await socket.send(message)
+        await socket.wait_closed()
+
+    async with misbehaving(speak) as port:
+        held = await opened(port)
+        try:
+            yield held
+        finally:
+            held.close()
+
+
+async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_in_order() -> None:
+    shape = (400, 500, 3)
+    pixels = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    large = packed(reply(n=2, frame=shape), pixels.tobytes())
+    async with said(packed(FirstFrame(SHAPE)), large, packed(reply(n=3))) as held:
+        arrived: list[Arrived] = []
+        await eventually(lambda: arrived.extend(held.take()) or len(arrived) == 3)
+        assert [type(each.message) for each in arrived] == [FirstFrame, StepReply, StepReply]
+        assert arrived[1].pixels is not None
+        assert np.array_equal(arrived[1].pixels, pixels)
+        assert held.error is None
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (b"", "0 bytes, expected the length"),
+        (b"\xff\xff\xff\xff", "a text of 4294967295 bytes"),
+        (packed(reply(), bytes(17)), "17 bytes of pixels, expected 18"),
+        (packed(reply(frame=(4096, 4096, 3)), b""), "0 bytes of pixels"),
+        (packed(ErrorReply("no"), b"abc"), "3 bytes of pixels, expected 0"),
+        (b"\x00\x00\x00\x02{}", "broke the protocol"),
+        ("a text", "broke the protocol"),
+    ],
+)
+async def test_message_that_is_none_breaks_the_lane(message: bytes | str, expected: str) -> None:
+    async with said(packed(FirstFrame(SHAPE)), message, packed(reply())) as held:
+        arrived: list[Arrived] = []
+        await eventually(lambda: arrived.extend(held.take()) or held.error is not None)
+        assert expected in str(held.error)
+        assert isinstance(arrived[0].message, FirstFrame)
+        assert held.take() == []
+
+
+async def test_message_that_is_too_large_breaks_the_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_REPLY_BYTES", 1000)
+    async with said(bytes(1001)) as held:
+        await eventually(lambda: not held.take() and held.error is not None)
+        assert "broke off" in str(held.error)
+
+
+async def test_server_that_hangs_up_is_told_with_its_reason_if_it_gave_one() -> None:
+    async def bow(socket: ServerConnection) -> None:
+        await socket.close(1001, "enough\x1b[2J")
+
+    async def go(socket: ServerConnection) -> None:
+        socket.transport.abort()
+
+    for handler, expected in ((bow, r"enough\x1b[2J"), (go, "broke off")):
+        async with misbehaving(handler) as port:
+            held = await opened(port)
+            try:
+                await eventually(lambda held=held: not held.take() and held.error is not None)
+                assert expected in str(held.error)
+                assert "\x1b" not in str(held.error)
+                held.step(1, [], 1, 3)
+            finally:
+                held.close()
+
+
+async def test_pings_are_answered_and_are_no_messages() -> None:
+    answered = asyncio.Event()
+
+    async def ping(socket: ServerConnection) -> None:
+        await (await socket.ping())
+        answered.set()
+        await socket.wait_closed()
+
+    async with misbehaving(ping) as port:
+        held = await opened(port)
+        await eventually(lambda: held.take() == [] and answered.is_set())
+        held.close()
+
+
+@contextlib.contextmanager
+def answering(answer: Callable[[socket.socket], None]) -> Generator[int]:
+    """A port where one connection is answered by hand."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve_one() -> None:
+            with listener.accept()[0] as connection, contextlib.suppress(OSError):
+                answer(connection)
+
+        thread = threading.Thread(target=serve_one)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join(10)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (b'HTTP/1.1 401 Unauthorized\r\nContent-Length: 16\r\n\r\n{"error": "who"}', "takes no steps: who"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "takes no steps: Not Found"),
+        (b"HTTP/1.1 500 No\r\nContent-Length: 5\r\n\r\n\x1b[2J\xff", r"takes no steps: \\x1b"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "takes no steps"),
+        (b"", "takes no steps"),
+    ],
+)
+def test_handshake_that_fails_says_why(answer: bytes, expected: str) -> None:
+    with (
+        answering(lambda connection: connection.sendall(answer)) as port,
+        pytest.raises(RemoteUnavailable, match=expected),
+    ):
+        LaneConnection.open(Credentials("127.0.0.1", port))
+
+
+def test_handshake_that_trickles_in_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CONNECT_S", 0.3)
+
+    def trickle(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\n")
+        for _ in range(200):
+            connection.sendall(b"a")
+            time.sleep(0.05)
+
+    began = time.monotonic()
+    with answering(trickle) as port, pytest.raises(RemoteUnavailable, match="timed out"):
+        LaneConnection.open(Credentials("127.0.0.1", port))
+    assert time.monotonic() - began < 10
+
+
+def test_nobody_listening_is_unavailable() -> None:
+    with pytest.raises(RemoteUnavailable, match="can't be reached"):
+        LaneConnection.open(Credentials("127.0.0.1", free_port()))
