@@ -23,6 +23,7 @@ from pluriverse.adapters import alf, dm_env, envpool
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
+from pluriverse.adapters.lockstep import make_core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.env.vector import VectorEnv
 
@@ -75,13 +76,14 @@ fresh_configure.__signature__ = inspect.signature(VectorEnv(LAKE).configure)  # 
 
 ONE: Final = {"remotes": NeverStarted()}
 ID: Final = {"env_id": LAKE}
-OF_CORE: Final = (Core, VectorEnv.configure)
-OF_ENVPOOL: Final = (Config, VectorEnv.configure)
+OF_CORE: Final = (make_core, Core, VectorEnv.configure)
+OF_ENVPOOL: Final = (Config, make_core, VectorEnv.configure)
 MAKING: Final = [
     Call("make", pluriverse.make, ID | ONE, (VectorEnv.configure,)),
     Call("VectorEnv", VectorEnv, ID),
     Call("configure", fresh_configure, ONE),
     Call("Core", Core, ID | ONE, (VectorEnv.configure,)),
+    Call("make_core", make_core, ID | ONE, (Core, VectorEnv.configure)),
     Call("PictureOptions", PictureOptions),
     Call("gymnasium.PluriverseEnv", PluriverseEnv, ID | ONE, (PictureOptions, *OF_CORE)),
     Call("gymnasium.PluriverseVectorEnv", PluriverseVectorEnv, ID | ONE, (PictureOptions, *OF_CORE)),
@@ -126,6 +128,7 @@ IMPOSSIBLE: Final = [float("nan"), float("inf"), -float("inf")]
 WRONG: Final[dict[str, list[Any]]] = {
     "actions": ["nonsense", ""],
     "autoreset_mode": ["nonsense"],
+    "clock": ["nonsense", "", "Lockstep"],
     "batch_size": [-1, 2, 10**30],
     "crop": [84, (84,), (0, 0, 84), (-1, 0, 5, 5), (0, 0, 0, 5), (0.5, 0, 5, 5), "0011"],
     "discount": [0.0, -1.0, 1.5, *IMPOSSIBLE],

@@ -164,7 +164,7 @@ def samples() -> list[Any]:
     """Every agent that the documents show, by document and place."""
     return [
         pytest.param(sample, id=f"{document}-{number}")
-        for document in ("README.md", "docs/agents.md", "docs/interfaces.md")
+        for document in ("README.md", "docs/agents.md", "docs/interfaces.md", "docs/time.md")
         for number, sample in enumerate(re.findall(r"(?s)```python\n(.*?)```", (ROOT / document).read_text()))
         if "pluriverse" in sample
     ]

@@ -145,8 +145,8 @@ def test_lane_of_an_episode_in_real_time_is_refused_in_the_remotes_own_words() -
 
 
 def reply(**changes: Any) -> StepReply:
-    fields: dict[str, Any] = {"n": 1, "reward": 0.0, "done": False, "terminated": False, "truncated": False}
-    return StepReply(**{**fields, "frame": SHAPE, **changes})
+    fields: dict[str, Any] = {"n": 1, "reward": 0.0, "frame": SHAPE} | changes
+    return StepReply(**fields, done=False, terminated=False, truncated=False)
 
 
 def packed(message: Any, pixels: bytes = bytes(18), episode_id: int = 3) -> bytes:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+from gymnasium.vector import AutoresetMode
 from pluriverse import testing
 
 
@@ -19,3 +21,25 @@ def test_interfaces_are_loaded_when_they_are_asked_for() -> None:
     assert testing.check_gymnasium.__module__ == "pluriverse.testing.gymnasium"
     with pytest.raises(AttributeError, match="check_nothing"):
         _ = testing.check_nothing
+
+
+PONG = "gym-core.PongDeterministic-v3"
+
+
+@pytest.mark.parametrize(
+    ("interface", "options"),
+    [
+        *[("gymnasium", {"autoreset_mode": mode}) for mode in AutoresetMode],
+        ("dm_env", {}),
+        ("envpool", {"noop_max": 4}),
+        ("alf", {}),
+    ],
+)
+def test_environment_in_lockstep_conforms_to_every_interface(interface: str, options: dict[str, Any]) -> None:
+    env_id = "Pong-v5" if interface == "envpool" else PONG
+    getattr(testing, f"check_{interface}")(env_id, "local:1", clock="lockstep", **options)
+
+
+def test_several_in_lockstep_conform_as_batches() -> None:
+    testing.check_envpool("gym-core.CartPole-v0", "local:3", batch_size=2, clock="lockstep")
+    testing.check_gymnasium("gym-core.CartPole-v0", "local:2", clock="lockstep")

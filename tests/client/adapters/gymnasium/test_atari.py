@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from ale_py.env import AtariEnv
-from gymnasium.wrappers import AtariPreprocessing
+from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.gymnasium.atari import frameskip_of
 from pluriverse.errors import ConfigurationError, Misuse
@@ -71,6 +71,18 @@ def test_options_of_the_game_are_given_to_make(place: str) -> None:
 def test_options_that_a_game_lacks_are_refused_by_name(place: str) -> None:
     with pytest.raises(ConfigurationError, match="full_action_space"):
         PluriverseEnv(BREAKOUT, remotes=place, env_options={"full_actions": True})
+
+
+def test_stack_of_preprocessed_frames_in_lockstep_repeats(place: str) -> None:
+    def frames(env: gymnasium.Env[Any, Any]) -> list[Any]:
+        wrapped = FrameStackObservation(AtariPreprocessing(env, noop_max=30, frame_skip=4), 4)
+        first, _ = wrapped.reset(seed=3)
+        return [first, *(wrapped.step(action)[0] for action in [1, *[2, 3, 0] * 10])]
+
+    with PluriverseEnv(BREAKOUT, remotes=place, clock="lockstep") as env:
+        one, other = frames(env), frames(env)
+    assert one[-1].shape == (4, 84, 84)
+    assert np.array_equal(one, other)
 
 
 def test_actions_of_other_kinds_have_no_names_and_other_environments_no_emulator(place: str) -> None:

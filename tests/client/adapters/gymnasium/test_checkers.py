@@ -88,6 +88,28 @@ def test_environment_that_waits_passes_the_check_of_determinism_with_lossless_pi
         env.close()
 
 
+@pytest.mark.filterwarnings(UNBOUNDED, OLD)
+@pytest.mark.parametrize("env_id", ["gym-core.PongDeterministic-v3", "gym-core.CartPoleLowD-v0"])
+def test_environment_in_lockstep_passes_the_whole_check_with_that_of_determinism(env_id: str) -> None:
+    env = make(env_id, "local:1", clock="lockstep")
+    try:
+        assert env.spec is not None
+        assert not env.spec.nondeterministic
+        check_env(env)
+    finally:
+        env.close()
+    assert gymnasium.spec(f"pluriverse/{env_id}").nondeterministic
+
+
+@pytest.mark.filterwarnings(OLD)
+def test_spec_of_a_vector_in_lockstep_says_that_it_is_deterministic(remotes: str) -> None:
+    for options, nondeterministic in (({"clock": "lockstep"}, False), ({}, True)):
+        several = gymnasium.make_vec("pluriverse/gym-core.CartPole-v0", num_envs=1, remotes=remotes, **options)
+        assert several.spec is not None
+        assert several.spec.nondeterministic is nondeterministic
+        several.close()
+
+
 def test_remotes_that_are_started_pass_the_checks_of_rendering_and_closing() -> None:
     env = make("gym-core.FrozenLake-v1", "local:1")
     try:

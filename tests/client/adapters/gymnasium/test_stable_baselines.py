@@ -55,9 +55,10 @@ def test_family_passes_the_check(env_id: str, options: dict[str, Any], remotes: 
         env.close()
 
 
-def test_atari_wrappers_run_unchanged(remotes: str) -> None:
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_atari_wrappers_run_unchanged(clock: str, remotes: str) -> None:
     # Up to 30 steps of nothing, a frame of four, an end with each life, fire at the beginning, small grey pictures.
-    envs: Any = make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": remotes})
+    envs: Any = make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": remotes, "clock": clock})
     try:
         assert envs.observation_space.shape == (84, 84, 1)
         envs.reset()

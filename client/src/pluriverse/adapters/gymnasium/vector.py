@@ -214,7 +214,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return infos_of(self.num_envs, {index: self.core.result(index) for index in indices}, self._measured)
 
     def _final_info(self, index: int) -> dict[str, Any]:
-        info = info_of(self.core.result(index), "full" if self._measured else False)
+        # In lockstep nothing is measured, and a run repeats with its infos.
+        info = info_of(self.core.result(index), "full" if self._measured and not self.core.exact else False)
         # TorchRL makes tensors of it, which it can't of nothing.
         return {key: value for key, value in info.items() if value is not None}
 
