@@ -80,9 +80,9 @@ def test_stack_of_preprocessed_frames_in_lockstep_repeats(place: str) -> None:
         return [first, *(wrapped.step(action)[0] for action in [1, *[2, 3, 0] * 10])]
 
     with PluriverseEnv(BREAKOUT, remotes=place, clock="lockstep") as env:
-        one, other = frames(env), frames(env)
-    assert one[-1].shape == (4, 84, 84)
-    assert np.array_equal(one, other)
+        one, other = np.array(frames(env)), np.array(frames(env))
+        assert one.shape == (32, 4, 84, 84)
+        assert np.array_equal(one, other)
 
 
 def test_actions_of_other_kinds_have_no_names_and_other_environments_no_emulator(place: str) -> None:
