@@ -73,6 +73,18 @@ def test_options_that_a_game_lacks_are_refused_by_name(place: str) -> None:
         PluriverseEnv(BREAKOUT, remotes=place, env_options={"full_actions": True})
 
 
+def test_frames_in_lockstep_are_those_of_ale_py_with_the_same_seed_and_actions(place: str) -> None:
+    theirs = AtariEnv("breakout", frameskip=1, repeat_action_probability=0.0)
+    with PluriverseEnv(BREAKOUT, remotes=place, clock="lockstep") as env:
+        assert np.array_equal(env.reset(seed=3)[0], theirs.reset(seed=3)[0])
+        for step in range(200):
+            action = (1, 2, 3, 0)[step % 4]
+            observation, reward, *_ = env.step(action)
+            expected, expected_reward, *_ = theirs.step(action)
+            assert np.array_equal(observation, expected)
+            assert reward == expected_reward
+
+
 def test_stack_of_preprocessed_frames_in_lockstep_repeats(place: str) -> None:
     def frames(env: gymnasium.Env[Any, Any]) -> list[Any]:
         wrapped = FrameStackObservation(AtariPreprocessing(env, noop_max=30, frame_skip=4), 4)
