@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Final
@@ -77,7 +77,7 @@ def _cpu(process: psutil.Process) -> float:
 
 
 @contextmanager
-def _one() -> Iterator[Callable[[], Any]]:
+def _one() -> Generator[Callable[[], Any]]:
     env = PluriverseEnv(PONG, remotes="local:1", clock="lockstep")
     try:
         yield _stepping(env, env.action_space.n)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
@@ -86,7 +86,7 @@ def _one() -> Iterator[Callable[[], Any]]:
 
 
 @contextmanager
-def _one_itself() -> Iterator[Callable[[], Any]]:
+def _one_itself() -> Generator[Callable[[], Any]]:
     env = gymnasium.make("PongNoFrameskip-v4")
     try:
         yield _stepping(env, 6)
@@ -110,7 +110,7 @@ Vector = tuple[Callable[[], Any], int]
 
 
 @contextmanager
-def _pool(module: Any, **options: Any) -> Iterator[Vector]:
+def _pool(module: Any, **options: Any) -> Generator[Vector]:
     pool = module.make_gymnasium("Pong-v5", num_envs=MANY, seed=0, **options)
     try:
         pool.reset()
@@ -121,7 +121,7 @@ def _pool(module: Any, **options: Any) -> Iterator[Vector]:
 
 
 @contextmanager
-def _processes() -> Iterator[Vector]:
+def _processes() -> Generator[Vector]:
     vector = gymnasium.vector.AsyncVectorEnv([_preprocessed] * PROCESSES)
     try:
         vector.reset(seed=0)

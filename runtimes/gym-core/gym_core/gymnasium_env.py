@@ -40,28 +40,31 @@ class GymnasiumEnvironment(Environment):
         """Begin an episode."""
         self._observation: Any
         self._observation, _ = self._env.reset(seed=seed)
-        self._rgb = self._render()
+        self._rendered: NDArray[np.uint8] | None = None
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """One step with the action of the keys; of one key where it is turn-based."""
         self._observation, reward, terminated, truncated, _ = self._env.step(self._action(keys))
-        self._rgb = self._render()
+        self._rendered = None
         reason = "game over" if terminated else "time limit" if truncated else ""
         return Outcome(float(reward), bool(terminated), bool(truncated), reason)
 
     def frame(self) -> NDArray[np.uint8]:
-        """The picture as it is drawn, shape (height, width, 3), RGB."""
-        return self._rgb
+        """The picture as it is drawn, shape (height, width, 3), RGB; rendered when it is first asked for."""
+        if self._rendered is None:
+            self._rendered = self._render()
+        return self._rendered
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
         """Write some rows of the frame; see ``Environment.draw``."""
+        rgb = self.frame()
         # Three plain copies are five times as fast as one through a reversed index.
         for channel in range(3):
-            picture[top:bottom, :, 2 - channel] = self._rgb[top:bottom, :, channel]
+            picture[top:bottom, :, 2 - channel] = rgb[top:bottom, :, channel]
 
     def rgb(self) -> NDArray[np.uint8]:
         """The same."""
-        return self._rgb
+        return self.frame()
 
     def observation(self) -> list[float] | None:
         """The observation's numbers where the environment is one that reports them."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from pluriverse.adapters import lockstep
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.lockstep import LockstepCore, make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
@@ -173,8 +174,8 @@ def test_picture_is_the_one_of_real_time(options: PictureOptions) -> None:
                     seen.append(np.array(core.picture(0)))
                 assert seen[0].shape == core.pictures.shape
                 pictures.append(seen)
-    for lockstep, realtime in zip(*pictures, strict=True):
-        assert np.array_equal(lockstep, realtime)
+    for stepped, seen in zip(*pictures, strict=True):
+        assert np.array_equal(stepped, seen)
 
 
 def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) -> None:
@@ -282,6 +283,20 @@ def test_program_that_dies_while_the_agent_thinks_is_noticed_by_the_next_step() 
         assert not step(core, UP).lost
 
 
+def test_step_of_a_program_that_hangs_is_given_up_and_the_next_episode_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "STEP_S", 0.5)
+    with make_core(PONG, "local:1", clock="lockstep") as core:
+        begin(core, seed=1)
+        program = program_of(core)
+        program.suspend()
+        result = step(core, UP)
+        assert (result.truncated, result.lost) == (True, True)
+        assert "no answer to a step within 0.5 s" in result.info["error"]
+        program.resume()
+        begin(core, seed=1)
+        assert core.phase(0) is Phase.READY
+
+
 def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() -> None:
     with make_core(PONG, "local:1", clock="lockstep") as core:
         begin(core, seed=1)
@@ -323,7 +338,8 @@ def test_clock_that_there_is_none_of_is_refused() -> None:
         make_core(PONG, "local:1", clock="lockstp")  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("env_id", ["doom.Basic-v0", "flashgames.Racer-v0"])
-def test_environment_without_lockstep_says_so(env_id: str) -> None:
-    with pytest.raises(ConfigurationError, match=rf"{env_id} at .* is played in real time alone"):
-        LockstepCore(env_id, "local:1")
+def test_environment_without_lockstep_says_so() -> None:
+    with on_machine(runtime="internet") as remote:
+        address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        with pytest.raises(ConfigurationError, match=r"internet\.2048-v0 at .* is played in real time alone"):
+            LockstepCore("internet.2048-v0", address)

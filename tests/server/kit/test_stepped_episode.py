@@ -33,7 +33,7 @@ class Counter(kit.SteppedEpisode):
         return [Observation(self.episode, len(self.held))]
 
     def info(self) -> dict[str, object]:
-        return {"lives": 3}
+        return {"lives": 3 - len(self.held) // 10}
 
 
 @pytest.fixture
@@ -55,7 +55,16 @@ def test_keys_stay_down_until_they_are_released_and_a_tap_counts_in_one_frame(co
 def test_step_of_several_frames_earns_what_all_of_them_do(counter: Counter, daemon: ReportServer) -> None:
     assert counter.play([press(A)], 3) == kit.Outcome(3.0)
     reward = daemon.expect(Reward)
-    assert (reward.episode, reward.reward, reward.info) == (7, 3.0, {"lives": 3})
+    assert (reward.episode, reward.reward, reward.info) == (7, 3.0, {})
+
+
+def test_change_of_what_is_known_is_told_once_also_without_a_reward(counter: Counter, daemon: ReportServer) -> None:
+    counter.play([], 9)
+    counter.play([], 1)
+    reward = daemon.expect(Reward)
+    assert (reward.reward, reward.info) == (0.0, {"lives": 2})
+    counter.play([press(A)], 1)
+    assert daemon.expect(Reward).info == {}
 
 
 def test_frames_after_the_end_are_not_played(counter: Counter, daemon: ReportServer) -> None:

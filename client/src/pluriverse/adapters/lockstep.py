@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -24,6 +25,10 @@ from .player import Phase, StepResult
 
 CLOCKS: Final = ("realtime", "lockstep")
 
+# A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
+STEP_S: Final = 10.0
+FRAME_S: Final = 0.2
+
 # How often to look whether an episode has begun, if nothing tells.
 LOOK_S: Final = 0.02
 
@@ -42,6 +47,8 @@ class _Game:
     # The first frame of the last episode that has begun, which may be before it is asked for.
     first: Arrived | None = None
     remote_ended: bool = False
+    # When the remote of a step is given up.
+    patience_until: float = 0.0
 
 
 class LockstepCore(Core):
@@ -92,6 +99,7 @@ class LockstepCore(Core):
     def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
         del blank
         self._frames = frame_skip
+        self._patience_s = STEP_S + FRAME_S * (frame_skip - 1)
         self._max_episode_steps = max_episode_steps
         self._games = [_Game() for _ in range(self.n)]
         self._poll = select.poll()
@@ -113,6 +121,7 @@ class LockstepCore(Core):
         for index, each in events.items():
             game, last = self._games[index], self._results[index]
             game.phase = Phase.STEPPING
+            game.patience_until = time.monotonic() + self._patience_s
             # A remote that was lost while the agent was thinking is noticed in a moment.
             if game.lane is not None:
                 game.lane.step(last.elapsed + 1, each, self._frames, game.episode_id)
@@ -131,11 +140,24 @@ class LockstepCore(Core):
             timeout_s = 0.0
         elif asked:
             timeout_s = min(timeout_s, LOOK_S)
+        stepping = [index for index in self._waiting if self._games[index].phase is Phase.STEPPING]
+        if stepping:
+            patience_s = min(self._games[index].patience_until for index in stepping) - time.monotonic()
+            timeout_s = max(0.0, min(timeout_s, patience_s))
         for descriptor, _ in self._poll.poll(1000 * timeout_s):
             self._take_arrived(self._by_descriptor[descriptor])
-        for index in [index for index in self._waiting if self._games[index].phase is Phase.STEPPING]:
-            if self._games[index].lane is None:
-                self._lose(index, self._games[index].fault)
+        for index in stepping:
+            if index in self._waiting:
+                self._check_stepping(index)
+
+    def _check_stepping(self, index: int) -> None:
+        """Give a step up whose lane has broken, or that takes too long."""
+        game = self._games[index]
+        if game.lane is not None and time.monotonic() >= game.patience_until:
+            game.lane.fail(f"no answer to a step within {self._patience_s:g} s")
+            self._drop_broken(index, game.lane)
+        if game.lane is None:
+            self._lose(index, game.fault)
 
     def _look_for_episode(self, index: int) -> None:
         """See whether the remote has granted the episode that was asked for, and has a lane."""

@@ -44,6 +44,8 @@ class SteppedEpisode(ABC):
         self._frames = 0
         self._not_before = 0.0
         self._reported_at = 0.0
+        # What the daemon knows of ``info``.
+        self._told: dict[str, Any] | None = None
 
     @abstractmethod
     def see(self) -> Seen:
@@ -63,6 +65,8 @@ class SteppedEpisode(ABC):
 
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
         """Apply events, and go on by so many frames, or until the episode is over; report what the daemon must know."""
+        if self._told is None:
+            self._told = self.info()
         outcomes: list[Outcome] = []
         for event in events:
             if not isinstance(event, KeyEvent) or self.over:
@@ -93,7 +97,7 @@ class SteppedEpisode(ABC):
         self.draw()
 
     def info(self) -> dict[str, Any]:
-        """Return what is known of now, such as ``lives``, as rewards carry it."""
+        """Return what is known of now, such as ``lives``; rewards carry what has changed."""
         return {}
 
     def _step(self, keys: frozenset[int]) -> Outcome:
@@ -107,5 +111,7 @@ class SteppedEpisode(ABC):
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
             self._reporter.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
-        if outcome.is_last or outcome.reward:
-            self._reporter.report(outcome.report(self.episode, time.time(), self.info()))
+        info = self.info()
+        if outcome.is_last or outcome.reward or info != self._told:
+            self._reporter.report(outcome.report(self.episode, time.time(), info if info != self._told else {}))
+            self._told = info
