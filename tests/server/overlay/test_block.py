@@ -160,6 +160,27 @@ async def test_block_is_painted_at_the_rate_that_is_told_last(screen: Screen, vi
         await child.stop()
 
 
+async def test_place_is_what_is_below_at_no_rate_and_the_blocks_again_at_one(
+    screen: Screen, window: Window, viewer: RfbClient
+) -> None:
+    told, rates = os.pipe()
+    child = await start_overlay(BLOCK, screen.environment, stdin=told)
+    os.close(told)
+    try:
+        window.fill(0, 0, 320, 240, WHITE)
+        wait_for_block(viewer)
+        os.write(rates, b"0.0\n")
+        viewer.wait_until(lambda: block(viewer) is None)
+        # What a test's window has lost is not painted by itself.
+        window.fill(0, 0, 320, 240, WHITE)
+        viewer.wait_for_pixel(X_AT, Y_AT, WHITE)
+        os.write(rates, b"60.0\n")
+        wait_for_block(viewer)
+    finally:
+        os.close(rates)
+        await child.stop()
+
+
 def later_than(viewer: RfbClient) -> Callable[[Metadata], bool]:
     now = block(viewer)
     return lambda shown: now is None or shown.clock > now.clock

@@ -20,6 +20,7 @@ from pluriverse_server.x11.connection import (
     open_display,
     send,
 )
+from pluriverse_server.x11.modifier_lock import ModifierLock
 
 from .client_thread import ANSWER_DEADLINE_S, ClientThread, open_in_thread
 from .keymap import Keymap
@@ -43,6 +44,7 @@ class Injector:
             self._right: int = screen.width_in_pixels - 1
             self._bottom: int = screen.height_in_pixels - 1
             self._keymap = Keymap(self._connection)
+            self._lock = ModifierLock(self._connection)
         self._held: dict[int, int] = {}  # the keycode under which each keysym went down
         self._buttons = 0
 
@@ -62,6 +64,27 @@ class Injector:
                         self._release(keysym)
                     case PointerEvent(x, y, buttonmask):
                         self._point(x, y, buttonmask)
+            send(self._connection)
+
+    def repeat_keys(self, *, on: bool) -> None:
+        """Let the server repeat keys that are held, as it does at first, or not.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        with ReportingLoss(self._display):
+            mode = X.AutoRepeatModeOn if on else X.AutoRepeatModeOff
+            self._connection.change_keyboard_control(auto_repeat_mode=mode)
+            send(self._connection)
+
+    def separate_clicks(self) -> None:
+        """Let no click that follows be one with a click before, however soon it comes.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        with ReportingLoss(self._display):
+            self._lock.toggle()
             send(self._connection)
 
     def release_all(self) -> None:

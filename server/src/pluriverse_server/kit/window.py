@@ -153,6 +153,16 @@ class Window:
         """Put it above every other window, with the next ``put``. Costs next to nothing where it is there already."""
         self._window.raise_window()
 
+    def to_bottom(self) -> None:
+        """Put it below every other window, at once.
+
+        Raises:
+            NoDisplay: the X server is gone.
+        """
+        with self.connection.used:
+            self._window.configure(stack_mode=X.Below)
+            send(self.connection.display)
+
     def clear(self) -> None:
         """Paint the whole window black."""
         self._window.clear_area()

@@ -30,21 +30,30 @@ class OverlayBlock:
         self._qr = QrWindow(*qr, TITLE, now) if qr is not None else None
         self._probe_at = 0.0
         self._keyboard = Keyboard(self._shown.window)
-        self._pacer = Pacer(fps, now)
+        self._pacer: Pacer | None = Pacer(fps, now)
         self._probes = frozenset(probes)
 
     def fileno(self) -> int:
         """Return the X connection, for ``select``."""
         return self._keyboard.fileno()
 
-    def wait_s(self, now: float) -> float:
-        """Return the seconds until something is to be done, unless a key comes in."""
+    def wait_s(self, now: float) -> float | None:
+        """Return the seconds until something is to be done, unless a key comes in; None: only then."""
+        if self._keyboard.waiting:
+            return 0.0
+        if self._pacer is None:
+            return None
         due = self._pacer.next_due if self._qr is None else min(self._pacer.next_due, self._qr.next_due)
-        return 0.0 if self._keyboard.waiting else max(0.0, due - now)
+        return max(0.0, due - now)
 
     def pace(self, fps: float, now: float) -> None:
-        """Paint ``fps`` frames a second from ``now`` on."""
-        if fps != self._pacer.fps:
+        """Paint ``fps`` frames a second from ``now`` on; 0: none, and the place is what is below's."""
+        if fps == 0:
+            self._pacer = None
+            self._shown.window.to_bottom()
+            if self._qr is not None:
+                self._qr.hide()
+        elif self._pacer is None or fps != self._pacer.fps:
             self._pacer = Pacer(fps, now)
 
     def attend(self, now: float, wall_clock: float) -> None:
@@ -53,6 +62,8 @@ class OverlayBlock:
             if edge.down and edge.keysym in self._probes:
                 self._shown.block.saw_probe(edge.at)
                 self._probe_at = edge.at
+        if self._pacer is None:
+            return
         if self._pacer.take(now):
             self._shown.paint(wall_clock)
         if self._qr is not None:

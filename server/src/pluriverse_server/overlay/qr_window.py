@@ -37,6 +37,10 @@ class QrWindow:
         """When the next frame is due."""
         return self._pacer.next_due
 
+    def hide(self) -> None:
+        """Leave the place to what is below, until the next ``attend``."""
+        self._window.to_bottom()
+
     def attend(self, now: float, clock: int, probe: int) -> None:
         """Paint a frame if one is due. ``clock`` and ``probe``: as ``pluriverse_protocol.metadata`` has them."""
         if not self._pacer.take(now):

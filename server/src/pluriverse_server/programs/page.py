@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -11,22 +12,29 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
-from pluriverse_protocol import reports
+from pluriverse_protocol import Headers, reports
 from pluriverse_protocol.env_options import Value
+from pluriverse_protocol.messages import AgentStep, ErrorReply, StepReply
 
 from pluriverse_server.episode import Begin
+from pluriverse_server.gate.permitted import Permitted, permitted_by
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
 from pluriverse_server.process import OutOfResources, StartError, executable
+from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
 from pluriverse_server.sources.page.messages import BadValue, Scores, read
 from pluriverse_server.sources.page.page import Outline, Page, PageError
 from pluriverse_server.sources.page.watcher import Watcher, episode
+from pluriverse_server.sources.screen.grab import ScreenLost
 from pluriverse_server.tasks import call_later, start_task
+from pluriverse_server.x11.connection import DisplayLost
 
 from .browser import BINARY, Browser
 from .page_browser import BrowserKeeper
+from .page_clock import FLAGS, PageClock, Stuck
+from .page_lane import PageLane, SteppedEpisode
 from .program import Lost
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
@@ -57,7 +65,6 @@ class PageProgram:
     """A runtime's page on one screen, with the interface of ``Program``."""
 
     takes_joystick = False
-    takes_lanes = False
 
     def __init__(
         self,
@@ -83,6 +90,11 @@ class PageProgram:
         self._outline: Outline | None = None
         self._compiled = False
         self._page: Page | None = None
+        # In lockstep the page has a clock, and its episode is stepped on a lane, by one task at a time.
+        self._clock: PageClock | None = None
+        self._stepped: SteppedEpisode | None = None
+        self._lane = PageLane(self._play)
+        self._turn = asyncio.Lock()
         self._wanted: Begin | None = None
         self._scores = Scores(manifest.rewards)
         self._deadline: asyncio.TimerHandle | None = None
@@ -101,10 +113,6 @@ class PageProgram:
         """
         self._address(entry, seed=0, fps=self._manifest.runtime.fps)
         executable(BINARY, package="chromium")
-
-    def open_lane(self, lane: socket.socket) -> None:
-        """Raise ConnectionError: pages are played in real time alone."""
-        raise ConnectionError("pages are played in real time alone")
 
     async def start(self) -> None:
         """Serve the files; the browser is started once there is a screen.
@@ -125,6 +133,7 @@ class PageProgram:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._lane.close()
         await self.take_off()
         if self._files is not None:
             await self._files.stop()
@@ -137,9 +146,8 @@ class PageProgram:
     async def take_off(self) -> None:
         """End the browser, since its screen is gone, and don't start it before the next ``put_on``. Not a loss."""
         self._keeper.environment = None
-        self._page = None
         self._clear_deadline()
-        await self._keeper.end()
+        await self._end_browser()
 
     def begin(self, begin: Begin) -> None:
         """Ask for an episode, in the current page or a new one."""
@@ -153,6 +161,16 @@ class PageProgram:
 
     def check_frozen(self, now: float) -> None:
         """Do nothing: pages needn't draw, and one that hangs is found by ``_watch``."""
+
+    @property
+    def takes_lanes(self) -> bool:
+        """Whether an agent can step the page."""
+        return self._stepped is not None
+
+    def open_lane(self, lane: socket.socket) -> None:
+        """Let an agent step the page on ``lane``, which the caller then closes here."""
+        self._lane.open(lane)
+        start_task(self._show_first(), "page: first frame")
 
     @property
     def pid(self) -> int | None:
@@ -176,7 +194,7 @@ class PageProgram:
             except ConnectionLost:
                 # The browser's process ends as well, which is reported elsewhere.
                 continue
-            except (DevToolsError, PageError) as error:
+            except (DevToolsError, DisplayLost, PageError, ScreenLost, Stuck) as error:
                 self._fail(begin, Lost(f"page: {error}", died=False))
             except ManifestError as error:
                 self._fail(begin, Lost(str(error), mistake=error))
@@ -186,21 +204,81 @@ class PageProgram:
 
     async def _begin(self, begin: Begin, environment: Mapping[str, str]) -> None:
         await asyncio.sleep(max(0, self._not_before - asyncio.get_running_loop().time()))
+        # A step that is under way ends first.
+        async with self._turn:
+            self._stepped = None
+            if self._clock is not None:
+                await self._clock.begin(begin.fps)
+            page = await self._show(begin, environment)
+            if page is not None and _lockstep(begin):
+                await self._get_ready(begin, page, environment)
+
+    async def _show(self, begin: Begin, environment: Mapping[str, str]) -> Page | None:
+        """Show the page in which an episode begins; None if the screen was lost meanwhile."""
         entry = self._catalogue[begin.environment.env_id]
         options = begin.environment.options
         address = self._address(entry, seed=begin.seed, fps=begin.fps, options=options)
         # Pages are told the options' values where the table declares them.
         context = episode(begin.episode_id, begin.seed, {**entry.model_dump(mode="json"), "options": dict(options)})
+        if self._page is not None and self._page.stepped != _lockstep(begin):
+            await self._end_browser()
         page = self._page
         if page is not None and self._table.begin and page.address == address and not page.strayed:
             self._set_deadline()
             await page.begin(context)
-            return
+            return page
         if page is None or self._table.fresh == "context":
-            page = await self._open_page(environment)
+            page = await self._open_page(environment, lockstep=_lockstep(begin))
         if page is not None:
             self._set_deadline()
             await page.navigate(address, context)
+        return page
+
+    async def _get_ready(self, begin: Begin, page: Page, environment: Mapping[str, str]) -> None:
+        """Let time pass until the episode's first frame is there, and show it."""
+        browser, files = self._keeper.browser, self._files
+        if browser is None or files is None:
+            return
+        if self._clock is None:
+            screen = self._manifest.runtime.screen
+            self._clock = await PageClock.open(
+                page, environment, (screen.width, screen.height), browser.process.pid, lambda: files.busy
+            )
+            await self._clock.begin(begin.fps)
+        clock = self._clock
+        stepped = self._stepped = SteppedEpisode(begin, clock, self._permitted(begin), self._report)
+
+        def ready() -> bool:
+            return stepped.ready or begin is not self._wanted or page is not self._page
+
+        while not ready():
+            await clock.advance(1, ready)
+        if stepped.ready and stepped is self._stepped:
+            await self._lane.show_first(stepped)
+
+    def _permitted(self, begin: Begin) -> Permitted | None:
+        return permitted_by(self._manifest.spaces_of(self._catalogue[begin.environment.env_id]), ())
+
+    async def _show_first(self) -> None:
+        async with self._turn:
+            if self._stepped is not None and self._stepped.ready and not self._stepped.over:
+                # A screen that is lost is noticed elsewhere.
+                with contextlib.suppress(DisplayLost, ScreenLost):
+                    await self._lane.show_first(self._stepped)
+
+    async def _play(self, step: AgentStep, headers: Headers) -> tuple[StepReply | ErrorReply, bytes]:
+        """Play a step of the agent's; return the answer and its pixels."""
+        async with self._turn:
+            stepped = self._stepped
+            if stepped is None or stepped.over or headers.episode_id not in (None, stepped.number):
+                over = headers.episode_id if stepped is None else stepped.number
+                return ErrorReply(f"episode {over} is over or in real time; a reset begins another"), b""
+            try:
+                return await stepped.step(step)
+            except (DevToolsError, DisplayLost, ScreenLost, Stuck) as error:
+                if stepped is self._stepped and not isinstance(error, ConnectionLost):
+                    self._lose(Lost(f"page: {error}", died=False))
+                return ErrorReply(f"the step failed: {error}"), b""
 
     def _address(self, entry: EnvTable, *, seed: int, fps: float, options: Mapping[str, Value] = NO_OPTIONS) -> str:
         address = fill_address(self._table, entry, seed=seed, fps=fps, options=options)
@@ -209,15 +287,17 @@ class PageProgram:
         self._files.require(address)
         return urljoin(f"{ORIGIN}/", address)
 
-    async def _open_page(self, environment: Mapping[str, str]) -> Page | None:
+    async def _open_page(self, environment: Mapping[str, str], *, lockstep: bool) -> Page | None:
         """Replace the current page by a new one; None if the screen was lost meanwhile."""
         # What a runtime serves itself comes from one port.
         network = self._files.port if self._files is not None and not self._table.origins else True
-        windows = await self._keeper.start(environment, self._flags(), network)
+        flags = [*self._flags(), *(FLAGS if lockstep else ())]
+        windows = await self._keeper.start(environment, flags, network)
         if windows is None:
             return None
         assert self._outline is not None
-        page = await Page.open(windows, self._outline, lambda payload: self._heard(page, payload))
+        clock = ClockScript() if lockstep else None
+        page: Page = await Page.open(windows, self._outline, lambda payload: self._heard(page, payload), clock)
         if windows is not self._keeper.windows:
             return None
         self._close_page()
@@ -240,8 +320,15 @@ class PageProgram:
 
     def _close_page(self) -> None:
         page, self._page = self._page, None
+        clock, self._clock, self._stepped = self._clock, None, None
+        if clock is not None:
+            start_task(clock.close(), "page: its clock")
         if page is not None:
             page.close()
+
+    async def _end_browser(self) -> None:
+        self._close_page()
+        await self._keeper.end()
 
     def _fail(self, begin: Begin, lost: Lost) -> None:
         """Report that ``begin`` failed, unless that was reported already or the screen was lost."""
@@ -280,7 +367,12 @@ class PageProgram:
         for report in self._scores.reports(said):
             if isinstance(report, reports.Ready):
                 self._clear_deadline()
-            self._on_report(report)
+            self._report(report)
+
+    def _report(self, report: reports.Report) -> None:
+        if self._stepped is not None:
+            self._stepped.note(report)
+        self._on_report(report)
 
     def _count_message(self) -> None:
         second = int(asyncio.get_running_loop().time())
@@ -302,7 +394,7 @@ class PageProgram:
             try:
                 if await _page_bytes(browser) > MAX_PAGE_BYTES and page is self._page:
                     self._lose(Lost(f"the page took over {MAX_PAGE_BYTES / 2**30:g} GiB of memory", died=False))
-                elif not page.guard.dialog_open:
+                elif not page.guard.dialog_open and not page.stepped:
                     await page.check(CHECK_TIMEOUT_S)
             except CallTimedOut:
                 # Before the episode runs, the deadline for getting ready applies instead.
@@ -337,6 +429,10 @@ class PageProgram:
         origins = frozenset((origin, *table.origins))
         watcher = Watcher(self._manifest)
         return Outline(size.width, size.height, origins, frozenset(table.allow), watcher, script, table.zoom)
+
+
+def _lockstep(begin: Begin) -> bool:
+    return begin.environment.clock == "lockstep"
 
 
 async def _page_bytes(browser: Browser) -> int:

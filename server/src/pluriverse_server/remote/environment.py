@@ -294,6 +294,10 @@ class EnvironmentService:
             self.metrics.note_readings(known, report.cycle_ms / 1000)
 
     def _clocks(self, env_id: str) -> tuple[str, ...]:
+        page = self._manifest.page
+        if page is not None:
+            # What comes from elsewhere takes its own time.
+            return ("realtime", "lockstep") if page.files is not None and not page.origins else ("realtime",)
         program = self._manifest.game(env_id).program
         return tuple(program.clock) if program is not None else ("realtime",)
 

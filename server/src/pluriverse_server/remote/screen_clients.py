@@ -45,9 +45,12 @@ class ScreenClients:
         """See ``environment.Subscriber``."""
 
     def on_output(self, output: Output) -> None:
-        """Let the overlay paint at the episode's frame rate, by which agents pace their steps."""
-        if isinstance(output, Send) and isinstance(output.message, Describe) and output.message.fps != self._fps:
-            self._fps = output.message.fps
+        """Let the overlay paint at the episode's frame rate, by which agents pace their steps, not in lockstep."""
+        if not (isinstance(output, Send) and isinstance(output.message, Describe)):
+            return
+        fps = 0.0 if output.message.clock == "lockstep" else output.message.fps
+        if fps != self._fps:
+            self._fps = fps
             self._tell_rate()
 
     async def put_on(self) -> None:

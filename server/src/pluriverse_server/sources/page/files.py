@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
 
 from pluriverse_server.process import StartError
 
@@ -41,6 +44,20 @@ TYPES: Final = {f".{name}": f"{kind}/{name}" for kind, names in _PLAIN_TYPES.ite
 _HEADERS: Final = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 
 
+class _FileResponse(web.FileResponse):
+    """Sends a file within ``sending``."""
+
+    def __init__(
+        self, path: Path, headers: Mapping[str, str], sending: Callable[[], contextlib.AbstractContextManager[None]]
+    ) -> None:
+        super().__init__(path, headers=headers)
+        self._sending = sending
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        with self._sending():
+            return await super().prepare(request)
+
+
 class Files:
     """Serves the folder between ``start`` and ``stop``: nothing outside of it, and no listings."""
 
@@ -48,12 +65,18 @@ class Files:
         self._folder = folder
         self._root = folder.resolve()
         self._runner: web.AppRunner | None = None
+        self._answering = 0
 
     @property
     def port(self) -> int:
         """The port on 127.0.0.1."""
         assert self._runner is not None
         return self._runner.addresses[0][1]
+
+    @property
+    def busy(self) -> bool:
+        """Whether a file is being looked for or sent."""
+        return self._answering > 0
 
     async def start(self) -> None:
         """Start; raise StartError if there is no such folder, or no free port."""
@@ -88,13 +111,22 @@ class Files:
         # Against DNS rebinding: a page of another host, in another browser, that lets its name mean this machine.
         if request.host.partition(":")[0] != HOST:
             raise web.HTTPForbidden
-        path = await asyncio.to_thread(self._find, request.match_info["path"])
+        with self._counted():
+            path = await asyncio.to_thread(self._find, request.match_info["path"])
         if path is None:
             raise web.HTTPNotFound
         content_type = TYPES.get(path.suffix.lower(), "application/octet-stream")
         if content_type.startswith("text/"):
             content_type += "; charset=utf-8"
-        return web.FileResponse(path, headers={**_HEADERS, "Content-Type": content_type})
+        return _FileResponse(path, {**_HEADERS, "Content-Type": content_type}, self._counted)
+
+    @contextlib.contextmanager
+    def _counted(self) -> Generator[None]:
+        self._answering += 1
+        try:
+            yield
+        finally:
+            self._answering -= 1
 
     def _find(self, path: str) -> Path | None:
         """Return the file; None if there is none of that name within the folder."""

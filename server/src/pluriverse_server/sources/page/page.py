@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pluriverse_server.manifest.page import Permission
 from pluriverse_server.manifest.runtime import ManifestError
 
-from .devtools import EventHandler, Parameters
+from .clock import ClockScript
+from .devtools import CallFailed, EventHandler, Parameters
 from .guard import Guard, Windows
 from .watcher import Watcher
 
@@ -47,10 +48,26 @@ class Outline:
     zoom: int = 1
 
 
+class Passed(NamedTuple):
+    """How many frames have passed, whether the page did anything in the last, and whether a menu is open."""
+
+    frames: int
+    busy: bool
+    menu: bool
+
+
 class Page:
     """A page. ``address`` is where it was sent; ``strayed``: it has gone elsewhere since by itself."""
 
-    def __init__(self, windows: Windows, outline: Outline, context_id: str, target_id: str, session_id: str) -> None:
+    def __init__(
+        self,
+        windows: Windows,
+        outline: Outline,
+        context_id: str,
+        target_id: str,
+        session_id: str,
+        clock: ClockScript | None,
+    ) -> None:
         devtools = windows.devtools
         self.target_id = target_id
         self.address: str | None = None
@@ -59,6 +76,7 @@ class Page:
         self._windows = windows
         self._devtools = devtools
         self._outline = outline
+        self._clock = clock
         self._context_id = context_id
         self._session_id = session_id
         self._script_id: str | None = None
@@ -66,8 +84,13 @@ class Page:
         self._complaints = 0
 
     @classmethod
-    async def open(cls, windows: Windows, outline: Outline, on_said: Callable[[str], None]) -> Page:
-        """Show an empty page in a new context; ``on_said`` gets its watcher's messages. Raises DevToolsError."""
+    async def open(
+        cls, windows: Windows, outline: Outline, on_said: Callable[[str], None], clock: ClockScript | None = None
+    ) -> Page:
+        """Show an empty page in a new context; ``on_said`` gets its watcher's messages. Raises DevToolsError.
+
+        With a ``clock`` its time passes by ``advance`` alone.
+        """
         devtools = windows.devtools
         context = await devtools.call("Target.createBrowserContext", {"disposeOnDetach": True})
         context_id = context["browserContextId"]
@@ -88,7 +111,7 @@ class Page:
             )
             target_id = target["targetId"]
             attached = await devtools.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})
-            page = cls(windows, outline, context_id, target_id, attached["sessionId"])
+            page = cls(windows, outline, context_id, target_id, attached["sessionId"], clock)
             await page._prepare(on_said)
         except BaseException:
             windows.dispose(context_id)
@@ -128,11 +151,49 @@ class Page:
             session_storage = {"securityOrigin": origin, "storageKey": f"{origin}/", "isLocalStorage": False}
             await self._call("DOMStorage.clear", {"storageId": session_storage})
         await self._watch_from_the_start(episode)
+        if self._clock is not None:
+            await self._ask_clock(self._clock.begin(episode["seed"]), BEGIN_TIMEOUT_S)
         await self._evaluate(self._outline.watcher.begin(episode), BEGIN_TIMEOUT_S)
 
     async def check(self, timeout_s: float) -> None:
         """Return once the page answers; raise DevToolsError if it doesn't within ``timeout_s`` or is gone."""
         await self._evaluate(self._outline.watcher.check, timeout_s)
+
+    @property
+    def stepped(self) -> bool:
+        """Whether its time passes by ``advance`` alone."""
+        return self._clock is not None
+
+    async def advance(self, frames: int, timeout_s: float) -> Passed:
+        """Let up to so many frames pass, until one in which the page did something.
+
+        None pass while a document is on its way.
+
+        Raises:
+            DevToolsError: the page hangs, or is gone.
+        """
+        assert self._clock is not None
+        passed = await self._ask_clock(self._clock.advance(frames), timeout_s)
+        return Passed(0, busy=True, menu=False) if passed is None else Passed(*passed)
+
+    async def paint(self, timeout_s: float) -> bool:
+        """Return once input that has come is dealt with: whether a menu of the browser's is open.
+
+        Raises:
+            DevToolsError: the page hangs, or is gone.
+        """
+        assert self._clock is not None
+        return bool(await self._ask_clock(self._clock.paint, timeout_s))
+
+    async def _ask_clock(self, expression: str, timeout_s: float) -> Any:
+        script = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        try:
+            answer = await self._devtools.call("Runtime.evaluate", script, self._session_id, timeout_s)
+        except CallFailed as error:
+            # The document was left meanwhile.
+            log.debug("%s", error)
+            return None
+        return answer["result"].get("value")
 
     async def require_javascript(self) -> None:
         """Compile the manifest's expressions.
@@ -185,7 +246,9 @@ class Page:
         """Run the watcher with ``episode`` in each new document before its own scripts."""
         if self._script_id is not None:
             await self._call("Page.removeScriptToEvaluateOnNewDocument", {"identifier": self._script_id})
-        source = self._outline.watcher.script(episode)
+        source = self._outline.watcher.script(episode, lockstep=self._clock is not None)
+        if self._clock is not None:
+            source = self._clock.script(episode["seed"]) + "\n" + source
         if self._outline.script is not None:
             source += "\n" + self._outline.script
         added = await self._call("Page.addScriptToEvaluateOnNewDocument", {"source": source})

@@ -183,7 +183,8 @@
   };
   const keepTime = () => {
     stop(state.timer);
-    state.timer = repeat(tick, options.everyMs);
+    // In lockstep it is asked after each step.
+    if (options.everyMs) state.timer = repeat(tick, options.everyMs);
   };
   const engine = {
     __proto__: null,

@@ -47,8 +47,11 @@ class Watcher:
             f"rewards[{index}].value": _function("value", text) for index, text in enumerate(self._rewards)
         }
 
-    def script(self, episode: Mapping[str, Any] | None) -> str:
-        """Return the script for new documents; ``episode`` is the current one as returned by ``episode()``, or None."""
+    def script(self, episode: Mapping[str, Any] | None, *, lockstep: bool = False) -> str:
+        """Return the script for new documents; ``episode`` is the current one as returned by ``episode()``, or None.
+
+        ``lockstep``: look when asked to by ``check`` alone.
+        """
         expressions = [f"{key}: {_function(key, text) if text else 'null'}" for key, text in self._functions.items()]
         rewards = ", ".join(_function("value", text) for text in self._rewards)
         options = {
@@ -56,7 +59,7 @@ class Watcher:
             "engine": self._engine,
             "episode": episode,
             "menus": "menus" in self._page.allow,
-            "everyMs": EVERY_MS,
+            "everyMs": 0 if lockstep else EVERY_MS,
             "stalledMs": STALLED_MS,
             "noFrameMs": NO_FRAME_MS,
             "maxChars": MAX_CHARS,

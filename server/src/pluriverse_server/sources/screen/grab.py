@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -10,11 +13,21 @@ from Xlib.error import XError
 
 from pluriverse_server.sources.reading import Pixels, SourceError
 from pluriverse_server.x11 import pixels
-from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, closing_on_error, hang_up, open_display
+from pluriverse_server.x11.connection import (
+    CONNECTION_ERRORS,
+    DisplayLost,
+    abort,
+    closing_on_error,
+    hang_up,
+    open_display,
+)
 
 # What one more request costs, in pixels of a larger one: 0.02 to 0.05 ms. Up to so many pixels a region that belong to
 # no source are grabbed along, and then all regions are of one moment.
 PIXELS_A_REQUEST: Final = 65_536
+
+# A peer's process, user and group.
+_CREDENTIALS: Final = struct.Struct("=iII")
 
 
 class ScreenLost(Exception):
@@ -32,14 +45,22 @@ def require_on_screen(name: str, region: Sequence[int], width: int, height: int)
 
 
 class Grabber:
-    """Grabs the same regions again and again, over a connection of its own; its cookie is that of ``XAUTHORITY``.
+    """Grabs the same regions again and again, over a connection of its own.
 
     Regions that lie close together are of one moment; those that are far apart, a fraction of a millisecond. Not for
     use by several threads.
     """
 
-    def __init__(self, display: str, regions: Sequence[Sequence[int]], names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        display: str,
+        regions: Sequence[Sequence[int]],
+        names: Sequence[str] = (),
+        xauthority: Path | None = None,
+    ) -> None:
         """``regions`` are x, y, width and height; ``names`` of their sources, for errors.
+
+        The connection's cookie is in ``xauthority``, by default in the file of ``XAUTHORITY``.
 
         Raises:
             ScreenLost: no server answers at ``display``.
@@ -48,7 +69,7 @@ class Grabber:
         self._name = display
         self._regions = [(x, y, width, height) for x, y, width, height in regions]
         try:
-            self._connection = open_display(display)
+            self._connection = open_display(display, xauthority)
             with closing_on_error(self._connection):
                 screen = self._connection.screen()
                 self.size: Final = (screen.width_in_pixels, screen.height_in_pixels)
@@ -79,6 +100,16 @@ class Grabber:
             raise ScreenLost(f"the X server at {self._name} is gone: {error}") from error
         left, top = self._box[:2]
         return [box[y - top : y - top + height, x - left : x - left + width] for x, y, width, height in self._regions]
+
+    @property
+    def server_pid(self) -> int:
+        """The X server's process id; 0 if it isn't known."""
+        peer = self._connection.display.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        return _CREDENTIALS.unpack(peer)[0]
+
+    def abort(self) -> None:
+        """Cut the connection: what is blocked in it, on another thread, raises ScreenLost."""
+        abort(self._connection)
 
     def close(self) -> None:
         """Close the connection. May be called repeatedly."""

@@ -1,0 +1,190 @@
+"""The lane of an agent that plays a page in lockstep, and the episode that is played on it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pluriverse_protocol import Headers, reports
+from pluriverse_protocol.events import JoystickEvent
+from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, StepReply
+
+from pluriverse_server.episode import TIME_LIMIT, Begin
+from pluriverse_server.gate.permitted import Permitted
+from pluriverse_server.kit.lane import Lane
+from pluriverse_server.sources.reading import Pixels
+from pluriverse_server.tasks import start_task
+
+from .page_clock import PageClock
+
+# A reply before anything is said; its frame is filled in last.
+NOTHING: Final = StepReply(0, 0.0, done=False, terminated=False, truncated=False, frame=(1, 1, 3))
+
+
+class SteppedEpisode:
+    """An episode of a page that stands still unless it is stepped. What the page reports goes into its replies."""
+
+    def __init__(
+        self,
+        begin: Begin,
+        clock: PageClock,
+        permitted: Permitted | None,
+        on_report: Callable[[reports.Report], None],
+    ) -> None:
+        """``permitted`` is what the agent may press, None for everything; ``on_report`` must call ``note``."""
+        self.number = begin.episode_id
+        self.ready = False
+        self.over = False
+        self._clock = clock
+        self._permitted = permitted
+        self._on_report = on_report
+        limit_s = begin.environment.time_limit_s
+        self._frames_left = None if limit_s is None else round(limit_s * begin.fps)
+        self._box: tuple[int, int, int, int] | None = None
+        self._said: StepReply = NOTHING
+
+    def note(self, report: reports.Report) -> None:
+        """Remember what the page has reported, for the next reply."""
+        said: StepReply = self._said
+        match report:
+            case reports.Ready(picture=box):
+                self.ready, self._box = True, box
+            case reports.Reward(reward=reward):
+                self._said = replace(said, reward=said.reward + reward)
+            case reports.Text(text=text):
+                self._said = replace(said, text=text)
+            case reports.Observation(observation=observation):
+                self._said = replace(said, observation=observation)
+            case reports.Done(reward=reward, terminated=terminated, truncated=truncated, reason=reason):
+                self.over = True
+                self._said = replace(
+                    said,
+                    reward=said.reward + reward,
+                    done=True,
+                    terminated=terminated,
+                    truncated=truncated,
+                    info={"reason": reason},
+                )
+            case _:
+                pass
+
+    async def first(self) -> tuple[FirstFrame, bytes]:
+        """Return the frame as it is now, with its pixels, and what was last said.
+
+        Raises:
+            DisplayLost: the screen is gone.
+        """
+        pixels = await self._picture()
+        said = self._take()
+        return FirstFrame(_shape(pixels), said.text, said.observation), pixels.tobytes()
+
+    async def step(self, step: AgentStep) -> tuple[StepReply, bytes]:
+        """Apply the events, let the frames pass, and return the answer with its pixels.
+
+        Raises:
+            DevToolsError: the page hangs, or is gone.
+            Stuck: it is being loaded.
+            DisplayLost: its screen is gone.
+        """
+        events = [
+            event
+            for event in step.events
+            if not isinstance(event, JoystickEvent) and (self._permitted is None or self._permitted.allows(event))
+        ]
+        late = False
+        if events:
+            await self._clock.apply(events)
+            late = self._clock.late
+        frames = step.frames if self._frames_left is None else min(step.frames, self._frames_left)
+        passed = await self._clock.advance(frames, lambda: self.over)
+        if self._frames_left is not None:
+            self._frames_left -= passed
+            if not self.over and self._frames_left <= 0:
+                self._on_report(reports.Done(self.number, terminated=False, truncated=True, reason=TIME_LIMIT))
+        pixels = await self._picture()
+        said = self._take()
+        info = {**said.info, "late": True} if late or self._clock.late else said.info
+        return replace(said, n=step.n, frame=_shape(pixels), info=info), pixels.tobytes()
+
+    async def _picture(self) -> NDArray[np.uint8]:
+        return _rgb(await self._clock.pixels(), self._box)
+
+    def _take(self) -> StepReply:
+        """Return what was said since the last reply."""
+        said = self._said
+        self._said = NOTHING
+        return said
+
+
+class PageLane:
+    """The lane of a page, if an agent has one: steps are played one by one, as they come."""
+
+    def __init__(self, play: Callable[[AgentStep, Headers], Awaitable[tuple[StepReply | ErrorReply, bytes]]]) -> None:
+        self._play = play
+        self._lane: Lane | None = None
+        self._descriptor: int | None = None  # of the lane, as long as it is read from
+        self._steps: asyncio.Queue[tuple[AgentStep, Headers]] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        # The episode of which the lane has had a frame unasked.
+        self._shown: int | None = None
+
+    def open(self, connection: socket.socket) -> None:
+        """Take steps from a copy of ``connection``, and no more from the last one."""
+        self.close()
+        self._lane, self._shown = Lane(connection.dup()), None
+        self._descriptor = self._lane.fileno()
+        self._steps = asyncio.Queue()
+        asyncio.get_running_loop().add_reader(self._descriptor, self._receive, self._lane)
+        self._task = start_task(self._answer(self._lane, self._steps), "page: steps")
+
+    def close(self) -> None:
+        """Hang up. May be called repeatedly."""
+        lane, self._lane = self._lane, None
+        if lane is not None:
+            self._stop_reading()
+            lane.close()
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def _stop_reading(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            asyncio.get_running_loop().remove_reader(descriptor)
+
+    async def show_first(self, episode: SteppedEpisode) -> None:
+        """Show the agent, if there is one, what the episode looks like now, unless it has seen that."""
+        lane = self._lane
+        if lane is not None and self._shown != episode.number:
+            self._shown = episode.number
+            message, pixels = await episode.first()
+            await asyncio.to_thread(lane.send, message, episode.number, None, pixels)
+
+    def _receive(self, lane: Lane) -> None:
+        for step in lane.receive():
+            self._steps.put_nowait(step)
+        if lane.closed:
+            self._stop_reading()
+
+    async def _answer(self, lane: Lane, steps: asyncio.Queue[tuple[AgentStep, Headers]]) -> None:
+        while not lane.closed:
+            step, headers = await steps.get()
+            reply, pixels = await self._play(step, headers)
+            await asyncio.to_thread(lane.send, reply, headers.episode_id or 0, headers.message_id, pixels)
+        self._stop_reading()
+
+
+def _shape(pixels: NDArray[np.uint8]) -> tuple[int, int, int]:
+    height, width, channels = pixels.shape
+    return height, width, channels
+
+
+def _rgb(pixels: Pixels, box: tuple[int, int, int, int] | None) -> NDArray[np.uint8]:
+    """Return what is within ``box`` (x, y, width, height) of a screen, RGB."""
+    x, y, width, height = box or (0, 0, pixels.shape[1], pixels.shape[0])
+    return np.ascontiguousarray(pixels[y : y + height, x : x + width, 2::-1])

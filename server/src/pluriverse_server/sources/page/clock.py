@@ -1,0 +1,49 @@
+"""The script that gives documents the agent's clock, before their own scripts run. Pure."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from importlib import resources
+from typing import Final
+
+# What screens do in real time; pages count on it.
+FPS: Final = 60
+
+# Any day will do, as long as it is always the same: 2025 begins, in UTC.
+EPOCH_MS: Final = 1_735_689_600_000
+
+
+class ClockScript:
+    """The clock of pages in lockstep. Its name is random, so that no page can rely on it."""
+
+    def __init__(self) -> None:
+        self._engine = f"_{secrets.token_hex(8)}"
+        self._code = resources.files("pluriverse_server.sources.page").joinpath("clock.js").read_text(encoding="utf-8")
+
+    def script(self, seed: int) -> str:
+        """Return the script for new documents, whose random numbers are of ``seed``."""
+        options = {"engine": self._engine, "epoch": EPOCH_MS, "fps": FPS, "seed": _words(seed)}
+        return f"({self._code.strip().rstrip(';')})({json.dumps(options)});"
+
+    def begin(self, seed: int) -> str:
+        """Return the script that begins an episode in the current page. Its value is a promise."""
+        return f"{self._engine}.begin({json.dumps(_words(seed))})"
+
+    def advance(self, frames: int) -> str:
+        """Return the script that lets up to so many frames pass, until one in which the page did something.
+
+        Its value is a promise of how many, of whether it did, and of whether a menu is open.
+        """
+        engine = self._engine
+        return f"globalThis.{engine}?.advance({frames}).then((passed) => [...passed, {engine}.menu()])"
+
+    @property
+    def paint(self) -> str:
+        """The script that deals with all input that has come. Its value is a promise of whether a menu is open."""
+        return f"globalThis.{self._engine}?.paint().then({self._engine}.menu)"
+
+
+def _words(seed: int) -> list[int]:
+    """Return a seed as JavaScript can have it, 32 bits each."""
+    return [seed & 0xFFFFFFFF, seed >> 32]

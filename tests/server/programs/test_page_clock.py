@@ -1,0 +1,293 @@
+"""A page's time is the agent's: in a real browser on a real screen, whose pixels are compared."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import pytest_asyncio
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.reports import Done, Observation, Reward
+from support.pages import short_folder, write_runtime
+from support.stepped import Stepped, stepped
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+GOOD = "<script>game.begin(pluriverse.seed); game.state = []</script>"
+# Says what happened, and when, in milliseconds since the key was pressed.
+SAY = """
+  let pressed = 0;
+  const say = (what) => { game.state = [...game.state, [what, performance.now() - pressed]] };
+  addEventListener("keydown", () => { pressed = performance.now() }, { capture: true });
+"""
+
+PAGES = {
+    "Good": GOOD,
+    "Timers": GOOD
+    + f"""<script>{SAY} on.w = () => {{
+      setTimeout(() => say("30"), 30); setTimeout(() => say("10, second"), 10.9); setTimeout("say('5, text')", 5);
+      const until = pressed + 50;
+      const each = setInterval(() => {{ say("each 20"); if (performance.now() > until) clearInterval(each) }}, 20);
+      clearTimeout(setTimeout(() => say("never"), 1));
+      setTimeout((a, b) => Promise.resolve().then(() => say(a + b)), 1, "argu", "ments");
+    }}</script>""",
+    "Frames": GOOD
+    + f"""<script>{SAY} on.w = () => {{
+      const first = () => {{ say("frame"); requestAnimationFrame(second); setTimeout(() => say("between"), 1) }};
+      const second = (at) => {{ if (at === performance.now()) say("frame") }};
+      requestAnimationFrame(first);
+      cancelAnimationFrame(requestAnimationFrame(() => say("never")));
+    }}</script>""",
+    "Throws": GOOD
+    + f"""<script>{SAY} on.w = () => {{
+      onerror = (message) => {{ say(message); return true }};
+      setTimeout(() => {{ throw Error("oops") }}, 1); setTimeout(() => say("goes on"), 2);
+    }}</script>""",
+    "Times": GOOD
+    + """<script>on.w = () => {
+      const times = () => [Date.now(), Number(new Date()), performance.now(), document.timeline.currentTime,
+        new Event("x").timeStamp];
+      const begun = times();
+      setTimeout(() => { game.state = times().map((time, index) => Math.round(time - begun[index])) }, 500);
+    }</script>""",
+    "Random": GOOD
+    + """<script>on.w = () => {
+      game.state = [Math.random(), ...crypto.getRandomValues(new Uint32Array(2)), crypto.randomUUID()];
+    }</script>""",
+    "Canvas": GOOD
+    + """<body style="margin:0"><canvas width=320 height=240></canvas><script>
+      const paint = document.querySelector("canvas").getContext("2d");
+      const draw = (at) => {
+        paint.fillStyle = `hsl(${at / 5}deg 90% 50%)`;
+        paint.beginPath(); paint.arc(320 * Math.random(), at / 10 % 240, 20, 0, 7); paint.fill();
+        requestAnimationFrame(draw);
+      };
+      requestAnimationFrame(draw);
+      onmousemove = ({ clientX, clientY }) => paint.strokeRect(clientX - 5, clientY - 5, 10, 10);
+      onmousedown = ({ clientX, clientY }) => paint.fillRect(clientX - 5, clientY - 5, 10, 10);
+    </script>""",
+    "Moves": GOOD
+    + """<style>
+      body { margin: 0 } i { position: absolute; width: 20px; height: 20px; background: red }
+      #a { left: 0 } .goes { animation: go 1s linear infinite } @keyframes go { to { left: 200px } }
+      #b { top: 40px; left: 0; transition: left 1s linear } #c { top: 80px; left: 0 }
+    </style><i id=a></i><i id=b></i><i id=c></i><script>
+      on.w = () => {
+        a.className = "goes";
+        b.style.left = "200px";
+        c.animate({ left: ["0px", "200px"] }, { duration: 1000, fill: "forwards" }).finished.then(() => game.score++);
+      };
+      b.ontransitionend = () => game.score++;
+    </script>""",
+    "Field": GOOD + "<input autofocus style='font: 20px monospace'>",
+    "Menu": GOOD + "<select style='position:fixed;left:0;top:0'><option>one<option>two<option>three</select>",
+    "Clicks": GOOD
+    + """<script>
+      onmousedown = ({ detail }) => { game.state = [...game.state, detail] };
+      ondblclick = () => { game.state = [...game.state, "double"] };
+    </script>""",
+    "Inner": GOOD
+    + f"""<script>{SAY}
+      onmessage = ({{ data }}) => say(data);
+    </script><iframe srcdoc="<script>
+      onmessage = () => setTimeout(() => parent.postMessage(performance.now(), '*'), 40)
+    </script>"></iframe><script>on.w = () => {{ frames[0].postMessage(0, "*") }}</script>""",
+    "Loads": GOOD
+    + f"""<script>{SAY}
+      on.w = async () => say((await (await fetch("Good.html")).text()).length);
+    </script>""",
+    "Ends": GOOD + "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
+}
+
+W = (KeyEvent(ord("w"), down=True), KeyEvent(ord("w"), down=False))
+FRAME_MS = 1000 / 60
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def played() -> AsyncGenerator[Stepped]:
+    with short_folder() as folder:
+        async with stepped(write_runtime(folder, PAGES)) as played:
+            yield played
+
+
+def state(played: Stepped) -> Any:
+    """The last observation of the last step."""
+    return [report.observation for report in played.said if isinstance(report, Observation)][-1]
+
+
+def at(*points: tuple[int, int], buttons: int = 0) -> Sequence[PointerEvent]:
+    return [PointerEvent(x, y, buttons) for x, y in points]
+
+
+async def test_timers_are_due_in_their_order_each_at_its_own_time(played: Stepped) -> None:
+    await played.play("pages.Timers-v0", 1)
+    await played.step(W, 6)
+    said = state(played)
+    assert [what for what, _ in said] == [
+        "arguments", "5, text", "10, second", "each 20", "30", "each 20", "each 20"
+    ]  # fmt: skip
+    assert [time for _, time in said] == [1, 5, 10, 20, 30, 40, 60]
+
+
+async def test_animation_frames_come_once_a_frame_after_its_timers(played: Stepped) -> None:
+    await played.play("pages.Frames-v0", 1)
+    await played.step(W, 3)
+    said = state(played)
+    assert [what for what, _ in said] == ["frame", "between", "frame"]
+    assert [round(time / FRAME_MS) for _, time in said[::2]] == [1, 2]
+
+
+async def test_error_in_a_timer_is_the_pages_own(played: Stepped) -> None:
+    await played.play("pages.Throws-v0", 1)
+    await played.step(W, 2)
+    assert [what for what, _ in state(played)] == ["Uncaught Error: oops", "goes on"]
+
+
+async def test_all_clocks_of_the_page_agree(played: Stepped) -> None:
+    await played.play("pages.Times-v0", 1)
+    await played.step(W, 30)
+    assert state(played) == [500] * 5
+
+
+async def test_time_stands_still_while_nobody_steps(played: Stepped) -> None:
+    await played.play("pages.Canvas-v0", 1)
+    before = await played.step(frames=10)
+    await asyncio.sleep(0.5)
+    # Seen anew.
+    played.clock.forget()
+    assert np.array_equal(before, await played.clock.pixels())
+    assert not np.array_equal(before, await played.step())
+
+
+async def test_random_numbers_are_of_the_seed(played: Stepped) -> None:
+    drawn: list[Any] = []
+    for seed, anew in ((1, True), (1, False), (2**40, True), (2, True)):
+        await played.play("pages.Random-v0", seed, anew=anew)
+        await played.step(W, 2)
+        drawn.append(state(played))
+    assert drawn[0] == drawn[1]
+    assert len({str(each) for each in drawn}) == 3
+
+
+async def test_same_seed_and_input_give_the_same_pixels(played: Stepped) -> None:
+    async def run(seed: int) -> list[bytes]:
+        seen = [(await played.play("pages.Canvas-v0", seed, anew=True)).tobytes()]
+        for frame in range(60):
+            moved = at((5 * frame, 100)) if frame % 3 == 0 else ()
+            pressed = at((5 * frame, 100), buttons=1) if frame % 12 == 0 else ()
+            seen.append((await played.step([*moved, *pressed, *(at((5 * frame, 100)) if pressed else ())])).tobytes())
+        return seen
+
+    first, second, other = await run(3), await run(3), await run(4)
+    assert first == second
+    assert len(set(first)) > 55
+    assert first != other
+
+
+async def test_animations_and_transitions_go_by_the_same_clock(played: Stepped) -> None:
+    async def left(row: int, *, expected: int) -> None:
+        pixels = await played.clock.pixels()
+        red = np.flatnonzero(pixels[row, :, 1] < 100)
+        assert abs(int(red[0]) - expected) <= 1
+
+    await played.play("pages.Moves-v0", 1, anew=True)
+    await played.step(W)
+    await played.step(frames=29)
+    await left(10, expected=100)
+    await left(50, expected=100)
+    await left(90, expected=100)
+    await played.step(frames=32)
+    await left(50, expected=200)
+    await left(90, expected=200)
+    assert sum(report.reward for report in played.said if isinstance(report, Reward)) == 2
+
+
+async def test_carets_do_not_blink(played: Stepped) -> None:
+    await played.play("pages.Field-v0", 1)
+    pixels = await played.step([*W, *W])
+    assert np.array_equal(pixels, await played.step(frames=40))
+    await asyncio.sleep(0.6)
+    played.clock.forget()
+    assert np.array_equal(pixels, await played.clock.pixels())
+
+
+async def test_clicks_are_double_where_they_come_in_one_step_however_fast_steps_are(played: Stepped) -> None:
+    await played.play("pages.Clicks-v0", 1)
+    click = [*at((50, 50)), *at((50, 50), buttons=1), *at((50, 50))]
+    await played.step(click)
+    await played.step(click)
+    assert state(played) == [1, 1]
+    await played.step([*click, *click])
+    assert state(played) == [1, 1, 1, 2, "double"]
+
+
+async def test_key_that_is_held_does_not_repeat_while_nobody_steps(played: Stepped) -> None:
+    await played.play("pages.Good-v0", 1)
+    await played.step([KeyEvent(ord("a"), down=True)])
+    earned = [report.reward for report in played.said if isinstance(report, Reward)]
+    await asyncio.sleep(1)
+    await played.step([KeyEvent(ord("a"), down=False)])
+    assert earned == [1]
+    assert not any(isinstance(report, Reward) for report in played.said)
+
+
+async def test_menus_of_the_browser_can_be_chosen_from(played: Stepped) -> None:
+    async def choose() -> list[bytes]:
+        seen = [(await played.play("pages.Menu-v0", 1, anew=True)).tobytes()]
+        for place, buttons in itertools.product(((10, 10), (10, 50)), (0, 1, 0)):
+            pixels = await played.step(at(place, buttons=buttons))
+            seen.append(pixels.tobytes())
+        return seen
+
+    first = await choose()
+    assert first == await choose()
+    assert len(set(first)) > 2
+
+
+async def test_frames_of_the_page_share_its_clock(played: Stepped) -> None:
+    await played.play("pages.Inner-v0", 1)
+    await played.step(W, 2)
+    await played.step()
+    ((time, passed),) = state(played)
+    assert passed == 40
+    assert time > 40
+
+
+async def test_step_waits_for_files_that_the_page_loads(played: Stepped) -> None:
+    await played.play("pages.Loads-v0", 1)
+    await played.step(W)
+    assert len(state(played)) == 1
+
+
+async def test_last_frame_of_an_episode_is_the_one_that_ends_it(played: Stepped) -> None:
+    await played.play("pages.Ends-v0", 1)
+    before = played.clock.frames
+    await played.step(W)
+    assert await played.clock.advance(60, lambda: any(isinstance(report, Done) for report in played.said)) in (2, 3)
+    assert [report.reward for report in played.said if isinstance(report, Done)] == [5]
+    assert played.clock.frames - before in (3, 4)
+
+
+async def test_frames_may_be_longer_than_the_pages(played: Stepped) -> None:
+    await played.play("pages.Times-v0", 1)
+    await played.clock.begin(30)
+    await played.step(W, 14)
+    assert not any(isinstance(report, Observation) for report in played.said)
+    await played.step()
+    assert state(played) == [500] * 5
+
+
+async def test_page_that_is_drawn_without_end_is_late(tmp_path: Path) -> None:
+    spins = GOOD + "<script>onkeydown = () => new Worker(URL.createObjectURL(new Blob(['for (;;);'])))</script>"
+    with short_folder() as folder:
+        async with stepped(write_runtime(folder, {"Spins": spins})) as played:
+            await played.play("pages.Spins-v0", 1)
+            assert not played.clock.late
+            await played.step(W)
+            await played.clock.apply(W)
+            assert played.clock.late

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pluriverse_server.programs.stillness import Stillness, process_tree
+
+# Waits for a line, then works for so many seconds, and again.
+WORKER = """
+import sys, time
+for line in sys.stdin:
+    end = time.monotonic() + float(line)
+    while time.monotonic() < end:
+        pass
+    print("done", flush=True)
+"""
+
+
+@contextmanager
+def worker() -> Generator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            # It has started.
+            work(process, 0)
+            assert process.stdout is not None
+            process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def work(process: subprocess.Popen[str], seconds: float) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{seconds}\n")
+    process.stdin.flush()
+
+
+def still(stillness: Stillness) -> bool:
+    before = stillness.look()
+    return before is not None and stillness.look() == before
+
+
+def test_process_that_waits_stands_still_and_one_that_works_does_not() -> None:
+    with worker() as process:
+        stillness = Stillness([process.pid])
+        until(lambda: still(stillness))
+        work(process, 60)
+        until(lambda: stillness.look() is None)
+        assert not still(stillness)
+        stillness.close()
+
+
+def test_work_that_is_done_shows_in_the_next_look() -> None:
+    with worker() as process:
+        stillness = Stillness([process.pid])
+        until(lambda: still(stillness))
+        before = stillness.look()
+        work(process, 0)
+        assert process.stdout is not None
+        process.stdout.readline()
+        until(lambda: still(stillness))
+        assert stillness.look() != before
+        stillness.close()
+
+
+def test_process_that_has_ended_stands_still() -> None:
+    with worker() as process:
+        stillness = Stillness([process.pid])
+        assert stillness.look() != b""
+        process.kill()
+        process.wait()
+        assert stillness.look() == b""
+        stillness.close()
+
+
+def test_no_descriptor_stays_open() -> None:
+    before = descriptors()
+    stillness = Stillness([os.getpid()])
+    stillness.look()
+    assert descriptors() > before
+    stillness.close()
+    stillness.close()
+    assert descriptors() == before
+
+
+def test_tree_of_a_process_has_its_children_and_theirs() -> None:
+    with subprocess.Popen(["sh", "-c", "sh -c 'sleep 60; true'; true"]) as process:
+        until(lambda: len(process_tree(process.pid)) == 3)
+        tree = process_tree(process.pid)
+        assert tree[0] == process.pid
+        for pid in tree:
+            os.kill(pid, signal.SIGKILL)
