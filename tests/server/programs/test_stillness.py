@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pluriverse_server.programs.stillness import Stillness, process_tree
+from pluriverse_server.programs.stillness import Stillness, descendants, process_tree
 
 # Waits for a line, then works for so many seconds, and again.
 WORKER = """
@@ -108,3 +108,12 @@ def test_tree_of_a_process_has_its_children_and_theirs() -> None:
         assert tree[0] == process.pid
         for pid in tree:
             os.kill(pid, signal.SIGKILL)
+
+
+def test_descendants_are_found_by_a_word_of_their_command() -> None:
+    with subprocess.Popen(["sh", "-c", "sleep 61; true"]) as process:
+        until(lambda: len(descendants("61")) == 1)
+        (found,) = descendants("61")
+        assert found in process_tree(process.pid)[1:]
+        assert descendants("6") == []
+        os.kill(found, signal.SIGKILL)

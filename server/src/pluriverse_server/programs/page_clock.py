@@ -22,7 +22,7 @@ from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost
 
-from .stillness import Stillness, process_tree
+from .stillness import Stillness, descendants, process_tree
 
 # Frames are painted as soon as they are there; what scrolls smoothly does so in real time.
 FLAGS: Final = (
@@ -31,6 +31,9 @@ FLAGS: Final = (
     "--disable-smooth-scrolling",
     "--disable-partial-raster",
 )
+
+# The module whose process decides which keys reach the browser.
+OVERLAY: Final = "pluriverse_server.overlay"
 
 # How long a page may draw, in seconds of real time, before its step ends regardless. Such a step is late.
 LATE_S: Final = 2.0
@@ -154,7 +157,8 @@ class PageClock:
         self._fps, self.frames, self._turned = fps, 0, 0
         self._stillness.close()
         server = self._display.client.server_pid
-        self._stillness = Stillness([*process_tree(self._browser), *([server] if server else [])])
+        pids = [*process_tree(self._browser), *descendants(OVERLAY), *([server] if server else [])]
+        self._stillness = Stillness(pids)
         width, height = self._size
         await self._display.run(Display.begin)
         await self.apply([PointerEvent(width - 1, height - 1, 0)])

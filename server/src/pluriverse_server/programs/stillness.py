@@ -73,3 +73,13 @@ def process_tree(root: int) -> list[int]:
                 with contextlib.suppress(OSError):
                     pids += map(int, (task / "children").read_bytes().split())
     return pids
+
+
+def descendants(word: str) -> list[int]:
+    """Return the descendants of this process that have a word on their command line."""
+    found: list[int] = []
+    for pid in process_tree(os.getpid())[1:]:
+        with contextlib.suppress(OSError):
+            if word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+                found.append(pid)
+    return found
