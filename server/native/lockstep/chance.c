@@ -1,0 +1,85 @@
+/* Random numbers: a process draws the same ones each time, from the page's seed. */
+#include "lockstep.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* More than any program reads of /dev/urandom at a time. */
+#define FILE_BYTES 65536
+
+/* SplitMix64: https://prng.di.unimi.it/splitmix64.c */
+static uint64_t draw(void) {
+    static _Atomic uint64_t drawn;
+    uint64_t z = page()->seed + 0x9e3779b97f4a7c15u * (atomic_fetch_add(&drawn, 1) + 1);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+static void fill(void *to, size_t size) {
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t value = draw();
+        memcpy((char *)to + i, &value, size - i < 8 ? size - i : 8);
+    }
+}
+
+ssize_t getrandom(void *to, size_t size, unsigned flags) {
+    (void)flags;
+    fill(to, size);
+    return (ssize_t)size;
+}
+int getentropy(void *to, size_t size) {
+    fill(to, size);
+    return 0;
+}
+uint32_t arc4random(void);
+uint32_t arc4random(void) { return (uint32_t)draw(); }
+void arc4random_buf(void *to, size_t size);
+void arc4random_buf(void *to, size_t size) { fill(to, size); }
+/* std::random_device, which may ask the processor. */
+unsigned _ZNSt13random_device9_M_getvalEv(void *device);
+unsigned _ZNSt13random_device9_M_getvalEv(void *device) {
+    (void)device;
+    return (unsigned)draw();
+}
+
+static int is_random(const char *path) { return path && (!strcmp(path, "/dev/urandom") || !strcmp(path, "/dev/random")); }
+static int random_file(void) {
+    char data[FILE_BYTES];
+    fill(data, sizeof data);
+    int file = memfd_create("random", MFD_CLOEXEC);
+    if (file >= 0) {
+        syscall(SYS_write, file, data, sizeof data);
+        lseek(file, 0, SEEK_SET);
+    }
+    return file;
+}
+#define MODE(flags)                                                                                                    \
+    ({                                                                                                                 \
+        va_list given;                                                                                                 \
+        va_start(given, flags);                                                                                        \
+        mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(given, mode_t) : 0;                                     \
+        va_end(given);                                                                                                 \
+        mode;                                                                                                          \
+    })
+int open(const char *path, int flags, ...) {
+    return is_random(path) ? random_file() : (int)syscall(SYS_openat, AT_FDCWD, path, flags, MODE(flags));
+}
+int open64(const char *path, int flags, ...) {
+    return is_random(path) ? random_file() : (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, MODE(flags));
+}
+int openat(int folder, const char *path, int flags, ...) {
+    return is_random(path) ? random_file() : (int)syscall(SYS_openat, folder, path, flags, MODE(flags));
+}
+FILE *fopen(const char *path, const char *mode) {
+    return is_random(path) ? fdopen(random_file(), "r") : REAL(fopen)(path, mode);
+}
+FILE *fopen64(const char *path, const char *mode) {
+    return is_random(path) ? fdopen(random_file(), "r") : REAL(fopen64)(path, mode);
+}

@@ -1,0 +1,289 @@
+/* The other end of the page: gives turns, lets time pass, and knows when everything stands. Called from Python, by one
+ * thread at a time; nothing here is for the programs that the library is preloaded into. */
+#include "page.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* Threads without a slot that have to stand as well: an X server's. */
+#define STRANGERS 64
+
+/* A thread that runs, and says nothing for so long, is looked at: it may be asleep in the kernel, or gone. */
+#define SILENCE_NS 200000
+
+/* One that sleeps for so long waits for more than a file, or a child that is being loaded. */
+#define ASLEEP_NS 20000000
+
+/* A slot of a thread that was never born: its process was killed between the two, or had no more threads. */
+#define BIRTH_NS 100000000LL
+
+/* Where CLOCK_MONOTONIC begins: a machine that started a while ago. */
+#define BEGIN_NS (1000 * SECOND_NS)
+
+#define TEXT 64
+
+enum { STANDS = 0, LATE = 1, ENDED = 2 };
+
+/* A thread that is looked at in /proc. */
+struct watched {
+    int pid, tid, stat, schedstat;
+    int sleeps;
+    int64_t since;
+    char switches[TEXT];
+};
+
+struct control {
+    struct page *page;
+    int64_t limit;
+    struct watched threads[SLOTS], strangers[STRANGERS];
+    int strangers_count;
+};
+
+static int64_t real_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * SECOND_NS + time.tv_nsec;
+}
+
+static void forget(struct watched *watched) {
+    if (watched->tid) {
+        close(watched->stat);
+        close(watched->schedstat);
+    }
+    memset(watched, 0, sizeof *watched);
+}
+
+static int open_of(int pid, int tid, const char *name) {
+    char path[TEXT];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, tid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Return whether the thread sleeps, as it did the last time without a moment between; -1 if it is gone. */
+static int look_at(struct watched *watched, int pid, int tid) {
+    if (watched->tid != tid || watched->pid != pid) {
+        forget(watched);
+        *watched = (struct watched){pid, tid, open_of(pid, tid, "stat"), open_of(pid, tid, "schedstat"), 0, 0, ""};
+    }
+    char stat[512], switches[TEXT];
+    ssize_t size = pread(watched->stat, stat, sizeof stat - 1, 0);
+    ssize_t switched = pread(watched->schedstat, switches, sizeof switches - 1, 0);
+    if (size <= 0 || switched <= 0) {
+        forget(watched);
+        return -1;
+    }
+    stat[size] = switches[switched] = 0;
+    const char *state = strrchr(stat, ')');
+    if (!state || state[2] == 'Z' || state[2] == 'X') {
+        forget(watched);
+        return -1;
+    }
+    int same = !strcmp(switches, watched->switches);
+    strcpy(watched->switches, switches);
+    return state[2] == 'S' && same;
+}
+
+PUBLIC struct control *lockstep_open(const char *path, int64_t epoch_ns, int64_t frame_ns, uint64_t seed) {
+    struct control *control = calloc(1, sizeof *control);
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    void *mapped = MAP_FAILED;
+    if (control && file >= 0 && ftruncate(file, sizeof(struct page)) == 0)
+        mapped = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    int error = errno;
+    if (file >= 0) close(file);
+    if (mapped == MAP_FAILED) {
+        free(control);
+        errno = error;
+        return NULL;
+    }
+    control->page = mapped;
+    control->limit = control->page->now = BEGIN_NS;
+    control->page->epoch = epoch_ns - BEGIN_NS;
+    control->page->frame = frame_ns;
+    control->page->seed = seed;
+    atomic_store(&control->page->magic, PAGE_MAGIC);
+    return control;
+}
+
+PUBLIC void lockstep_close(struct control *control) {
+    for (int i = 0; i < SLOTS; i++) forget(&control->threads[i]);
+    for (int i = 0; i < control->strangers_count; i++) forget(&control->strangers[i]);
+    munmap(control->page, sizeof *control->page);
+    free(control);
+}
+
+/* Have the threads of process ``pid`` stand, too, before time passes. */
+PUBLIC void lockstep_watch(struct control *control, int pid) {
+    char path[TEXT];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (entry->d_name[0] != '.' && control->strangers_count < STRANGERS)
+            look_at(&control->strangers[control->strangers_count++], pid, atoi(entry->d_name));
+    if (folder) closedir(folder);
+}
+
+PUBLIC int64_t lockstep_elapsed(const struct control *control) { return control->page->now - BEGIN_NS; }
+
+/* The number of threads that have come to the clock and not ended. */
+PUBLIC int lockstep_threads(const struct control *control) {
+    int threads = 0;
+    for (uint32_t i = 0; i < control->page->used; i++) threads += control->page->slots[i].state != FREE;
+    return threads;
+}
+
+static void grant(struct control *control, struct slot *slot, uint32_t why) {
+    control->threads[slot - control->page->slots].sleeps = 0;
+    control->threads[slot - control->page->slots].since = 0;
+    atomic_store(&slot->state, RUNS | why);
+    syscall(SYS_futex, &slot->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static int runs(const struct slot *slot) { return (slot->state & PHASE) == RUNS; }
+
+/* Find out about those that run in silence. */
+static void look_at_silent(struct control *control) {
+    for (uint32_t i = 0; i < control->page->used; i++) {
+        struct slot *slot = &control->page->slots[i];
+        struct watched *watched = &control->threads[i];
+        if (!runs(slot)) continue;
+        if (!slot->tid) {
+            if (!watched->since) watched->since = real_now();
+            if (real_now() - watched->since < BIRTH_NS) continue;
+            watched->since = 0;
+            slot->state = FREE;
+            continue;
+        }
+        int sleeps = look_at(watched, slot->pid, slot->tid);
+        if (sleeps <= 0) watched->since = 0;
+        else if (!watched->since) watched->since = real_now();
+        watched->sleeps = watched->since && real_now() - watched->since >= ASLEEP_NS;
+        if (sleeps < 0 && runs(slot)) {
+            slot->pid = slot->tid = 0;
+            slot->state = FREE;
+        }
+    }
+}
+
+/* Return whether those that sleep in the kernel with their turn still do. */
+static int sleepers_sleep(struct control *control) {
+    int all = 1;
+    for (uint32_t i = 0; i < control->page->used; i++) {
+        struct slot *slot = &control->page->slots[i];
+        struct watched *watched = &control->threads[i];
+        if (!runs(slot) || !watched->sleeps) continue;
+        watched->sleeps = look_at(watched, slot->pid, slot->tid) > 0;
+        all &= watched->sleeps;
+    }
+    return all;
+}
+
+/* Wait until no thread runs; return whether that was in time. */
+static int wait_for_turns(struct control *control, int64_t patience) {
+    struct page *page = control->page;
+    for (int64_t silent = 0;;) {
+        uint32_t news = atomic_load(&page->news);
+        int running = 0;
+        for (uint32_t i = 0; i < page->used && !running; i++)
+            running = runs(&page->slots[i]) && !control->threads[i].sleeps;
+        if (!running) return 1;
+        atomic_store(&page->listening, 1);
+        struct timespec silence = {0, SILENCE_NS};
+        if (syscall(SYS_futex, &page->news, FUTEX_WAIT, news, &silence, NULL, 0) && errno == ETIMEDOUT) silent++;
+        atomic_store(&page->listening, 0);
+        if (silent) look_at_silent(control);
+        if (real_now() > patience) return 0;
+    }
+}
+
+/* Return whether no stranger has anything to do. */
+static int strangers_stand(struct control *control) {
+    int stand = 1;
+    for (int i = 0; i < control->strangers_count; i++) {
+        struct watched *stranger = &control->strangers[i];
+        if (stranger->tid) stand &= look_at(stranger, stranger->pid, stranger->tid) != 0;
+    }
+    return stand;
+}
+
+static struct slot *first_ready(const struct page *page) {
+    const struct slot *first = NULL;
+    for (uint32_t i = 0; i < page->used; i++) {
+        const struct slot *slot = &page->slots[i];
+        if ((slot->state & PHASE) == READY && (!first || slot->order < first->order)) first = slot;
+    }
+    return (struct slot *)first;
+}
+
+static struct slot *first_due(const struct page *page) {
+    const struct slot *first = NULL;
+    for (uint32_t i = 0; i < page->used; i++) {
+        const struct slot *slot = &page->slots[i];
+        if ((slot->state & PHASE) == WAITS && (!first || slot->deadline < first->deadline)) first = slot;
+    }
+    return (struct slot *)first;
+}
+
+/* Let all look that have to. Return whether one went on, -1 when they took too long. */
+static int let_look(struct control *control, int64_t patience) {
+    for (uint32_t i = 0; i < control->page->used; i++) {
+        struct slot *slot = &control->page->slots[i];
+        if ((slot->state & PHASE) != WAITS || !slot->looks) continue;
+        uint32_t ends = slot->ends;
+        grant(control, slot, LOOK);
+        if (!wait_for_turns(control, patience)) return -1;
+        if (slot->ends != ends) return 1;
+    }
+    return 0;
+}
+
+/* Wait until nobody has anything to do before time passes. */
+static int settle(struct control *control, int64_t patience) {
+    for (;;) {
+        if (!wait_for_turns(control, patience)) return LATE;
+        struct slot *ready = first_ready(control->page);
+        if (ready) {
+            grant(control, ready, ready->state & ~PHASE);
+            continue;
+        }
+        if (strangers_stand(control) && sleepers_sleep(control)) {
+            int looked = let_look(control, patience);
+            if (looked < 0) return LATE;
+            if (!looked && !first_ready(control->page) && strangers_stand(control) && sleepers_sleep(control)) return STANDS;
+        } else {
+            sched_yield();
+        }
+        if (real_now() > patience) return LATE;
+    }
+}
+
+/* Let ``ns`` of the programs' time pass, within ``patience_ns`` of real time. What is late is made up for later. */
+PUBLIC int lockstep_advance(struct control *control, int64_t ns, int64_t patience_ns) {
+    struct page *page = control->page;
+    int64_t patience = real_now() + patience_ns;
+    control->limit += ns;
+    for (;;) {
+        if (settle(control, patience) == LATE) return LATE;
+        if (!lockstep_threads(control)) return ENDED;
+        struct slot *due = first_due(page);
+        if (!due || due->deadline > control->limit) {
+            page->now = control->limit;
+            return STANDS;
+        }
+        if (due->deadline > page->now) page->now = due->deadline;
+        grant(control, due, DUE);
+    }
+}

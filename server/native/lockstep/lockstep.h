@@ -1,0 +1,53 @@
+/* What the parts of the preloaded library know of each other. */
+#pragma once
+
+#include "page.h"
+#include <dlfcn.h>
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+/* The function that would be called if there were no library of ours. */
+#define REAL(name)                                                                                                     \
+    ({                                                                                                                 \
+        static __typeof__(name) *real;                                                                                 \
+        if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                                                 \
+        real;                                                                                                          \
+    })
+
+/* Where the page is; the controller sets it. */
+#define PAGE_VARIABLE "PLURIVERSE_CLOCK"
+
+/* Programs have functions of these names, too. */
+#pragma GCC visibility push(hidden)
+
+/* slot.c: this program's page and this thread's slot. */
+struct page *page(void);
+struct slot *claim_slot(int pid, int tid);
+struct slot *own_slot(void);
+void adopt_slot(struct slot *slot);
+void free_slot(struct slot *slot);
+
+/* wait.c: what all waiting comes down to. */
+typedef int (*looker)(void *what);
+void tell(void);
+void take_first_turn(void);
+void take_turn(void);
+int wait_called(const void *object, int64_t deadline);
+int call(const void *object, int most);
+int sleep_until(int64_t deadline);
+int wait_for(looker look, void *what, int64_t deadline);
+
+/* clock.c */
+int64_t clock_offset(clockid_t clock);
+void grow_tired(unsigned *times, unsigned limit);
+
+/* timers.c */
+int64_t next_timer(void);
+int fire_timers(void);
+void forget_timers(void);
+
+static inline int64_t now(void) { return atomic_load_explicit(&page()->now, memory_order_acquire); }
+static inline int64_t later(int64_t ns) { return ns < NEVER - now() ? now() + ns : NEVER; }
+
+#pragma GCC visibility pop

@@ -1,0 +1,42 @@
+/* The page that a clock's programs and its controller share. A slot is a thread; its state is the futex on which that
+ * thread waits for its turn. Only one thread has its turn at a time: whose it is next is the controller's to say. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define PAGE_MAGIC 0x706c6b31u
+#define SLOTS 256
+#define SECOND_NS 1000000000LL
+#define NEVER INT64_MAX
+
+/* The two lower bits of a slot's state. RUNS is also what a slot is whose thread is only being made. */
+enum { FREE, RUNS, WAITS, READY, PHASE = 3 };
+
+/* Above them: why its wait is over. */
+enum { DUE = 0, LOOK = 4, CALLED = 8, INTERRUPTED = 12 };
+
+struct slot {
+    _Atomic uint32_t state;
+    _Atomic uint32_t looks; /* whether it waits for something that it has to look at itself: a descriptor, a child */
+    _Atomic uint32_t ends;  /* how many of its waits have come to an end */
+    _Atomic int32_t pid, tid;
+    _Atomic int64_t deadline;
+    _Atomic uint64_t order;  /* of those that wait or are ready, who came first */
+    _Atomic uint64_t object; /* the condition or semaphore that it waits for, an address of its process */
+    char unused[72];
+};
+
+struct page {
+    _Atomic uint32_t magic;
+    _Atomic uint32_t claiming; /* a lock, held while slots are given out */
+    _Atomic uint32_t news;     /* counts what the controller may wait for; a futex */
+    _Atomic uint32_t listening;
+    _Atomic uint32_t used; /* slots from here on were never used */
+    _Atomic uint64_t orders;
+    _Atomic int64_t now; /* of CLOCK_MONOTONIC, in ns */
+    int64_t epoch;       /* what CLOCK_REALTIME is ahead of it */
+    int64_t frame;       /* between two buffer swaps, in ns */
+    uint64_t seed;
+    struct slot slots[SLOTS];
+};

@@ -1,0 +1,156 @@
+/* Waiting for descriptors and for children: what may come from outside is looked at, never slept on in the kernel. */
+#include "lockstep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KERNEL_MASK_BYTES 8
+
+static int64_t ns_of(const struct timespec *time) { return time ? later(time->tv_sec * SECOND_NS + time->tv_nsec) : NEVER; }
+static int64_t ms_from_now(int ms) { return ms < 0 ? NEVER : later(ms * 1000000LL); }
+
+/* As wait_for, with another signal mask meanwhile. */
+static int wait_masked(looker look, void *what, int64_t deadline, const sigset_t *mask) {
+    sigset_t before;
+    if (mask) pthread_sigmask(SIG_SETMASK, mask, &before);
+    int result = wait_for(look, what, deadline), error = errno;
+    if (mask) pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return result;
+}
+
+struct polled {
+    struct pollfd *files;
+    nfds_t count;
+};
+static int look_poll(void *what) {
+    struct polled *polled = what;
+    struct timespec none = {0, 0};
+    return (int)syscall(SYS_ppoll, polled->files, polled->count, &none, NULL, KERNEL_MASK_BYTES);
+}
+int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask) {
+    return wait_masked(look_poll, &(struct polled){files, count}, ns_of(time), mask);
+}
+int poll(struct pollfd *files, nfds_t count, int ms) {
+    return wait_for(look_poll, &(struct polled){files, count}, ms_from_now(ms));
+}
+int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t size);
+int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t size) {
+    (void)size;
+    return poll(files, count, ms);
+}
+
+struct selected {
+    int count;
+    fd_set *sets[3], wanted[3];
+};
+static int look_select(void *what) {
+    struct selected *selected = what;
+    struct timespec none = {0, 0};
+    /* Sets may be longer or shorter than fd_set. */
+    size_t bytes = (size_t)(selected->count + 63) / 64 * 8;
+    for (int i = 0; i < 3; i++)
+        if (selected->sets[i]) memcpy(selected->sets[i], &selected->wanted[i], bytes);
+    return (int)syscall(SYS_pselect6, selected->count, selected->sets[0], selected->sets[1], selected->sets[2], &none, NULL);
+}
+int pselect(int count, fd_set *in, fd_set *out, fd_set *bad, const struct timespec *time, const sigset_t *mask) {
+    if (count < 0 || count > FD_SETSIZE) {
+        errno = EINVAL;
+        return -1;
+    }
+    struct selected selected = {count, {in, out, bad}, {{{0}}}};
+    for (int i = 0; i < 3; i++)
+        if (selected.sets[i]) memcpy(&selected.wanted[i], selected.sets[i], (size_t)(count + 63) / 64 * 8);
+    return wait_masked(look_select, &selected, ns_of(time), mask);
+}
+int select(int count, fd_set *in, fd_set *out, fd_set *bad, struct timeval *time) {
+    struct timespec limit = {0, 0};
+    if (time) limit = (struct timespec){time->tv_sec + time->tv_usec / 1000000, time->tv_usec % 1000000 * 1000};
+    int64_t deadline = ns_of(time ? &limit : NULL);
+    int result = pselect(count, in, out, bad, time ? &limit : NULL, NULL);
+    if (time) {
+        int64_t left = deadline > now() ? deadline - now() : 0;
+        *time = (struct timeval){left / SECOND_NS, left % SECOND_NS / 1000};
+    }
+    return result;
+}
+
+struct epolled {
+    int file, count;
+    struct epoll_event *events;
+};
+static int look_epoll(void *what) {
+    struct epolled *epolled = what;
+    return (int)syscall(SYS_epoll_pwait, epolled->file, epolled->events, epolled->count, 0, NULL, KERNEL_MASK_BYTES);
+}
+int epoll_pwait(int file, struct epoll_event *events, int count, int ms, const sigset_t *mask) {
+    return wait_masked(look_epoll, &(struct epolled){file, count, events}, ms_from_now(ms), mask);
+}
+int epoll_wait(int file, struct epoll_event *events, int count, int ms) {
+    return epoll_pwait(file, events, count, ms, NULL);
+}
+int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *time, const sigset_t *mask) {
+    return wait_masked(look_epoll, &(struct epolled){file, count, events}, ns_of(time), mask);
+}
+
+/* ── reading ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return 0 when there is something to read, or this descriptor's reads don't wait; or -1 with EINTR. */
+static int await_input(int file, int flags) {
+    struct pollfd input = {file, POLLIN, 0};
+    struct polled polled = {&input, 1};
+    struct stat kind;
+    /* What comes through a socket comes from others, maybe in parts; the rest is there or isn't. */
+    if ((fstat(file, &kind) || !S_ISSOCK(kind.st_mode)) && look_poll(&polled)) return 0;
+    int nonblocking = flags & MSG_DONTWAIT || fcntl(file, F_GETFL) & O_NONBLOCK;
+    return wait_for(look_poll, &polled, nonblocking ? now() : NEVER) < 0 ? -1 : 0;
+}
+ssize_t read(int file, void *to, size_t size) {
+    return await_input(file, 0) ? -1 : syscall(SYS_read, file, to, size);
+}
+ssize_t __read_chk(int file, void *to, size_t size, size_t room);
+ssize_t __read_chk(int file, void *to, size_t size, size_t room) {
+    (void)room;
+    return read(file, to, size);
+}
+ssize_t readv(int file, const struct iovec *to, int count) {
+    return await_input(file, 0) ? -1 : syscall(SYS_readv, file, to, count);
+}
+ssize_t recvfrom(int file, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *length) {
+    return await_input(file, flags) ? -1 : syscall(SYS_recvfrom, file, to, size, flags, from, length);
+}
+ssize_t recv(int file, void *to, size_t size, int flags) { return recvfrom(file, to, size, flags, NULL, NULL); }
+ssize_t recvmsg(int file, struct msghdr *message, int flags) {
+    return await_input(file, flags) ? -1 : syscall(SYS_recvmsg, file, message, flags);
+}
+
+/* ── children ───────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+struct awaited {
+    pid_t pid;
+    int *status, options;
+    struct rusage *used;
+};
+static int look_wait(void *what) {
+    struct awaited *awaited = what;
+    return (int)syscall(SYS_wait4, awaited->pid, awaited->status, awaited->options | WNOHANG, awaited->used);
+}
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *used) {
+    struct awaited awaited = {pid, status, options, used};
+    return wait_for(look_wait, &awaited, options & WNOHANG ? now() : NEVER);
+}
+pid_t waitpid(pid_t pid, int *status, int options) { return wait4(pid, status, options, NULL); }
+pid_t wait(int *status) { return wait4(-1, status, 0, NULL); }
+pid_t wait3(int *status, int options, struct rusage *used) { return wait4(-1, status, options, used); }

@@ -1,0 +1,125 @@
+/* Timers: descriptors and signals that come at a time. Who waits next in a process waits for its timers, too. */
+#include "lockstep.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define TIMERS 64
+
+/* ``file`` is an event descriptor in a timer's place, or -1: then it is ITIMER_REAL, which sends SIGALRM. */
+static struct timer {
+    int used, file;
+    clockid_t clock;
+    int64_t at, every;
+} timers[TIMERS];
+
+static struct timer *timer_of(int file) {
+    for (int i = 0; i < TIMERS; i++)
+        if (timers[i].used && timers[i].file == file) return &timers[i];
+    return NULL;
+}
+static struct timer *new_timer(int file, clockid_t clock) {
+    for (int i = 0; i < TIMERS; i++)
+        if (!timers[i].used) {
+            timers[i] = (struct timer){1, file, clock, NEVER, 0};
+            return &timers[i];
+        }
+    errno = EMFILE;
+    return NULL;
+}
+
+int64_t next_timer(void) {
+    int64_t next = NEVER;
+    for (int i = 0; i < TIMERS; i++)
+        if (timers[i].used && timers[i].at < next) next = timers[i].at;
+    return next;
+}
+
+/* Let those go off whose time has come. Return whether there was a signal. */
+int fire_timers(void) {
+    int signals = 0;
+    for (int i = 0; i < TIMERS; i++) {
+        struct timer *timer = &timers[i];
+        if (!timer->used || timer->at > now()) continue;
+        uint64_t times = timer->every ? (uint64_t)((now() - timer->at) / timer->every + 1) : 1;
+        timer->at = timer->every ? timer->at + (int64_t)times * timer->every : NEVER;
+        if (timer->file < 0) {
+            signals++;
+            syscall(SYS_kill, getpid(), SIGALRM);
+        } else {
+            syscall(SYS_write, timer->file, &times, sizeof times);
+        }
+    }
+    return signals;
+}
+
+/* What a process begins without. */
+void forget_timers(void) { memset(timers, 0, sizeof timers); }
+
+static struct timespec time_of(int64_t ns) { return (struct timespec){ns / SECOND_NS, ns % SECOND_NS}; }
+static int64_t ns_of(struct timespec time) { return time.tv_sec * SECOND_NS + time.tv_nsec; }
+
+static void tell_left(const struct timer *timer, struct itimerspec *to) {
+    int64_t left = timer && timer->at != NEVER ? timer->at - now() : 0;
+    *to = (struct itimerspec){time_of(timer ? timer->every : 0), time_of(left > 0 ? left : 0)};
+}
+
+int timerfd_create(clockid_t clock, int flags) {
+    int file = eventfd(0, flags);
+    if (file >= 0 && !new_timer(file, clock)) {
+        syscall(SYS_close, file);
+        return -1;
+    }
+    return file;
+}
+int timerfd_settime(int file, int flags, const struct itimerspec *wanted, struct itimerspec *before) {
+    struct timer *timer = timer_of(file);
+    if (!timer) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (before) tell_left(timer, before);
+    int64_t value = ns_of(wanted->it_value);
+    if (value) value = flags & TFD_TIMER_ABSTIME ? value - clock_offset(timer->clock) : later(value);
+    timer->at = value ? value : NEVER;
+    timer->every = ns_of(wanted->it_interval);
+    return 0;
+}
+int timerfd_gettime(int file, struct itimerspec *left) {
+    tell_left(timer_of(file), left);
+    return 0;
+}
+int close(int file) {
+    struct timer *timer = file >= 0 ? timer_of(file) : NULL;
+    if (timer) timer->used = 0;
+    return (int)syscall(SYS_close, file);
+}
+
+int getitimer(__itimer_which_t which, struct itimerval *left) {
+    if (which != ITIMER_REAL) return (int)syscall(SYS_getitimer, which, left);
+    struct itimerspec exact;
+    tell_left(timer_of(-1), &exact);
+    left->it_interval = (struct timeval){exact.it_interval.tv_sec, exact.it_interval.tv_nsec / 1000};
+    left->it_value = (struct timeval){exact.it_value.tv_sec, exact.it_value.tv_nsec / 1000};
+    return 0;
+}
+int setitimer(__itimer_which_t which, const struct itimerval *wanted, struct itimerval *before) {
+    if (which != ITIMER_REAL) return (int)syscall(SYS_setitimer, which, wanted, before);
+    if (before) getitimer(which, before);
+    struct timer *timer = timer_of(-1);
+    if (!timer && !(timer = new_timer(-1, CLOCK_MONOTONIC))) return -1;
+    int64_t value = wanted->it_value.tv_sec * SECOND_NS + wanted->it_value.tv_usec * 1000;
+    timer->at = value ? later(value) : NEVER;
+    timer->every = wanted->it_interval.tv_sec * SECOND_NS + wanted->it_interval.tv_usec * 1000;
+    return 0;
+}
+unsigned alarm(unsigned seconds) {
+    struct itimerval before;
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {seconds, 0}}, &before);
+    return (unsigned)before.it_value.tv_sec + (before.it_value.tv_usec > 0);
+}

@@ -1,0 +1,119 @@
+/* Waiting: for a time, for a call of another thread, or for something that has to be looked at. */
+#include "lockstep.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* With a limit, however long, a futex' wait ends with each signal that is handled, as poll's does. */
+static const struct timespec LONG_TIME = {1000000, 0};
+
+/* A loop that looks for something again and again, without a clock, would never end. */
+#define LOOKS 100
+
+/* Not by way of our own syscall. */
+static long kernel_futex(_Atomic uint32_t *word, int what, uint32_t value, const struct timespec *limit) {
+    return REAL(syscall)(SYS_futex, word, what, value, limit, NULL, 0);
+}
+
+/* Tell the controller that there is something new. */
+void tell(void) {
+    atomic_fetch_add(&page()->news, 1);
+    if (atomic_load(&page()->listening)) kernel_futex(&page()->news, FUTEX_WAKE, 1, NULL);
+}
+
+/* Wait for this thread's turn, as what the slot says it waits for; return why it has come. */
+static uint32_t await_turn(struct slot *slot, uint32_t state) {
+    int error = errno;
+    atomic_store(&slot->state, state);
+    tell();
+    while (((state = atomic_load(&slot->state)) & PHASE) != RUNS) {
+        if (!kernel_futex(&slot->state, FUTEX_WAIT, state, &LONG_TIME) || errno != EINTR) continue;
+        uint32_t waits = WAITS;
+        if (atomic_compare_exchange_strong(&slot->state, &waits, READY | INTERRUPTED)) tell();
+    }
+    errno = error;
+    return state & ~PHASE;
+}
+
+static uint32_t await(int64_t deadline, const void *object, int looks) {
+    struct slot *slot = own_slot();
+    int64_t timer = next_timer();
+    slot->deadline = timer < deadline ? timer : deadline;
+    slot->object = (uint64_t)(uintptr_t)object;
+    slot->looks = (uint32_t)looks;
+    slot->order = atomic_fetch_add(&page()->orders, 1);
+    uint32_t why = await_turn(slot, WAITS);
+    slot->object = slot->looks = 0;
+    return why;
+}
+
+/* Wait for the first turn of a thread that was just made, in the order in which they were. */
+void take_first_turn(void) {
+    struct slot *slot = own_slot();
+    slot->looks = slot->object = 0;
+    await_turn(slot, READY | CALLED);
+}
+
+/* Let all others go first that can. */
+void take_turn(void) {
+    own_slot()->order = atomic_fetch_add(&page()->orders, 1);
+    take_first_turn();
+}
+
+/* Return 0 when another thread has called ``object``, ETIMEDOUT if the deadline came first, or EINTR. */
+int wait_called(const void *object, int64_t deadline) {
+    for (;;) {
+        uint32_t why = await(deadline, object, 0);
+        if (why == CALLED) return 0;
+        if (fire_timers() || why == INTERRUPTED) return EINTR;
+        if (now() >= deadline) return ETIMEDOUT;
+    }
+}
+
+/* Call up to ``most`` threads of this process that wait for ``object``, in their order; return how many there were. */
+int call(const void *object, int most) {
+    struct page *shared = page();
+    int pid = own_slot()->pid, called = 0;
+    while (called < most) {
+        struct slot *first = NULL;
+        for (uint32_t i = 0; i < shared->used; i++) {
+            struct slot *slot = &shared->slots[i];
+            if (slot->state != WAITS || slot->pid != pid || slot->object != (uint64_t)(uintptr_t)object) continue;
+            if (!first || slot->order < first->order) first = slot;
+        }
+        if (!first) break;
+        uint32_t waits = WAITS;
+        first->order = atomic_fetch_add(&shared->orders, 1);
+        called += atomic_compare_exchange_strong(&first->state, &waits, READY | CALLED);
+    }
+    return called;
+}
+
+/* Return 0 when the clock has got to ``deadline``, or EINTR. */
+int sleep_until(int64_t deadline) {
+    int result = wait_called(NULL, deadline);
+    return result == ETIMEDOUT ? 0 : result;
+}
+
+/* Return what ``look`` returns as soon as that isn't 0; 0 at the deadline, which may be now; or -1 with EINTR.
+ * The first look comes after all others stand, so that all is there that was on its way: how much of it a program finds
+ * would be chance otherwise. */
+int wait_for(looker look, void *what, int64_t deadline) {
+    static __thread unsigned times;
+    if (deadline <= now()) grow_tired(&times, LOOKS);
+    for (;;) {
+        uint32_t why = await(deadline, NULL, 1);
+        int signalled = fire_timers();
+        int found = look(what);
+        if (found || signalled || why == INTERRUPTED || now() >= deadline) {
+            own_slot()->ends++;
+            if (found || !(signalled || why == INTERRUPTED)) return found;
+            errno = EINTR;
+            return -1;
+        }
+    }
+}

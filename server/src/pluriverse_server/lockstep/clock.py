@@ -1,0 +1,167 @@
+"""The clock that is preloaded into a program: the end that lets it go on. Blocking, for one thread at a time."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Collection, Sequence
+from ctypes import c_char_p, c_int, c_int64, c_uint64, c_void_p
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Self
+
+LIBRARY: Final = Path(__file__).parent / "preloaded.so"
+
+# In the folder that a clock is given.
+PAGE_NAME: Final = "clock"
+
+# 1 January 2026. What a program makes of the date follows from the seed, as one that begins with it expects to vary.
+EPOCH_S: Final = 1_767_225_600
+SEEDS_S: Final = 300_000_000
+
+NS: Final = 1_000_000_000
+
+# A step of a program that isn't done by then is late: one that computes for so long may never wait.
+PATIENCE_S: Final = 5.0
+
+# How often to see whether the program has come to its clock.
+LOOK_S: Final = 0.005
+
+# Order in hash tables is chance, too; and Mesa's threads would draw in any order.
+_ENVIRONMENT: Final = {"PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0", "LP_NUM_THREADS": "0", "mesa_glthread": "false"}
+
+
+class NoClock(Exception):
+    """There can't be a preloaded clock; the message says why, and what mends it."""
+
+
+class Advance(Enum):
+    """How a step of a program's time went."""
+
+    DONE = 0
+    """All that was to happen in it has, and all of the program waits."""
+    LATE = 1
+    """The program still computes. Its clock is behind, and the next step makes up for that."""
+    ENDED = 2
+    """The program has ended."""
+
+
+class PreloadedClock:
+    """The clock of one program and all that it starts. ``command`` says how to start it; ``close`` ends no program."""
+
+    def __init__(self, folder: Path, *, seed: int, frame_time: float) -> None:
+        """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps.
+
+        Raises:
+            NoClock: the library isn't there, or the system has no memory for the page.
+        """
+        self._library = _library()
+        self.page = folder / PAGE_NAME
+        epoch_s = EPOCH_S + seed % SEEDS_S
+        self._control: int | None = self._library.lockstep_open(
+            os.fsencode(self.page), epoch_s * NS, round(frame_time * NS), seed % 2**64
+        )
+        if self._control is None:
+            raise NoClock(f"the page of a clock can't be made: {self.page}: {os.strerror(ctypes.get_errno())}")
+        self._rest_ns = 0.0
+        # A page isn't given back under a step that another thread still takes.
+        self._lock = threading.Lock()
+
+    def command(self, command: Sequence[str]) -> list[str]:
+        """Return ``command`` so that it runs by this clock, and where the machine lets it, with the same addresses.
+
+        Without privileges of its files' (set-uid), since such programs have nothing preloaded.
+        """
+        same_addresses = ["setarch", "-R"] if _can_fix_addresses() else []
+        environment = {"LD_PRELOAD": str(LIBRARY), "PLURIVERSE_CLOCK": str(self.page), **_ENVIRONMENT}
+        variables = [f"{name}={value}" for name, value in environment.items()]
+        return ["setpriv", "--no-new-privs", *same_addresses, "env", *variables, *command]
+
+    def watch(self, pid: int) -> None:
+        """Wait for process ``pid``, too, whenever the program waits: for its X server, which may have to answer it."""
+        self._library.lockstep_watch(self._control, pid)
+
+    def await_program(self, timeout_s: float) -> bool:
+        """Wait until the program has come to its clock; return whether it has in time."""
+        until = time.monotonic() + timeout_s
+        while not self.threads:
+            if time.monotonic() > until:
+                return False
+            time.sleep(LOOK_S)
+        return True
+
+    def rules(self, pids: Collection[int]) -> bool:
+        """Return whether all these processes that still run have the library; static ones can't."""
+        return all(_has_library(pid) for pid in pids)
+
+    @property
+    def threads(self) -> int:
+        """The number of the program's threads that run by this clock."""
+        return self._library.lockstep_threads(self._control)
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds of the program's time that have passed."""
+        return self._library.lockstep_elapsed(self._control) / NS
+
+    def advance(self, seconds: float, *, patience_s: float = PATIENCE_S) -> Advance:
+        """Let ``seconds`` of the program's time pass, and return once it waits for more, or after ``patience_s``."""
+        # Parts of nanoseconds add up: sixty frames are a second.
+        wanted = seconds * NS + self._rest_ns
+        ns = round(wanted)
+        self._rest_ns = wanted - ns
+        with self._lock:
+            if self._control is None:
+                return Advance.ENDED
+            return Advance(self._library.lockstep_advance(self._control, ns, round(patience_s * NS)))
+
+    def close(self) -> None:
+        """Give back the page. A program that still waits then waits for ever. May be called repeatedly."""
+        with self._lock:
+            if self._control is not None:
+                self._library.lockstep_close(self._control)
+                self._control = None
+                self.page.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@cache
+def _library() -> Any:
+    """Return the library's functions for the controller."""
+    try:
+        library = ctypes.CDLL(str(LIBRARY), use_errno=True)
+    except OSError as error:
+        raise NoClock(f"the preloaded clock isn't there: {error}; with a C compiler, install the server") from error
+    library.lockstep_open.argtypes = [c_char_p, c_int64, c_int64, c_uint64]
+    library.lockstep_open.restype = c_void_p
+    library.lockstep_close.argtypes = library.lockstep_threads.argtypes = library.lockstep_elapsed.argtypes = [c_void_p]
+    library.lockstep_elapsed.restype = c_int64
+    library.lockstep_watch.argtypes = [c_void_p, c_int]
+    library.lockstep_advance.argtypes = [c_void_p, c_int64, c_int64]
+    return library
+
+
+@cache
+def _can_fix_addresses() -> bool:
+    """Return whether programs may have the same addresses each time; Docker's seccomp profile refuses that."""
+    return subprocess.run(["setarch", "-R", "true"], capture_output=True, check=False).returncode == 0
+
+
+def _has_library(pid: int) -> bool:
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    except OSError:
+        return False
+    # Those of a process that has just ended are empty.
+    return not maps or str(LIBRARY) in maps

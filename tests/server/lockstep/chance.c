@@ -1,0 +1,38 @@
+/* Says what differs between two runs of a program in real time: addresses, random numbers, dates, who comes first. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static char order[65];
+static int count;
+static void *run(void *name) {
+    for (int i = 0; i < 16; i++) {
+        pthread_mutex_lock(&mutex);
+        order[count++] = *(char *)name;
+        if (i % 3 == 0) pthread_cond_broadcast(&condition);
+        if (i % 5 == 0 && count < 40) pthread_cond_wait(&condition, &mutex);
+        pthread_mutex_unlock(&mutex);
+        if (i % 4 == 0) usleep(1);
+    }
+    pthread_cond_broadcast(&condition);
+    return NULL;
+}
+
+int main(void) {
+    unsigned number, other;
+    getrandom(&number, sizeof number, 0);
+    FILE *file = fopen("/dev/urandom", "r");
+    if (fread(&other, sizeof other, 1, file) != 1) return 1;
+    printf("%p %u %u %ld\n", malloc(100), number, other, (long)time(NULL));
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run, &"abcd"[i]);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    printf("%s\n", order);
+    return 0;
+}
