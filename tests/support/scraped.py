@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from pluriverse_protocol import reports
 from pluriverse_protocol.events import KeyEvent
@@ -29,6 +30,8 @@ ENV = "tiny.Bar-v0"
 
 # What a point is worth: the bar has room for twenty.
 POINTS = 20
+
+Clock = Literal["realtime", "lockstep"]
 
 _R = TypeVar("_R", bound=reports.Report)
 
@@ -218,16 +221,17 @@ class Scraped:
         await self.program.start()
         self.program.put_on(self.screen)
 
-    def begin(self, env_id: str = ENV, *, seed: int = 7) -> int:
+    def begin(self, env_id: str = ENV, *, seed: int = 7, clock: Clock = "realtime") -> int:
         """Ask for the next episode; returns its id."""
         self._episode += 1
         entry = next(entry for entry in self._manifest.envs if entry.id == env_id)
-        self.program.begin(Begin(self._episode, self._manifest.environment(entry), seed, 60.0))
+        environment = replace(self._manifest.environment(entry), clock=clock)
+        self.program.begin(Begin(self._episode, environment, seed, 60.0))
         return self._episode
 
-    async def ready(self, env_id: str = ENV, *, seed: int = 7) -> int:
+    async def ready(self, env_id: str = ENV, *, seed: int = 7, clock: Clock = "realtime") -> int:
         """Ask for an episode and wait until it runs; returns its id."""
-        episode = self.begin(env_id, seed=seed)
+        episode = self.begin(env_id, seed=seed, clock=clock)
         await self.until(reports.Ready, lambda ready: ready.episode == episode)
         return episode
 

@@ -48,7 +48,9 @@ async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
         xauthority = Path(screen["XAUTHORITY"])
         injector = await AsyncInjector.open(screen["DISPLAY"], xauthority)
         with Window(screen["DISPLAY"], xauthority) as window:
-            yield Stage(window, Steps(injector, tmp_path, tmp_path / "home", cycle), values)
+            yield Stage(
+                window, Steps(injector, tmp_path, tmp_path / "home", cycle, asyncio.get_running_loop().time), values
+            )
         await injector.close()
 
 

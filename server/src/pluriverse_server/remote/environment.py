@@ -24,6 +24,7 @@ from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
 from pluriverse_server.gate.permitted import Permitted, permitted_by
+from pluriverse_server.lockstep.clock import LIBRARY
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.programs.catalogue import refusal
@@ -293,6 +294,11 @@ class EnvironmentService:
             self.statistics.note_readings(known)
             self.metrics.note_readings(known, report.cycle_ms / 1000)
 
+    @property
+    def _is_exact(self) -> bool:
+        """Whether programs play in lockstep by a clock of their own, or of ours that is there to be preloaded."""
+        return not self._manifest.plays_scraped or LIBRARY.exists()
+
     def _clocks(self, env_id: str) -> tuple[str, ...]:
         page = self._manifest.page
         if page is not None:
@@ -418,7 +424,7 @@ class EnvironmentService:
             height=runtime.screen.height,
             clocks=clocks if len(clocks) > 1 else None,
             frame_time=1 / described.fps if len(clocks) > 1 else None,
-            lockstep="exact" if len(clocks) > 1 else None,
+            lockstep=("exact" if self._is_exact else "frozen") if len(clocks) > 1 else None,
             capabilities=CAPABILITIES,
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=described.spaces or self._manifest.spaces_of(entry),

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from pluriverse_protocol import metadata
 from pluriverse_protocol.errors import MalformedReport
 from pluriverse_protocol.reports import Reset, Stop
 from Xlib.error import XauthError
@@ -78,7 +79,9 @@ async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft
     catalogue = await load_catalogue(directory, manifest)
     size = manifest.runtime.screen
     screen = {name: os.environ[name] for name in _SCREEN}
-    desktop = SharedDesktop(screen, (size.width, size.height), folder, Cookies(folder / "Xauthority"))
+    place = manifest.runtime.block
+    block = (place.x, place.y, metadata.WIDTH, metadata.HEIGHT) if place.painted_by == "overlay" else None
+    desktop = SharedDesktop(screen, (size.width, size.height), folder, Cookies(folder / "Xauthority"), block)
     desktop.cookies.add(screen)
     daemon = await DaemonConnection.open()
     session = Session(directory, manifest, catalogue, desktop, daemon, draft=draft)

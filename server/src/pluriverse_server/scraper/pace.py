@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Final
+
+from pluriverse_server.lockstep import Advance, FrozenClock, PreloadedClock
 
 # Timers that are early by this share of a frame are in time.
 EARLY_FRAMES: Final = 1e-3
+
+# A program that computes for so long in a frame's time makes a step late.
+LATE_S: Final = 2.0
 
 
 class Pace:
@@ -23,6 +29,14 @@ class Pace:
         """Count frames from here."""
         self._begun = asyncio.get_running_loop().time()
         self.frames = self.late_frames = 0
+
+    def now(self) -> float:
+        """Return the seconds of the program's time since some moment."""
+        return asyncio.get_running_loop().time()
+
+    def unix(self) -> float:
+        """Return UNIX seconds of the program's time."""
+        return time.time()
 
     async def next(self) -> None:
         """Return when the next cycle is due: half a frame after the last if something was drawn, else a whole frame.
@@ -48,3 +62,36 @@ class Pace:
     def _frame(self, at: float) -> int:
         # The loop's timers may be early by the clock's resolution.
         return int((at - self._begun) * self.fps + EARLY_FRAMES)
+
+
+class SteppedPace:
+    """The cycles of a play in lockstep: each is a frame of the program's time, which stands between two."""
+
+    def __init__(self, fps: float, clock: PreloadedClock | FrozenClock) -> None:
+        self.fps = fps
+        self.clock = clock
+        self.frames = self.late_frames = 0
+        self._begun = time.time()
+
+    def begin(self) -> None:
+        """Count frames from here."""
+        self.frames = self.late_frames = 0
+
+    def now(self) -> float:
+        """Return the seconds of the program's time since it was started."""
+        return self.clock.elapsed
+
+    def unix(self) -> float:
+        """Return UNIX seconds of the program's time, as if it had been started now."""
+        return self._begun + self.clock.elapsed
+
+    async def next(self) -> None:
+        """Let the program go on by a frame."""
+        await asyncio.to_thread(self.step)
+
+    def step(self) -> Advance:
+        """Let the program go on by a frame. Blocking."""
+        answer = self.clock.advance(1 / self.fps, patience_s=LATE_S)
+        self.frames += 1
+        self.late_frames += answer is Advance.LATE
+        return answer

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import shutil
+import signal
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.nested import NestedScreen
+from pluriverse_server.lockstep import FrozenClock, NoClock, PreloadedClock
 from pluriverse_server.manifest.game import GameTables, ProgramTable, Step
 from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_command
 from pluriverse_server.manifest.sources import LogSource
@@ -33,11 +35,17 @@ from .child import Child
 from .cookies import Cookies
 from .home import HomeError, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
-from .pace import Pace
+from .pace import Pace, SteppedPace
 from .screen_watch import ScreenWatch
 from .source_reader import Cycle, SourceReader
 from .steps import StepFailed, Steps
-from .tree import descendants
+from .still_screen import StillScreen
+from .tree import descendants, signal_all
+
+log = logging.getLogger(__name__)
+
+# A program that hasn't come to its clock by then never will: it can't have anything preloaded.
+CLOCK_S: Final = 5.0
 
 # How often the program's use of memory, files and processes is measured.
 LIMITS_S: Final = 1.0
@@ -65,6 +73,7 @@ class PlaySettings:
     seed: int
     fps: float
     options: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    lockstep: bool = False
 
     @property
     def program(self) -> ProgramTable:
@@ -81,7 +90,7 @@ class PlaySettings:
 
     def suits(self, other: PlaySettings) -> bool:
         """Return whether a play of these may be used for ``other``; seeds and options matter if the command has any."""
-        same = (self.game, self.entry, self.fps) == (other.game, other.entry, other.fps)
+        same = (self.game, self.entry, self.fps, self.lockstep) == (other.game, other.entry, other.fps, other.lockstep)
         return same and self.command("") == other.command("")
 
 
@@ -91,7 +100,9 @@ class Play:
     def __init__(self, settings: PlaySettings, on_cycle: Callable[[Play, Cycle], None]) -> None:
         self.settings = settings
         self.rules = Rules(settings.game)
-        self.pace: Pace
+        self.pace: Pace | SteppedPace
+        self.still: StillScreen | None = None
+        """In lockstep: the screen of a program that stands."""
         self._on_cycle = on_cycle
         self._child: Child | None = None
         self._last: Cycle | None = None
@@ -136,7 +147,7 @@ class Play:
         self._exit_stack.callback(shutil.rmtree, folder, ignore_errors=True)
         self._nested: NestedScreen | None = None
         screen = desktop.screen
-        if settings.game.reset.spares:
+        if settings.game.reset.spares and not settings.lockstep:
             self._nested = await NestedScreen.start(desktop.screen, *desktop.size, folder=desktop.folder)
             self._exit_stack.push_async_callback(self._nested.stop)
             screen = self._nested.environment
@@ -163,12 +174,20 @@ class Play:
         self._exit_stack.callback(self._sources.close)
         self._watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(self._watch.close)
-        self.pace = Pace(settings.fps, self._watch.drawn)
+        command, clock = settings.command(str(home)), None
+        if settings.lockstep:
+            picture = settings.game.episode.picture or (0, 0, *desktop.size)
+            self.still = StillScreen(display, cookies, picture, desktop.block)
+            self._exit_stack.callback(self.still.close)
+            clock = self._make_clock(folder)
+            command = command if clock is None else clock.command(command)
+        else:
+            self.pace = Pace(settings.fps, self._watch.drawn)
         injector = await AsyncInjector.open(display, cookies)
         self._exit_stack.push_async_callback(injector.close)
-        self._steps = Steps(injector, settings.directory, home, self._cycle_before_episode)
+        self._steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
         self._child = child = await Child.start(
-            settings.command(str(home)),
+            command,
             cwd=settings.directory,
             env=env,
             folder=folder,
@@ -177,7 +196,47 @@ class Play:
             network=program.network,
         )
         self._exit_stack.push_async_callback(child.stop)
+        if settings.lockstep:
+            await self._step_with(clock)
         self._watch_limits(Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes))
+
+    def _make_clock(self, folder: Path) -> PreloadedClock | None:
+        assert self.still is not None
+        try:
+            clock = PreloadedClock(folder, seed=self.settings.seed, frame_time=1 / self.settings.fps)
+        except NoClock as error:
+            log.warning("%s", error)
+            return None
+        self._exit_stack.callback(clock.close)
+        clock.watch(self.still.server_pid)
+        return clock
+
+    async def _step_with(self, clock: PreloadedClock | None) -> None:
+        """Step by the program's own clock if it has come to it; else have the program frozen between steps."""
+        child = self.child
+        if clock is not None and await asyncio.to_thread(clock.await_program, CLOCK_S):
+            # Stopped by nobody else: it may take SIGTERM for a quit event, for which it had to go on.
+            self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
+            self.pace = SteppedPace(self.settings.fps, clock)
+            return
+        frozen = FrozenClock(lambda: descendants(child.keeper.pid))
+        self._exit_stack.callback(frozen.close)
+        self.pace = SteppedPace(self.settings.fps, frozen)
+
+    def _check_clock(self) -> None:
+        """Freeze a program that was started by one that has its clock, and hasn't got it itself."""
+        if not isinstance(self.pace, SteppedPace) or not isinstance(clock := self.pace.clock, PreloadedClock):
+            return
+        keeper = self.child.keeper.pid
+        if not clock.rules(descendants(keeper)):
+            frozen = FrozenClock(lambda: descendants(keeper))
+            self._exit_stack.callback(frozen.close)
+            self.pace = SteppedPace(self.settings.fps, frozen)
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the program has its own time in lockstep, and is stopped between steps."""
+        return isinstance(self.pace, SteppedPace) and isinstance(self.pace.clock, FrozenClock)
 
     async def prepare(self) -> None:
         """Lead a new program to its first episode.
@@ -191,6 +250,7 @@ class Play:
             await self._wait(self._has_window, limit_s, failure)
         except DisplayLost as error:
             raise Broken(str(error)) from error
+        self._check_clock()
         await self.lead(*self.settings.game.reset.start, *self.settings.game.reset.steps)
 
     async def lead(self, *steps: Step) -> None:
@@ -211,12 +271,12 @@ class Play:
         failure = f"{failure}: {episode.ready!r} does not hold" if episode.ready else failure
         await self._wait(self.is_ready, limit_s, failure)
         # Log lines from before the episode must not be read as the episode's.
-        ready_at = time.time()
+        ready_at = self.pace.unix()
         backlog = f"the program's logs could not be read to their end within {limit_s:g} s; let it write less"
         await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, backlog)
         # Read again, since an agent may score in the very first frame: the score before it must be known.
         self._sources.begin()
-        settled_by = asyncio.get_running_loop().time() + SETTLE_S
+        settled_by = self.pace.now() + SETTLE_S
 
         def may_begin(cycle: Cycle) -> bool:
             playable = self.is_ready(cycle) and self._is_settled(cycle, settled_by)
@@ -250,7 +310,7 @@ class Play:
 
     def _is_settled(self, cycle: Cycle, latest: float) -> bool:
         rewarded = {reward.source for reward in self.settings.game.rewards}
-        late = asyncio.get_running_loop().time() > latest
+        late = self.pace.now() > latest
         return late or not any(cycle.readings[name].state is ReadingState.UNSETTLED for name in rewarded)
 
     def _has_read_logs(self, cycle: Cycle, until: float) -> bool:
@@ -263,10 +323,13 @@ class Play:
         return self._watch.has_window_of(descendants(self.child.keeper.pid))
 
     async def _wait(self, holds: Callable[[Cycle], bool], limit_s: float, failure: str) -> None:
-        deadline = asyncio.get_running_loop().time() + limit_s
+        deadline = self.pace.now() + limit_s
         while not holds(await self._cycle_before_episode()):
-            if asyncio.get_running_loop().time() > deadline:
+            if self.pace.now() > deadline:
                 raise Broken(failure)
+
+    def _now(self) -> float:
+        return self.pace.now()
 
     async def _cycle_before_episode(self) -> Cycle:
         cycle = await self.cycle()
@@ -289,8 +352,9 @@ class Play:
             Broken: the program exceeded a limit, a source can't be read any more, or the screen is gone.
         """
         await self.pace.next()
-        if self._broken is not None:
-            raise Broken(self._broken)
+        if isinstance(self.pace, SteppedPace):
+            return self.cycle_still()
+        self._require_whole()
         self._watch.rearm()
         try:
             # What an ended program leaves on the screen doesn't count.
@@ -298,6 +362,23 @@ class Play:
         except _FAILURES as error:
             raise Broken(str(error)) from error
         return self._last
+
+    def cycle_still(self) -> Cycle:
+        """Read every source of a program that stands still. Blocking.
+
+        Raises:
+            Broken: as ``cycle``.
+        """
+        self._require_whole()
+        try:
+            self._last = self._sources.read_still(self.pace.unix(), screen=not self.has_ended)
+        except _FAILURES as error:
+            raise Broken(str(error)) from error
+        return self._last
+
+    def _require_whole(self) -> None:
+        if self._broken is not None:
+            raise Broken(self._broken)
 
     @property
     def child(self) -> Child:
@@ -351,6 +432,8 @@ class SharedDesktop:
     size: tuple[int, int]
     folder: Path
     cookies: Cookies
+    block: tuple[int, int, int, int] | None = None
+    """Where the metadata block is painted above the program."""
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:

@@ -42,6 +42,10 @@ class ReaderThread:
             self.answer = loop.create_future()
             self._asked.put(self.answer)
 
+    def read_now(self) -> Sample:
+        """Read here and now, unless the thread was ever asked; raise SourceError if the source can't be read."""
+        return self._read()
+
     def take(self) -> Sample | None:
         """Return the sample, or None if there is none yet; raise SourceError if the source can't be read, or hangs."""
         if self.answer is None:
@@ -71,11 +75,9 @@ class ReaderThread:
         while (answer := self._asked.get()) is not None:
             started = time.monotonic()
             try:
-                said: Sample | SourceError = self._reader.read()
+                said: Sample | SourceError = self._read()
             except SourceError as error:
-                said = SourceError(f"source {self._name!r}: {error}")
-            except Exception as error:  # noqa: BLE001 - programs' files and answers may be anything
-                said = SourceError(f"source {self._name!r} could not be read: {type(error).__name__}: {error}")
+                said = error
             took_s = time.monotonic() - started
             self.is_quick = took_s <= QUICK_S
             self._rests_until = 0.0 if self.is_quick else started + 2 * took_s
@@ -83,6 +85,15 @@ class ReaderThread:
             with contextlib.suppress(RuntimeError):
                 answer.get_loop().call_soon_threadsafe(_settle, answer, said)
         self._reader.close()
+
+    def _read(self) -> Sample:
+        try:
+            return self._reader.read()
+        except SourceError as error:
+            raise SourceError(f"source {self._name!r}: {error}") from error
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise SourceError(f"source {self._name!r} could not be read: {what}") from error
 
 
 def _settle(answer: asyncio.Future[Sample], said: Sample | SourceError) -> None:

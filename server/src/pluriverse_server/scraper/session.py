@@ -6,12 +6,12 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reset
+from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Report, Reset
 
 from pluriverse_server.episode import TIME_LIMIT
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
@@ -20,6 +20,7 @@ from pluriverse_server.manifest.runtime import EnvTable, Manifest
 from pluriverse_server.tasks import start_task
 
 from .daemon_connection import DaemonConnection
+from .lockstep import Lanes, ScrapedSteps
 from .play import Broken, Play, PlaySettings, SharedDesktop
 from .source_reader import Cycle, changed
 from .spares import Spares
@@ -57,6 +58,7 @@ class Session:
         self._spares: Spares | None = None
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
+        self._lanes = Lanes()
         self._reported: dict[str, dict[str, Any]] = {}
         self._all_reported_at = 0.0
         self._stopping: set[asyncio.Task[None]] = set()
@@ -66,16 +68,22 @@ class Session:
         self._episode = reset.episode
         game = self._game(reset.env)
         entry = self._catalogue[reset.env]
-        settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options)
+        lockstep = reset.clock == "lockstep"
+        settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, lockstep)
+        self._lanes.begin(None)
         play = await self._prepared(settings)
         first = play.begin(reset.episode)
         picture = game.episode.picture
         box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
-        self._daemon.send(Ready(reset.episode, reset.fps, picture=box))
+        info = {"lockstep": "frozen"} if lockstep and play.is_frozen else None
+        self._daemon.send(Ready(reset.episode, reset.fps, picture=box, info=info))
         if self._spares is not None:
             self._spares.fill()
         try:
             self._daemon.send(*first)
+            if lockstep:
+                await self._step(play, reset.time_limit_s, first)
+                return
             await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
         except LocalProtocolError as error:
             self._cut(play, f"the readings can't be sent: {error}")
@@ -84,6 +92,7 @@ class Session:
 
     async def close(self) -> None:
         """Stop all plays."""
+        self._lanes.close()
         await self._close_spares()
         await self._desktop.clear()
 
@@ -96,10 +105,11 @@ class Session:
 
     async def _prepared(self, settings: PlaySettings) -> Play:
         """Return a visible play whose episode is ready; the previous play has ended, or will."""
-        if settings.game.reset.spares:
+        if settings.game.reset.spares and not settings.lockstep:
             return await self._swapped(settings)
         await self._close_spares()
-        if settings.game.reset.by == "keys" and await self._led_again(settings):
+        # What was played before would show in an episode, whose seed is the program's beginning.
+        if settings.game.reset.by == "keys" and not settings.lockstep and await self._led_again(settings):
             assert self._play is not None
             return self._play
         if self._play is not None:
@@ -194,6 +204,19 @@ class Session:
                 if play.has_ended:
                     _log_output_tail(play)
                 return
+
+    async def _step(self, play: Play, limit_s: float | None, first: Sequence[Report]) -> None:
+        """Let the agent step an episode until it is over."""
+        episode = ScrapedSteps(play, self._episode, limit_s, self._report_step)
+        episode.hear(first)
+        self._lanes.begin(episode)
+        await episode.ended.wait()
+        if play.has_ended:
+            _log_output_tail(play)
+
+    def _report_step(self, cycle: Cycle, reports: Sequence[Report]) -> None:
+        self._report_readings(cycle)
+        self._daemon.send(*reports)
 
     def _cut(self, play: Play, reason: str) -> None:
         _log_output_tail(play)

@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.sources.program import Target, make_program_reader
-from pluriverse_server.sources.reading import Reading, ReadingState, Sample
+from pluriverse_server.sources.reading import Pixels, Reading, ReadingState, Sample
 from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.sources.settle import Settlers
@@ -48,6 +51,8 @@ class SourceReader:
         readers = {name: make_program_reader(table, target) for name, table in others.items()}
         regions = [table.region for table in screen.values()]
         self._grabber = Grabber(display, regions, list(screen)) if screen else None
+        # What was last read of which pixels: the same again need not be read.
+        self._seen: dict[str, tuple[Pixels, Value, float]] = {}
         self._threads = {name: ReaderThread(name, others[name], reader) for name, reader in readers.items()}
 
     def begin(self) -> None:
@@ -69,12 +74,8 @@ class SourceReader:
         at, started = time.time(), time.monotonic()
         for thread in self._threads.values():
             thread.ask()
-        if screen and self._grabber is not None:
-            for (name, reader), pixels in zip(self._screen.items(), self._grabber.grab(), strict=True):
-                began = time.monotonic()
-                value, confidence = reader.read(pixels)
-                sample = Sample(value, at, confidence, lag_s=time.monotonic() - began)
-                self._readings[name] = self._settlers.feed(name, sample)
+        if screen:
+            self._read_screen(at)
         quick = [thread.answer for thread in self._threads.values() if thread.answer is not None and thread.is_quick]
         if any(not answer.done() for answer in quick):
             await asyncio.wait(quick, timeout=QUICK_S)
@@ -88,6 +89,32 @@ class SourceReader:
                     last, state=ReadingState.LATE if thread.is_late else last.state, events=0
                 )
         return Cycle(at, dict(self._readings), time.monotonic() - started)
+
+    def read_still(self, at: float, *, screen: bool = True) -> Cycle:
+        """Read every source once, of a program that stands still at UNIX time ``at``: none is late. Blocking.
+
+        Raises:
+            SourceError: a source can't be read any more.
+            ScreenLost: the X server is gone.
+        """
+        started = time.monotonic()
+        if screen:
+            self._read_screen(at, still=True)
+        for name, thread in self._threads.items():
+            self._readings[name] = self._settlers.feed(name, replace(thread.read_now(), at=at, lag_s=0.0))
+        return Cycle(at, dict(self._readings), time.monotonic() - started)
+
+    def _read_screen(self, at: float, *, still: bool = False) -> None:
+        if self._grabber is None:
+            return
+        for (name, reader), pixels in zip(self._screen.items(), self._grabber.grab(), strict=True):
+            began = time.monotonic()
+            seen = self._seen.get(name)
+            if seen is None or not np.array_equal(pixels, seen[0]):
+                seen = self._seen[name] = (pixels, *reader.read(pixels))
+            _, value, confidence = seen
+            sample = Sample(value, at, confidence, lag_s=0.0 if still else time.monotonic() - began)
+            self._readings[name] = self._settlers.feed(name, sample)
 
     def close(self) -> None:
         """Release the screen and the program."""

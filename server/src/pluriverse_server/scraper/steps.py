@@ -33,9 +33,15 @@ class Steps:
     """Does the steps of one program. ``cycle`` waits for the next cycle of its sources, and reads them."""
 
     def __init__(
-        self, injector: AsyncInjector, directory: Path, home: Path, cycle: Callable[[], Awaitable[Cycle]]
+        self,
+        injector: AsyncInjector,
+        directory: Path,
+        home: Path,
+        cycle: Callable[[], Awaitable[Cycle]],
+        now: Callable[[], float],
     ) -> None:
-        """``directory`` is the runtime's, with the files to restore."""
+        """``directory`` is the runtime's, with the files to restore; ``now`` returns the program's time in seconds."""
+        self._now = now
         self._injector = injector
         self._directory = directory
         self._home = home
@@ -49,8 +55,7 @@ class Steps:
             HomeError: a file can't be restored.
             DisplayLost: the screen is gone.
         """
-        loop = asyncio.get_running_loop()
-        begun = done_at = loop.time()
+        begun = done_at = self._now()
         await self._act_or_release(step)
         if step.until is None:
             return
@@ -59,14 +64,14 @@ class Steps:
             values = {name: reading.value for name, reading in cycle.readings.items()}
             if holds(step.until, values):
                 return
-            if loop.time() - begun > step.timeout_s:
+            if self._now() - begun > step.timeout_s:
                 known = ", ".join(f"{name} is {values[name]!r:.40}" for name in sorted(names_in(step.until)))
                 raise StepFailed(
                     f"step {number} ({describe(step)}): {step.until!r} did not come to hold within "
                     f"{step.timeout_s:g} s; {known}"
                 )
-            if step.every_s is not None and loop.time() - done_at >= step.every_s:
-                done_at = loop.time()
+            if step.every_s is not None and self._now() - done_at >= step.every_s:
+                done_at = self._now()
                 await self._act_or_release(step)
 
     async def _act_or_release(self, step: Step) -> None:
@@ -99,8 +104,8 @@ class Steps:
             await asyncio.to_thread(restore, self._directory / step.restore, self._home, step.to)
 
     async def _hold(self) -> None:
-        until = asyncio.get_running_loop().time() + HOLD_S
-        while asyncio.get_running_loop().time() < until:
+        until = self._now() + HOLD_S
+        while self._now() < until:
             await self._cycle()
 
 

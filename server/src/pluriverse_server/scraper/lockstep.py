@@ -1,0 +1,136 @@
+"""Episodes in lockstep: the agent's steps are played by the program's clock, and answered when all of it stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from pluriverse_protocol.events import Event
+from pluriverse_protocol.reports import Done, Observation, Report, Reward, Text
+
+from pluriverse_server.episode import TIME_LIMIT
+from pluriverse_server.kit import Outcome, Seen
+from pluriverse_server.kit.lockstep import Lockstep
+from pluriverse_server.lockstep import Advance
+
+from .pace import SteppedPace
+from .play import Broken, Play
+from .source_reader import Cycle
+
+ENDED: Final = "the program ended"
+
+
+class ScrapedSteps:
+    """One episode of a play in lockstep; see ``kit.Steps``. ``ended`` is set when it is over."""
+
+    def __init__(
+        self,
+        play: Play,
+        episode: int,
+        time_limit_s: float | None,
+        report: Callable[[Cycle, Sequence[Report]], None],
+    ) -> None:
+        """``report`` is called with each cycle and what follows from it."""
+        assert isinstance(play.pace, SteppedPace)
+        assert play.still is not None
+        self.episode = episode
+        self.over = False
+        self.ended = asyncio.Event()
+        self._play = play
+        self._pace = play.pace
+        self._still = play.still
+        self._report = report
+        self._over_at = None if time_limit_s is None else self._pace.now() + time_limit_s
+        self._late = False
+        self._text = ""
+        self._observation: Any = None
+
+    def hear(self, reports: Sequence[Report]) -> Outcome:
+        """Take in what was reported; return what it comes to."""
+        reward = 0.0
+        for report in reports:
+            match report:
+                case Text(text=text):
+                    self._text = text
+                case Observation(observation=observation):
+                    self._observation = observation
+                case Reward(reward=earned):
+                    reward += earned
+                case Done(reward=earned, terminated=terminated, truncated=truncated, reason=reason):
+                    self.over = True
+                    self.ended.set()
+                    return Outcome(reward + earned, terminated, truncated, reason)
+                case _:
+                    pass
+        return Outcome(reward)
+
+    def play(self, events: Sequence[Event], frames: int) -> Outcome:
+        """See ``kit.Steps``. A step that is late ends with that frame."""
+        self._still.apply(events)
+        outcome, reward = Outcome(0.0), 0.0
+        self._text, self._late = "", False
+        for _ in range(frames):
+            answer = self._pace.step()
+            outcome = self.hear(self._judge(answer))
+            reward += outcome.reward
+            self._late = answer is Advance.LATE
+            if self.over or self._late:
+                break
+        return Outcome(reward, outcome.terminated, outcome.truncated, outcome.reason)
+
+    def see(self) -> Seen:
+        """See ``kit.Steps``."""
+        info: dict[str, Any] = {"late": True} if self._late else {}
+        return Seen(self._still.see(), self._text, self._observation, info)
+
+    def _judge(self, answer: Advance) -> list[Report]:
+        play = self._play
+        try:
+            cycle = play.cycle_still()
+        except Broken as error:
+            reports = play.rules.cut(self._pace.unix(), str(error))
+            play.break_off(str(error))
+            self._report(Cycle(self._pace.unix(), {}, 0.0), reports)
+            return reports
+        reports = play.rules.feed(cycle.at, cycle.readings)
+        if answer is Advance.ENDED:
+            reports += play.rules.cut(cycle.at, ENDED)
+        if self._over_at is not None and self._pace.now() >= self._over_at:
+            reports += play.rules.cut(cycle.at, TIME_LIMIT)
+        self._report(cycle, reports)
+        return reports
+
+
+class Lanes:
+    """Attends to the lanes of agents on the event loop, which stands still while a step is played."""
+
+    def __init__(self) -> None:
+        self._lockstep = Lockstep()
+        self._loop = asyncio.get_running_loop()
+        self._listening: dict[int, object] = {}
+        self._listen()
+
+    def begin(self, episode: ScrapedSteps | None) -> None:
+        """Play this episode; None: it is in real time, or there is none."""
+        self._lockstep.begin(episode)
+
+    def close(self) -> None:
+        """Attend to nothing more."""
+        for descriptor in self._listening:
+            self._loop.remove_reader(descriptor)
+        self._listening.clear()
+
+    def _listen(self) -> None:
+        wanted = {each.fileno(): each for each in self._lockstep.waits_on}
+        if wanted == self._listening:
+            return
+        for descriptor in self._listening:
+            self._loop.remove_reader(descriptor)
+        for descriptor, each in wanted.items():
+            self._loop.add_reader(descriptor, self._attend, each)
+        self._listening = dict(wanted)
+
+    def _attend(self, readable: object) -> None:
+        self._lockstep.attend([readable])
+        self._listen()

@@ -1,0 +1,90 @@
+"""The screen of a program that stands still: its picture, and the server behind it."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
+from Xlib import X
+
+from pluriverse_server.display.injector import Injector
+from pluriverse_server.sources.screen.grab import Grabber
+from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up, open_display
+
+# struct ucred of <sys/socket.h>: a process, its user and its group.
+_CREDENTIALS: Final = struct.Struct("iII")
+
+
+class StillScreen:
+    """Presses keys at once, and sees what is drawn. Keys that are held repeat no more, since that takes real time."""
+
+    def __init__(
+        self, display: str, xauthority: Path, picture: Sequence[int], hidden: Sequence[int] | None = None
+    ) -> None:
+        """``picture`` is the part to see: x, y, width and height; in ``hidden`` is what goes by real time.
+
+        Raises:
+            DisplayLost: there is no X server, or it refuses the cookie.
+        """
+        self._display = display
+        left, top, width, height = picture
+        self._pixels = np.empty((height, width, 3), np.uint8)
+        self._hidden = self._pixels[:0]
+        if hidden is not None:
+            x, y, across, down = hidden
+            rows = slice(max(y - top, 0), max(y + down - top, 0))
+            self._hidden = self._pixels[rows, max(x - left, 0) : max(x + across - left, 0)]
+        self._connection = open_display(display, xauthority)
+        self._injector = Injector(display, xauthority)
+        self._grabber = Grabber(display, [picture])
+        self._repeat(X.AutoRepeatModeOff)
+        # Where it is on a new server: keys go to the window below it. Where it was left before would be chance.
+        screen = self._connection.screen()
+        self._injector.apply([PointerEvent(screen.width_in_pixels // 2, screen.height_in_pixels // 2, 0)])
+
+    @property
+    def server_pid(self) -> int:
+        """The process id of the X server."""
+        credentials = self._connection.display.socket.getsockopt(
+            socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
+        )
+        return _CREDENTIALS.unpack(credentials)[0]
+
+    def apply(self, events: Sequence[Event]) -> None:
+        """Press keys and move the pointer; raise DisplayLost if the X server is gone."""
+        self._injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
+
+    def see(self) -> NDArray[np.uint8]:
+        """Return the picture: RGB, shape (height, width, 3), valid until the next call.
+
+        Raises:
+            ScreenLost: the X server is gone.
+        """
+        (pixels,) = self._grabber.grab()
+        # A channel at a time takes a quarter of the time.
+        for channel in range(3):
+            self._pixels[..., channel] = pixels[..., 2 - channel]
+        self._hidden[:] = 0
+        return self._pixels
+
+    def close(self) -> None:
+        """Release what is held, let keys repeat again, and disconnect. May be called when the X server is gone."""
+        self._injector.close()
+        self._grabber.close()
+        try:
+            self._repeat(X.AutoRepeatModeOn)
+        except DisplayLost:
+            pass
+        finally:
+            hang_up(self._connection)
+
+    def _repeat(self, mode: int) -> None:
+        with ReportingLoss(self._display):
+            self._connection.change_keyboard_control(auto_repeat_mode=mode)
+            self._connection.sync()

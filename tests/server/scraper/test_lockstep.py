@@ -1,0 +1,235 @@
+"""Scraped programs in lockstep, with the daemon's and the agent's ends of a lane."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from numpy.typing import NDArray
+from pluriverse.rewarder.lane import Arrived, LaneConnection
+from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
+from pluriverse_protocol.reports import Ready
+from pluriverse_server.display import AsyncInjector
+from pluriverse_server.manifest.spaces import keysym
+from support.scraped import HEIGHT, WIDTH, Scraped, write_runtime, x_server
+from support.waiting import DEADLINE_S, eventually
+from websockets.client import ClientProtocol
+from websockets.protocol import State
+from websockets.uri import parse_uri
+
+# It sleeps for a hundredth of a second between two looks, and draws how often it did.
+COUNTER = """
+import random, time
+from Xlib import X
+from Xlib.display import Display
+
+display = Display()
+screen = display.screen()
+window = screen.root.create_window(0, 0, 320, 200, 0, screen.root_depth, event_mask=X.KeyPressMask | X.ExposureMask)
+window.map()
+chance = random.Random()
+drawn = 0
+
+
+def fill(x, y, width, height, colour):
+    gc = window.create_gc(foreground=colour)
+    window.fill_rectangle(gc, x, y, width, height)
+    gc.free()
+
+
+while True:
+    score, over = 0, False
+    while not over:
+        while display.pending_events():
+            event = display.next_event()
+            if event.type == X.KeyPress:
+                name = display.keycode_to_keysym(event.detail, 0)
+                score += name == 0xFF53
+                over = name == ord("x")
+                if name == ord("q"):
+                    raise SystemExit(7)
+                while name == ord("y"):
+                    pass
+        fill(0, 0, 20, 20, 0x00FF00)
+        fill(20, 0, 20, 20, 0xFF0000 if over else 0)
+        fill(0, 40, 200, 10, 0)
+        fill(0, 40, 10 * score, 10, 0xFFFFFF)
+        fill(chance.randrange(300), 60 + drawn % 100, 5, 5, chance.randrange(1 << 24))
+        drawn += 1
+        display.flush()
+        time.sleep(0.01)
+    time.sleep(1)
+"""
+
+
+class Agent:
+    """The agent's end of a lane to a scraper."""
+
+    def __init__(self, scraped: Scraped) -> None:
+        ours, theirs = socket.socketpair()
+        scraped.program.open_lane(theirs)
+        theirs.close()
+        self.lane = LaneConnection(
+            "test", ours, ClientProtocol(parse_uri("ws://test/"), state=State.OPEN, max_size=2**20)
+        )
+        self.episode = 0
+        self._arrived: list[Arrived] = []
+        self._steps = 0
+
+    async def arrived(self) -> Arrived:
+        """What comes next."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not self._arrived:
+                assert self.lane.error is None, self.lane.error
+                await asyncio.sleep(0.001)
+                self._arrived += self.lane.take()
+        return self._arrived.pop(0)
+
+    async def first(self) -> Arrived:
+        """The first frame of the next episode."""
+        arrived = await self.arrived()
+        assert isinstance(arrived.message, FirstFrame)
+        self.episode = arrived.episode_id
+        return arrived
+
+    async def step(self, *events: Event, frames: int = 1) -> tuple[StepReply, NDArray[np.uint8]]:
+        """Step, and return the answer with its picture."""
+        self._steps += 1
+        self.lane.step(self._steps, events, frames, self.episode)
+        arrived = await self.arrived()
+        assert isinstance(arrived.message, StepReply)
+        assert arrived.message.n == self._steps
+        assert arrived.pixels is not None
+        return arrived.message, arrived.pixels
+
+
+@contextlib.asynccontextmanager
+async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scraped]:
+    """A runtime in lockstep, on a screen of its own."""
+    (directory := folder / "runtime").mkdir()
+    changed: dict[str, Any] = {
+        "program": {"clock": ["realtime", "lockstep"]},
+        "reset": {"by": "restart", "start": []},
+        "rewards": [{"source": "score", "scale": 20}],
+        **tables,
+    }
+    write_runtime(directory, **changed)
+    (directory / "game.py").write_text(COUNTER)
+    (run := folder / "run").mkdir()
+    async with x_server(folder) as screen:
+        injector = await AsyncInjector.open(screen["DISPLAY"], folder / "Xauthority")
+        scraped = Scraped(directory, run, screen, injector)
+        await scraped.start()
+        try:
+            yield scraped
+        finally:
+            await scraped.program.stop()
+            await injector.close()
+
+
+async def begun(scraped: Scraped, seed: int = 7) -> Agent:
+    """Begin an episode in lockstep, and open a lane."""
+    await scraped.ready(seed=seed, clock="lockstep")
+    await eventually(lambda: scraped.program.takes_lanes)
+    return Agent(scraped)
+
+
+def key(name: str) -> Sequence[KeyEvent]:
+    return KeyEvent(keysym(name), True), KeyEvent(keysym(name), False)
+
+
+async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_pixels(tmp_path: Path) -> None:
+    pictures: list[list[bytes]] = []
+    rewards: list[list[float]] = []
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        for seed in (7, 7, 8):
+            if pictures:
+                await scraped.ready(seed=seed, clock="lockstep")
+            arrived = await agent.first()
+            assert arrived.pixels is not None
+            assert arrived.pixels.shape == (HEIGHT, WIDTH, 3)
+            seen, earned = [arrived.pixels.tobytes()], list[float]()
+            for number in range(30):
+                reply, pixels = await agent.step(*(key("Right") if number == 10 else ()))
+                seen.append(pixels.tobytes())
+                earned.append(reply.reward)
+            pictures.append(seen)
+            rewards.append(earned)
+    # The game looks for keys each hundredth of a second, and a score counts once it was read twice.
+    assert sum(rewards[0][10:13]) == pytest.approx(1)
+    assert rewards[0] == rewards[1] == rewards[2]
+    assert len(set(pictures[0])) > 25
+    assert pictures[0] == pictures[1]
+    assert pictures[0] != pictures[2]
+
+
+async def test_end_of_an_episode_comes_with_its_step_and_the_next_one_is_played(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        reply, _ = await agent.step(*key("x"), frames=5)
+        assert (reply.done, reply.terminated, reply.truncated) == (True, True, False)
+        assert reply.info["reason"] == "lost"
+        agent.lane.step(9, (), 1, agent.episode)
+        assert isinstance((await agent.arrived()).message, ErrorReply)
+        await scraped.ready(clock="lockstep")
+        await agent.first()
+        assert not (await agent.step())[0].done
+
+
+async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
+    async with stepping(tmp_path, time_limit={"seconds": 0.5}) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        await asyncio.sleep(0.7)
+        reply, _ = await agent.step(frames=29)
+        assert not reply.done
+        reply, _ = await agent.step(frames=2)
+        assert reply.truncated
+        assert reply.info["reason"] == "time limit"
+
+
+async def test_program_that_ends_in_a_step_truncates_the_episode(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        reply, _ = await agent.step(*key("q"), frames=5)
+        assert reply.truncated
+        assert reply.info["reason"] == "the program ended"
+
+
+async def test_program_that_never_waits_makes_its_step_late(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        reply, _ = await agent.step(*key("y"), frames=100)
+        assert reply.info["late"] is True
+        assert not reply.done
+        await scraped.ready(clock="lockstep")
+        await agent.first()
+        assert "late" not in (await agent.step())[0].info
+
+
+async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp_path: Path) -> None:
+    command = ["env", "-u", "LD_PRELOAD", sys.executable, "game.py"]
+    program = {"clock": ["realtime", "lockstep"], "command": command, "home": "home"}
+    async with stepping(tmp_path, program=program) as scraped:
+        agent = await begun(scraped)
+        assert (await scraped.until(Ready)).info == {"lockstep": "frozen"}
+        await agent.first()
+        _, before = await agent.step()
+        scraper = psutil.Process(scraped.program.pid)
+        (game,) = [child for child in scraper.children(recursive=True) if child.cmdline()[1:] == ["game.py"]]
+        assert game.status() == psutil.STATUS_STOPPED
+        _, after = await agent.step(frames=10)
+        assert not np.array_equal(before, after)
