@@ -20,6 +20,7 @@ from pluriverse_server.display.injector import Injector
 from pluriverse_server.lockstep import Advance, PreloadedClock
 from pluriverse_server.x11.connection import open_display
 from pluriverse_server.x11.pixels import Pixels
+from support.process_tree import end
 from support.xvfb import bare_xvfb
 
 Compile = Callable[..., str]
@@ -223,7 +224,6 @@ def play(game: Game, start: Start, home: Path, frames: int = 240) -> list[bytes]
         injector.close()
         pixels.close()
         connection.close()
-        os.killpg(process.pid, 9)
-        process.wait()
+        end(process)
     shutil.rmtree(home)
     return hashes
