@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Self
 
-from pluriverse_protocol.reports import Ready, Report, Request, Reset, decode_request, encode_line
+from pluriverse_protocol.reports import Ready, Report, Request, Reset, Watched, decode_request, encode_line
 
 DEADLINE_S = 10.0
 
@@ -97,8 +97,10 @@ class Process:
         return decode_request(line)
 
     async def request_reset(self) -> Reset:
-        """The daemon's next request, which must be a reset."""
+        """The daemon's next request that tells more than whether somebody watches, which must be a reset."""
         request = await self.request()
+        while isinstance(request, Watched):
+            request = await self.request()
         assert isinstance(request, Reset), request
         return request
 

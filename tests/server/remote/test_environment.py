@@ -499,13 +499,13 @@ async def test_lockstep_lasts_until_a_reset_does_not_ask_for_it(tmp_path: Path) 
             process.report(Done(asked.episode))
             assert (await process.begin()).clock == "lockstep"
             await agent.reset("toy.First-v0", leaving=str(served.episode_id))
-            assert (await process.begin()).clock == "realtime"
+            assert (await process.begin()).clock is None
             await agent.reset("toy.First-v0", clock="lockstep")
             assert (await process.begin()).clock == "lockstep"
         # The next agent knows nothing of it.
         async with served.agent() as agent:
             await agent.reset("toy.First-v0")
-            assert (await process.begin()).clock == "realtime"
+            assert (await process.begin()).clock is None
             await agent.hear_method("v0.env.describe", env_state="running", clock="realtime")
 
 
