@@ -29,12 +29,8 @@ def remote() -> Generator[MachineRemote]:
         yield remote
 
 
-def address(remote: MachineRemote) -> str:
-    return f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
-
-
 def test_random_plays_and_prints_rates_lags_and_rewards(remote: MachineRemote) -> None:
-    result = run("random", "-e", "gym-core.PongDeterministic-v3", "-r", address(remote), "--seconds", "3")
+    result = run("random", "-e", "gym-core.PongDeterministic-v3", "-r", remote.address, "--seconds", "3")
     assert result.returncode == 0, result.stderr
     *lines, total = result.stdout.splitlines()
     assert len(lines) >= 2
@@ -55,7 +51,7 @@ def test_random_ends_in_good_order_at_ctrl_c() -> None:
 
 
 def test_ping_tells_how_far_away_a_remote_is(remote: MachineRemote) -> None:
-    result = run("ping", address(remote), "-c", "5")
+    result = run("ping", remote.address, "-c", "5")
     assert result.returncode == 0, result.stderr
     for pattern in (
         r"rewarder  gym-core\.\S+ of gym-core, \w+, 60 fps; connected in [\d.]+ ms",

@@ -52,7 +52,7 @@ def test_runtime_keeps_the_contract_of(interface: str, remote: tuple[str, Machin
     runtime, served = remote
     check = importlib.import_module(f"pluriverse.testing.{interface}").check
     for env_id in ENVIRONMENTS[runtime]:
-        check(env_id, f"vnc://127.0.0.1:{served.vnc_port}+{served.port}?password={served.password}")
+        check(env_id, served.address)
 
 
 @pytest.mark.parametrize("interface", INTERFACES)

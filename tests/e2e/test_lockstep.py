@@ -37,9 +37,6 @@ def fingerprints(address: str, env_id: str) -> list[str]:
 )
 def test_same_steps_in_two_containers_give_the_same_frames(runtime: str, env_id: str, limits: dict[str, Any]) -> None:
     with in_container(runtime=runtime, limits=limits) as one, in_container(runtime=runtime, limits=limits) as other:
-        first, second = (
-            fingerprints(f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}", env_id)
-            for remote in (one, other)
-        )
+        first, second = (fingerprints(remote.address, env_id) for remote in (one, other))
     assert first == second
     assert len(set(first)) > STEPS / 4

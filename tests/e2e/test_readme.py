@@ -71,7 +71,7 @@ def test_readmes_first_agent_moves_its_paddle() -> None:
     assert "while True:" in sample
     paddle = (92, 186, 92)
     with on_machine() as remote:
-        url = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        url = remote.address
         script = sample.replace("remotes=4", f"remotes={url!r}").replace(
             "while True:", "while not moved(observation_n):"
         )

@@ -22,7 +22,7 @@ LEARN_S: Final = 600.0
 @pytest.mark.skipif(not PYTHON.exists(), reason="RLlib isn't here: tools/setup all")
 def test_two_runners_of_rllib_train_ppo_on_a_remote_each() -> None:
     with on_machine() as first, on_machine() as second:
-        remotes = [f"vnc://127.0.0.1:{each.vnc_port}+{each.port}?password={each.password}" for each in (first, second)]
+        remotes = [each.address for each in (first, second)]
         # The paths of Ray's sockets have to be short, and it leaves files in both places.
         with tempfile.TemporaryDirectory(prefix="pv-") as folder:
             trained = subprocess.run(

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.container(*BEGINS)
 def test_image_keeps_gymnasiums_contract(runtime: str) -> None:
     env_id, _ = BEGINS[runtime]
     with in_container(runtime=runtime) as remote:
-        check_gymnasium(env_id, f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}")
+        check_gymnasium(env_id, remote.address)
 
 
 @pytest.mark.parametrize("runtime", BEGINS)

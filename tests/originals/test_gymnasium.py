@@ -101,7 +101,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*is out of date:DeprecationWarn
 
 def test_env_vectors_and_atari_have_and_do_all_that_gymnasiums_do(tmp_path: Path) -> None:
     with on_machine() as remote:
-        place = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        place = remote.address
         of_atari = sorted(public(AtariEnv) - public(gymnasium.Env))
         rows = [
             *compare_members("Env.", PluriverseEnv, gymnasium.Env, REASONS),

@@ -32,7 +32,7 @@ def check_pace(interface: str, env_id: str, remote: MachineRemote, rate: float, 
 
     A program for which the machine has no time at all must have reported the frames that are missing.
     """
-    address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+    address = remote.address
     env, step = OPENERS[interface](env_id, remotes=address, **options)
     second = round(rate)
     steps, elapsed, best = 0, 0.0, math.inf

@@ -52,6 +52,11 @@ class RemoteUnderTest(Protocol):
     vnc_port: int
     password: str
 
+    @property
+    def address(self) -> str:
+        """What agents name it by."""
+        ...
+
     def kill(self, program: str) -> None:
         """SIGKILL to its process whose command line has ``program``."""
         ...
@@ -62,12 +67,23 @@ class RemoteUnderTest(Protocol):
 
 
 @dataclass
-class MachineRemote:
-    """Processes of this machine."""
+class Listening:
+    """Where a remote listens on this machine."""
 
     port: int
     vnc_port: int
     password: str
+
+    @property
+    def address(self) -> str:
+        """What agents name it by."""
+        return f"vnc://127.0.0.1:{self.vnc_port}+{self.port}?password={self.password}"
+
+
+@dataclass
+class MachineRemote(Listening):
+    """Processes of this machine."""
+
     process: subprocess.Popen[str]
 
     def kill(self, program: str) -> None:
@@ -81,12 +97,9 @@ class MachineRemote:
 
 
 @dataclass
-class ContainerRemote:
+class ContainerRemote(Listening):
     """A container."""
 
-    port: int
-    vnc_port: int
-    password: str
     container: Container
 
     def kill(self, program: str) -> None:

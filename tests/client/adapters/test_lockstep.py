@@ -163,7 +163,7 @@ def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
 def test_picture_is_the_one_of_real_time(options: PictureOptions) -> None:
     # A lossless server that says when a frame is whole; the first frame of an episode stands for a whole step.
     with on_machine("--display-backend", "xvnc") as remote:
-        address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        address = remote.address
         env_id = "gym-core.PongDeterministicSync-v3"
         vnc = VncOptions(encodings=("zrle", "raw"), quality=None)
         pictures: list[list[Pixels]] = []
@@ -346,6 +346,6 @@ def test_environment_without_lockstep_says_so(tmp_path: Path) -> None:
     manifest = tmp_path / "internet" / "runtime.toml"
     manifest.write_text(manifest.read_text().replace("[page]", '[page]\norigins = ["https://example.org"]'))
     with on_machine(runtime=str(manifest.parent)) as remote:
-        address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        address = remote.address
         with pytest.raises(ConfigurationError, match=r"internet\.2048-v0 at .* is played in real time alone"):
             LockstepCore("internet.2048-v0", address)

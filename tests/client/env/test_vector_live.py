@@ -287,7 +287,7 @@ def test_outage_ends_no_episode_and_what_is_held_is_pressed_again(
 
 def test_vnc_server_that_dies_ends_no_episode(nothing_left: None) -> None:
     with on_machine() as remote:
-        place = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        place = remote.address
         with pluriverse.make(LONG, place) as env:
             env.reset()
             player = Player(env)

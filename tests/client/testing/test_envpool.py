@@ -16,7 +16,7 @@ from support.remotes import on_machine
 @pytest.fixture(scope="module")
 def remotes() -> Generator[str]:
     with on_machine() as remote:
-        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        yield remote.address
 
 
 @pytest.mark.parametrize(

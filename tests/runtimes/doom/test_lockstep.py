@@ -15,7 +15,7 @@ BASIC = "doom.Basic-v0"
 
 @contextmanager
 def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> Generator[PluriverseEnv]:
-    address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+    address = remote.address
     env = PluriverseEnv(BASIC, remotes=address, clock=clock)
     try:
         yield env

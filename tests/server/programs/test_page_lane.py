@@ -17,7 +17,7 @@ SHAPE = (480, 480, 3)
 
 @contextmanager
 def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> Generator[PluriverseEnv]:
-    address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+    address = remote.address
     env = PluriverseEnv(METEORS, remotes=address, clock=clock)
     try:
         yield env

@@ -30,7 +30,7 @@ def lake() -> Generator[Any]:
 
 
 def one(remote: MachineRemote, **options: Any) -> Any:
-    address = f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+    address = remote.address
     return make_gymnasium("gym-core.MiniGrid-Empty-5x5-v0", remotes=address, **options)
 
 

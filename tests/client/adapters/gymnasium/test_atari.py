@@ -29,7 +29,7 @@ needs_stable_baselines = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def place() -> Generator[str]:
     with on_machine() as remote:
-        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        yield remote.address
 
 
 @pytest.fixture

@@ -29,14 +29,14 @@ LOSSLESS = VncOptions(encodings=("zrle", "raw"), quality=None)
 @pytest.fixture(scope="module")
 def remotes() -> Generator[str]:
     with on_machine() as remote:
-        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        yield remote.address
 
 
 @pytest.fixture(scope="module")
 def exact_remotes() -> Generator[str]:
     # A server that scrapes the screen can show the clock of a frame and the frame itself in two updates.
     with on_machine("--display-backend", "xvnc") as remote:
-        yield f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
+        yield remote.address
 
 
 def make(env_id: str, remotes: str, **options: Any) -> PluriverseEnv:

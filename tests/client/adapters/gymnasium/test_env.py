@@ -23,10 +23,6 @@ def remote() -> Generator[MachineRemote]:
 
 
 @pytest.fixture(scope="module")
-def place(remote: MachineRemote) -> str:
-    return f"vnc://127.0.0.1:{remote.vnc_port}+{remote.port}?password={remote.password}"
-
-
 @pytest.fixture
 def pong(place: str) -> Generator[PluriverseEnv]:
     env = PluriverseEnv(PONG, remotes=place, render_mode="rgb_array")
