@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
 
 from .lane import Lane, LaneDoor
 from .outcome import Outcome
+
+if TYPE_CHECKING:
+    # The overlay, which uses the window of the kit, does without.
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +135,5 @@ def _shape(seen: Seen) -> tuple[int, int, int]:
 
 
 def _bytes(seen: Seen) -> memoryview:
-    return np.ascontiguousarray(seen.pixels).data.cast("B")
+    pixels = seen.pixels if seen.pixels.flags.c_contiguous else seen.pixels.copy()
+    return pixels.data.cast("B")
