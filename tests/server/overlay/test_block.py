@@ -105,7 +105,7 @@ async def test_qr_code_says_the_same_where_old_agents_read_it(
     overlay: StartOverlay, window: Window, viewer: RfbClient, device: InputDevice
 ) -> None:
     await overlay(*BLOCK, "--qr", "40", "60")
-    reader: Any = cv2.QRCodeDetector()
+    reader: Any = cv2.QRCodeDetectorAruco()
 
     def times() -> tuple[int, int] | None:
         """The clock and the probe's time, in milliseconds."""

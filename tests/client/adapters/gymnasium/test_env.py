@@ -23,6 +23,10 @@ def remote() -> Generator[MachineRemote]:
 
 
 @pytest.fixture(scope="module")
+def place(remote: MachineRemote) -> str:
+    return remote.address
+
+
 @pytest.fixture
 def pong(place: str) -> Generator[PluriverseEnv]:
     env = PluriverseEnv(PONG, remotes=place, render_mode="rgb_array")
