@@ -38,7 +38,6 @@ class LockstepEpisode(SteppedEpisode):
         self._fps = request.fps
         self._engine = engine
         self._view = view
-        self._reporter = reporter
         engine.begin(entry_of(request.env), request.seed, hidden=True)
         self.draw()
         view.window.sync()

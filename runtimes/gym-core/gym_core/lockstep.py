@@ -29,7 +29,6 @@ class LockstepEpisode(SteppedEpisode):
         self._fps = request.fps
         self._environment = environment
         self._screen = screen
-        self._reporter = reporter
         self._spaces = spaces
         environment.reset(request.seed)
         screen.fit(*environment.size)

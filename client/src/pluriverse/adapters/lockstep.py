@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from pluriverse_protocol.events import Event
+from pluriverse_protocol.kinds import CLOCKS
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 
 from pluriverse import validation
@@ -22,8 +23,6 @@ from pluriverse.vnc import VncOptions
 from .core import NO_ACTION, Core
 from .pictures import PictureOptions, Pictures, Pixels
 from .player import Phase, StepResult
-
-CLOCKS: Final = ("realtime", "lockstep")
 
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
 STEP_S: Final = 10.0

@@ -34,7 +34,7 @@ from pluriverse_server.x11.connection import DisplayLost
 from .browser import BINARY, Browser
 from .page_browser import BrowserKeeper
 from .page_clock import FLAGS, PageClock, Stuck
-from .page_lane import PageLane, SteppedEpisode
+from .page_lane import PageEpisode, PageLane
 from .program import Lost
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
@@ -92,7 +92,7 @@ class PageProgram:
         self._page: Page | None = None
         # In lockstep the page has a clock, and its episode is stepped on a lane, by one task at a time.
         self._clock: PageClock | None = None
-        self._stepped: SteppedEpisode | None = None
+        self._stepped: PageEpisode | None = None
         self._lane = PageLane(self._play)
         self._turn = asyncio.Lock()
         self._wanted: Begin | None = None
@@ -246,7 +246,7 @@ class PageProgram:
             )
             await self._clock.begin(begin.fps)
         clock = self._clock
-        stepped = self._stepped = SteppedEpisode(begin, clock, self._permitted(begin), self._report)
+        stepped = self._stepped = PageEpisode(begin, clock, self._permitted(begin), self._report)
 
         def ready() -> bool:
             return stepped.ready or begin is not self._wanted or page is not self._page

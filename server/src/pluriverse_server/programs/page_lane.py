@@ -26,7 +26,7 @@ from .page_clock import PageClock
 NOTHING: Final = StepReply(0, 0.0, done=False, terminated=False, truncated=False, frame=(1, 1, 3))
 
 
-class SteppedEpisode:
+class PageEpisode:
     """An episode of a page that stands still unless it is stepped. What the page reports goes into its replies."""
 
     def __init__(
@@ -157,7 +157,7 @@ class PageLane:
         if descriptor is not None:
             asyncio.get_running_loop().remove_reader(descriptor)
 
-    async def show_first(self, episode: SteppedEpisode) -> None:
+    async def show_first(self, episode: PageEpisode) -> None:
         """Show the agent, if there is one, what the episode looks like now, unless it has seen that."""
         lane = self._lane
         if lane is not None and self._shown != episode.number:
