@@ -76,7 +76,7 @@ async def test_what_opens_after_the_deadline_is_closed_again() -> None:
         return made
 
     with pytest.raises(DisplayLost, match=r"at :7 has not answered for 0\.3 s"):
-        await open_in_thread("injector", make, ":7", deadline_s=SHORT_S)
+        await open_in_thread("injector", make, ":7", open_s=SHORT_S)
     go_on.set()
     await eventually(lambda: made.calls == ["close"])
 

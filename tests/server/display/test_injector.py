@@ -178,7 +178,7 @@ async def test_frozen_x_server_does_not_hold_up_the_loop(slow_to_give_up: AsyncI
 async def test_frozen_x_server_does_not_hold_up_a_connection(screen: Screen) -> None:
     os.kill(screen.pids["X server"], signal.SIGSTOP)
     with pytest.raises(DisplayLost, match="not answered"):
-        await AsyncInjector.open(screen.display, screen.xauthority, deadline_s=SHORT_DEADLINE_S)
+        await AsyncInjector.open(screen.display, screen.xauthority, open_s=SHORT_DEADLINE_S)
 
 
 async def test_closed_injector_says_so(slow_to_give_up: AsyncInjector) -> None:

@@ -13,6 +13,9 @@ from pluriverse_server.x11.connection import DisplayLost
 # X answers within a millisecond. A server silent for this long is frozen.
 ANSWER_DEADLINE_S: Final = 2.0
 
+# One that has just started, on a busy machine, takes longer to let a client in.
+OPEN_DEADLINE_S: Final = 5.0
+
 
 class Client(Protocol):
     """A client whose calls block for as long as its X server is frozen."""
@@ -65,8 +68,15 @@ class ClientThread(Generic[_C]):
         self._executor.shutdown(wait=False)
 
 
-async def open_in_thread(name: str, make: Callable[[], _C], display: str, *, deadline_s: float) -> ClientThread[_C]:
-    """``make`` a client of ``display`` within ``deadline_s`` seconds, which every later call has as well.
+async def open_in_thread(
+    name: str,
+    make: Callable[[], _C],
+    display: str,
+    *,
+    deadline_s: float = ANSWER_DEADLINE_S,
+    open_s: float = OPEN_DEADLINE_S,
+) -> ClientThread[_C]:
+    """``make`` a client of ``display`` within ``open_s`` seconds; every later call has ``deadline_s``.
 
     Raises:
         DisplayLost: the X server is not there, refuses, or doesn't answer.
@@ -74,14 +84,14 @@ async def open_in_thread(name: str, make: Callable[[], _C], display: str, *, dea
     executor = ThreadPoolExecutor(1, thread_name_prefix=name)
     making = asyncio.get_running_loop().run_in_executor(executor, make)
     try:
-        async with asyncio.timeout(deadline_s):
+        async with asyncio.timeout(open_s):
             client = await asyncio.shield(making)
     except BaseException as problem:
         # The thread ends with the frozen server; a connection that is made after all is closed.
         making.add_done_callback(_close_late)
         executor.shutdown(wait=False)
         if isinstance(problem, TimeoutError):
-            raise DisplayLost(f"the X server at {display} has not answered for {deadline_s:g} s") from None
+            raise DisplayLost(f"the X server at {display} has not answered for {open_s:g} s") from None
         raise
     return ClientThread(name, client, executor, deadline_s)
 

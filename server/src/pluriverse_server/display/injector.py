@@ -22,7 +22,7 @@ from pluriverse_server.x11.connection import (
 )
 from pluriverse_server.x11.modifier_lock import ModifierLock
 
-from .client_thread import ANSWER_DEADLINE_S, ClientThread, open_in_thread
+from .client_thread import ANSWER_DEADLINE_S, OPEN_DEADLINE_S, ClientThread, open_in_thread
 from .keymap import Keymap
 
 log = logging.getLogger(__name__)
@@ -153,13 +153,22 @@ class AsyncInjector:
         self._thread = thread
 
     @classmethod
-    async def open(cls, display: str, xauthority: Path, *, deadline_s: float = ANSWER_DEADLINE_S) -> Self:
-        """Connect, within ``deadline_s`` seconds, which every later call has as well.
+    async def open(
+        cls,
+        display: str,
+        xauthority: Path,
+        *,
+        deadline_s: float = ANSWER_DEADLINE_S,
+        open_s: float = OPEN_DEADLINE_S,
+    ) -> Self:
+        """Connect within ``open_s`` seconds; every later call has ``deadline_s``.
 
         Raises:
             DisplayLost: there is no X server at ``display``, it refuses the cookie or doesn't answer.
         """
-        thread = await open_in_thread("injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s)
+        thread = await open_in_thread(
+            "injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s, open_s=open_s
+        )
         return cls(thread)
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:

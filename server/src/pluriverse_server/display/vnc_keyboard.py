@@ -22,7 +22,7 @@ from pluriverse_server.x11.connection import (
     open_display,
 )
 
-from .client_thread import ANSWER_DEADLINE_S, ClientThread, open_in_thread
+from .client_thread import ClientThread, open_in_thread
 from .keymap import Keymap, Stroke, is_character
 
 log = logging.getLogger(__name__)
@@ -156,9 +156,7 @@ class VncKeyboard:
 
 
 async def _open(display: str, xauthority: Path) -> ClientThread[SpareKeys]:
-    return await open_in_thread(
-        "VNC keyboard", lambda: SpareKeys(display, xauthority), display, deadline_s=ANSWER_DEADLINE_S
-    )
+    return await open_in_thread("VNC keyboard", lambda: SpareKeys(display, xauthority), display)
 
 
 def _way(keymap: Keymap, keysym: int) -> Way:

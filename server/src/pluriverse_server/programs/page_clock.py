@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
-from pluriverse_server.display.client_thread import ANSWER_DEADLINE_S, ClientThread, open_in_thread
+from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.display.injector import Injector
 from pluriverse_server.sources.page.clock import FPS
 from pluriverse_server.sources.page.page import Page
@@ -142,9 +142,7 @@ class PageClock:
             DisplayLost: there is no such screen.
         """
         name, xauthority = environment["DISPLAY"], Path(environment["XAUTHORITY"])
-        display = await open_in_thread(
-            "page clock", lambda: Display(name, xauthority, *size), name, deadline_s=ANSWER_DEADLINE_S
-        )
+        display = await open_in_thread("page clock", lambda: Display(name, xauthority, *size), name)
         return cls(page, display, size, browser, loads)
 
     async def begin(self, fps: float) -> None:
