@@ -42,6 +42,8 @@ class Palette:
         # All bytes of a colour that wasn't learnt are 0, and so is its word; no other colour's is.
         self._bgrx = np.zeros((COLOURS, 4), np.uint8)
         self._words = self._bgrx.view(np.uint32)[:, 0]
+        # The last screen that was looked at, all of whose colours are known.
+        self._known = np.zeros(0, np.uint64)
 
     def draw(self, screen: NDArray[np.uint8], picture: NDArray[np.uint8]) -> bool:
         """Write a screen of shape (height, width) into a picture of shape (height, width, 4); False: learn, and redraw.
@@ -52,10 +54,24 @@ class Palette:
         picture.view(np.uint32)[:, :, 0] = words
         return bool(words.min())
 
+    def knows(self, screen: NDArray[np.uint8]) -> bool:
+        """Whether all colours of a screen were learnt. Few of its pixels differ from the one asked about before."""
+        words = screen.reshape(-1).view(np.uint64)
+        new = words if words.size != self._known.size else words[words != self._known]
+        if not self._words[new.view(np.uint8)].all():
+            return False
+        if new.size:
+            self._known = words.copy()
+        return True
+
     def learn(self, screen: NDArray[np.uint8], rgb: NDArray[np.uint8]) -> None:
         """Take in the colours of a screen that looks like ``rgb``, of shape (height, width, 3)."""
         self._bgrx[screen, :3] = rgb[:, :, ::-1]
         self._bgrx[screen, 3] = KNOWN
+
+    def rgb(self, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return known colours, of any shape, as RGB."""
+        return self._bgrx[colours, 2::-1]
 
 
 class AtariEnvironment(Environment):
@@ -73,16 +89,17 @@ class AtariEnvironment(Environment):
         size = cast("tuple[int, int]", self._ale.getScreenDims())  # pyright: ignore[reportUnknownMemberType]
         self._screen = np.empty(size, np.uint8)
         self._rgb = np.empty((*size, 3), np.uint8)
-        # With max_pool: the frame before the last one, and the brighter of both. Black is darker than any.
-        self._before = np.zeros((*size, 4), np.uint8)
-        self._pooled = np.zeros((*size, 4), np.uint8)
+        # With max_pool: the frame before the last one, and what people see of both.
+        self._before = np.empty(size, np.uint8)
+        self._pooled = np.empty((*size, 4), np.uint8)
+        self._keep()
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """The joystick's action for as many frames as this step takes; their rewards are summed."""
         action = joystick(keys)
         reward = sum(self._ale.act(action) for _ in range(self._frameskips.next() - 1))
         if self._game.max_pool:
-            self._look(self._before)
+            self._keep()
         reward += self._ale.act(action)
         over = self._ale.game_over(with_truncation=False)
         truncated = not over and self._ale.game_truncated()
@@ -91,11 +108,13 @@ class AtariEnvironment(Environment):
 
     def frame(self) -> NDArray[np.uint8]:
         """The emulator's screen, shape (height, width), a byte a pixel; with ``max_pool`` BGRX."""
+        self._ale.getScreen(self._screen)
         if not self._game.max_pool:
-            self._ale.getScreen(self._screen)
             return self._screen
-        self._look(self._pooled)
-        return np.maximum(self._pooled, self._before, out=self._pooled)
+        before = np.empty_like(self._pooled)
+        self._draw(self._pooled, slice(None))
+        self._palette.draw(self._before, before)
+        return np.maximum(self._pooled, before, out=self._pooled)
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
         """Write some rows of the frame; see ``Environment.draw``."""
@@ -107,9 +126,12 @@ class AtariEnvironment(Environment):
 
     def rgb(self) -> NDArray[np.uint8]:
         """The emulator's own colours; with ``max_pool`` of the brighter of two frames."""
-        if self._game.max_pool:
-            return self.frame()[:, :, 2::-1]
         self._ale.getScreenRGB(self._rgb)
+        if self._game.max_pool:
+            self._ale.getScreen(self._screen)
+            before, rgb = self._before.reshape(-1), self._rgb.reshape(-1, 3)
+            differs = np.flatnonzero(self._screen.reshape(-1) != before)
+            rgb[differs] = np.maximum(rgb[differs], self._palette.rgb(before[differs]))
         return self._rgb
 
     @property
@@ -117,10 +139,11 @@ class AtariEnvironment(Environment):
         """How many lives are left; 0 in games without."""
         return self._ale.lives()
 
-    def _look(self, picture: NDArray[np.uint8]) -> None:
-        """Draw all of the emulator's screen as it is now."""
-        self._ale.getScreen(self._screen)
-        self._draw(picture, slice(None))
+    def _keep(self) -> None:
+        """Keep the screen as it is now, while its colours can be learnt."""
+        self._ale.getScreen(self._before)
+        if not self._palette.knows(self._before):
+            self._palette.learn(self._before, self._ale.getScreenRGB())
 
     def _draw(self, picture: NDArray[np.uint8], rows: slice) -> None:
         if not self._palette.draw(self._screen[rows], picture[rows]):

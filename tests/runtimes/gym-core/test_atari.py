@@ -76,6 +76,22 @@ def test_the_maximum_of_two_frames_shows_all_that_flickers(frameskip: int) -> No
     assert flickered
 
 
+@pytest.mark.parametrize("rom", ["asteroids", "seaquest", "air_raid"])
+def test_the_maximum_is_the_same_however_few_frames_are_looked_at(rom: str) -> None:
+    game, keys = Atari(rom, 1, 0.0, max_pool=True), frozenset({FIRE, LEFT})
+    environment, direct = AtariEnvironment(game, Emulators()), Emulators().begin(game, 1)
+    environment.reset(1)
+    before = direct.getScreenRGB()
+    for _ in range(60):
+        for _ in range(7):
+            environment.step(keys)
+            before = direct.getScreenRGB()
+            direct.act(joystick(keys))
+        pooled = np.maximum(before, direct.getScreenRGB())
+        assert np.array_equal(environment.rgb(), pooled)
+        assert np.array_equal(environment.frame()[:, :, 2::-1], pooled)
+
+
 def test_only_the_rows_asked_for_are_drawn() -> None:
     environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
     environment.reset(1)
