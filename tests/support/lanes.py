@@ -42,10 +42,11 @@ class LaneAgent:
         self.protocol = ClientProtocol(parse_uri("ws://127.0.0.1/step"), state=State.OPEN, max_size=None)
         self._waiting: deque[Heard] = deque()
         self._message_ids = itertools.count(1)
+        self.episode = 1
 
     def step(self, n: int = 1, frames: int = 1, events: Sequence[Event] = (), episode: int | None = None) -> int:
-        """Ask for a step; return the request's message id."""
-        return self.send(AgentStep(n, frames, tuple(events)), episode)
+        """Ask for a step, of the last episode that was heard of if none is named; return the request's message id."""
+        return self.send(AgentStep(n, frames, tuple(events)), self.episode if episode is None else episode)
 
     def send(self, message: AgentMessage, episode: int | None = None) -> int:
         """Send a message; return its message id."""
@@ -108,6 +109,7 @@ class LaneAgent:
         for event in self.protocol.events_received():
             if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
                 (message, headers), pixels = lane.unpack(bytes(event.data))
+                self.episode = headers.episode_id or self.episode
                 shape = message.frame if isinstance(message, FirstFrame | StepReply) else (0, 0, 0)
                 self._waiting.append(Heard(message, headers, np.frombuffer(pixels, np.uint8).reshape(shape)))
         return True
@@ -134,6 +136,11 @@ class Doorway:
         if self.program is not None:
             self.program.close()
         self._listener.close()
+
+    def take_back(self) -> None:
+        """Have the program hang up on its agent."""
+        assert self.program is not None
+        self.program.send(b"\0")
 
     def open_lane(self) -> LaneAgent:
         """Hand a new agent's lane to the program, for which the first call waits."""

@@ -26,16 +26,28 @@ if os.path.exists("lanes"):
     lanes = socket.socket(socket.AF_UNIX)
     lanes.connect(os.environ["PLURIVERSE_LANE"])
     sources.append(lanes)
+taken = []
 test.sendall(json.dumps({"pid": os.getpid(), "argv": sys.argv}).encode() + b"\\n")
 while True:
     for source in select.select(sources, [], [])[0]:
+        if source in taken:
+            # Binary frames of five bytes.
+            if source.recv(65536):
+                source.sendall(b"\\x82\\x05heard")
+            source.close()
+            taken.remove(source)
+            sources.remove(source)
+            continue
         if source not in (daemon, test):
-            with socket.socket(fileno=socket.recv_fds(source, 1, 1)[1][0]) as lane:
+            data, descriptors, _, _ = socket.recv_fds(source, 1, 1)
+            for lane in taken:
+                lane.close()
+                sources.remove(lane)
+            taken = [socket.socket(fileno=descriptor) for descriptor in descriptors]
+            for lane in taken:
                 lane.setblocking(True)
-                # Binary frames of five bytes.
                 lane.sendall(b"\\x82\\x05taken")
-                if lane.recv(65536):
-                    lane.sendall(b"\\x82\\x05heard")
+            sources += taken
             continue
         data = source.recv(65536)
         if not data:
@@ -141,7 +153,8 @@ class Toy:
     ) -> Self:
         """Write the runtime into ``directory`` and wait for its programs to call.
 
-        With ``lanes`` they say that they have taken one, and then that they heard something on it, and hang up.
+        With ``lanes`` they say that they have taken one, and then that they heard something on it, and hang up. On an
+        agent that has lost its seat they hang up at once.
         """
         toy = cls(directory)
         mind = directory / "mind.sock"

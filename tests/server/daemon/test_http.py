@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
+from pluriverse_server.daemon import hub
 from pluriverse_server.daemon.door import MAX_PENDING, Door
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.process import StartError
@@ -161,6 +163,50 @@ async def test_lane_is_the_agents_alone(tmp_path: Path) -> None:
                         pass
                 assert refusal(refused)[0] == 403
             await agent.assert_alive()
+
+
+@pytest.mark.parametrize("token", [None, "an agent's own"])
+async def test_agent_that_goes_takes_its_lane_along(tmp_path: Path, token: str | None) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, contextlib.AsyncExitStack() as stack:
+        agent = await stack.enter_async_context(served.agent(token=token))
+        await begin_lockstep(agent, await served.running())
+        lane = await stack.enter_async_context(served.agent(path="/step", token=token))
+        assert await lane.socket.recv() == b"taken"
+        await agent.socket.close()
+        assert await lane.hear_end() is None
+
+
+async def test_lane_stays_with_an_agent_whose_line_broke_as_long_as_its_seat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "PATROL_S", 0.02)
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, contextlib.AsyncExitStack() as stack:
+        agent = await stack.enter_async_context(served.agent(token="mine"))
+        await begin_lockstep(agent, await served.running())
+        for end in ("comes back", "is another's"):
+            lane = await stack.enter_async_context(served.agent(path="/step", token="mine"))
+            assert await lane.socket.recv() == b"taken"
+            agent.cut()
+            await eventually(lambda: served.service.hub.agent is None)
+            if end == "comes back":
+                agent = await stack.enter_async_context(served.agent(token="mine", last_number=1))
+                assert agent.seat == "resumed"
+                await lane.socket.send("anything")
+                assert await lane.socket.recv() == b"heard"
+            else:
+                await stack.enter_async_context(served.agent(token="another's"))
+                assert await lane.hear_end() is None
+
+
+async def test_agent_that_loses_its_seat_while_its_lane_is_opened_gets_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+        answers = iter((True, False))
+        monkeypatch.setattr(served.service.hub, "is_agent", lambda _token, _peer: next(answers))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        async with served.agent(path="/step") as lane:
+            assert await lane.hear_end() is None
 
 
 async def test_lane_needs_an_episode_in_lockstep(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from pluriverse_protocol.reports import Reward
+from pluriverse_protocol.reports import Frame, Reward
 from pluriverse_server.daemon import hub as module
 from pluriverse_server.daemon.hub import MAX_CONNECTIONS
 from support.served import Served, serving
@@ -61,6 +61,21 @@ async def test_observer_hears_everything_and_may_ping_but_not_act(tmp_path: Path
 async def test_silent_agent_is_hung_up_on_after_the_idle_time_limit(tmp_path: Path) -> None:
     async with serving(tmp_path, idle_timeout_s=0.5) as served, served.agent() as agent:
         await agent.send("v0.control.ping", {})
+        assert await agent.hear_end() == 1000
+        assert "idle time limit" in agent.heard[-1]["body"]["message"]
+
+
+async def test_agent_that_steps_in_lockstep_is_not_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATROL_S", 0.05)
+    clocks = {"clock": '["realtime", "lockstep"]'}
+    async with serving(tmp_path, toy_options=clocks, idle_timeout_s=0.6) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.First-v0", clock="lockstep")
+        episode = (await process.begin()).episode
+        for frame in range(8):
+            process.report(Frame(episode, frame))
+            await asyncio.sleep(0.2)
+        assert "v0.connection.close" not in agent.methods()
         assert await agent.hear_end() == 1000
         assert "idle time limit" in agent.heard[-1]["body"]["message"]
 

@@ -20,7 +20,7 @@ from pluriverse_server.kit.lane import LANE_VARIABLE, Lane, LaneDoor
 from support.lanes import Doorway, LaneAgent, tcp_pair
 from websockets.frames import Frame, Opcode
 
-STEP = '{"method": "v0.agent.step", "headers": {"message_id": 7, "sent_at": 1}, "body": %s}'
+STEP = '{"method": "v0.agent.step", "headers": {"message_id": 7, "sent_at": 1, "episode_id": "5"}, "body": %s}'
 DEADLINE_S = 20.0
 
 
@@ -85,6 +85,7 @@ def test_steps_that_arrive_together_keep_their_order(pair: Pair) -> None:
         (STEP % '{"n": 1, "frames": 1000000000}', "'frames' is 1000000000, expected integer of 1 to 3600"),
         (STEP % '{"n": -1}', "'n' is -1"),
         (STEP % "{}", "'n' is missing"),
+        ((STEP % '{"n": 1}').replace(', "episode_id": "5"', ""), "a step names its episode in the header episode_id"),
         (STEP % '{"n": 1, "events": [["KeyEvent", "a", 1]]}', "'events'"),
         ('{"method": "v0.env.explode", "headers": {"message_id": 7, "sent_at": 1}, "body": {}}', "unknown method"),
     ],
@@ -233,9 +234,12 @@ def test_lanes_are_handed_over_one_after_the_other(tmp_path: Path, monkeypatch: 
             assert select.select([lane], [], [], DEADLINE_S)[0]
             assert [step.n for step, _ in lane.receive()] == [n]
             lane.close()
+        doorway.take_back()
+        assert door.accept() is None
         assert doorway.program is not None
         doorway.program.close()
-        assert door.accept() is None
+        with pytest.raises(ConnectionError):
+            door.accept()
         door.close()
 
 

@@ -126,7 +126,7 @@ def test_two_steps_at_once_are_played_and_answered_one_after_the_other(stage: St
     agent = stage.open_lane()
     agent.hear_first()
     for n, frames in ((1, 2), (2, 3)):
-        agent.protocol.send_text(encode(AgentStep(n, frames), Headers(n, 1.0)).encode())
+        agent.protocol.send_text(encode(AgentStep(n, frames), Headers(n, 1.0, 1)).encode())
     agent.flush()
     stage.turn()
     for n, reward, frame in ((1, 2.0, 2), (2, 3.0, 5)):
@@ -207,6 +207,23 @@ def test_a_new_lane_takes_the_place_of_the_last(stage: Stage) -> None:
     first.hear_first()
     assert first.hear_end() is None
     second.hear_first()
+
+
+def test_an_agent_that_has_lost_its_seat_is_hung_up_on_and_the_next_one_is_served(stage: Stage) -> None:
+    stage.lockstep.begin(Counting())
+    agent = stage.open_lane()
+    agent.hear_first()
+    stage.doorway.take_back()
+    stage.turn()
+    assert agent.hear_end() is None
+    # There may be none.
+    stage.doorway.take_back()
+    stage.turn()
+    other = stage.open_lane()
+    other.hear_first()
+    other.step(1)
+    stage.turn()
+    other.hear_step(1)
 
 
 def test_a_lane_to_an_episode_that_is_over_shows_nothing_until_the_next(stage: Stage) -> None:

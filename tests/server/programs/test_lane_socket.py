@@ -79,6 +79,16 @@ async def test_a_new_program_takes_the_place_of_the_last(lanes: LaneSocket) -> N
                 lane.close()
 
 
+async def test_a_lane_is_taken_back_by_a_word_without_one(lanes: LaneSocket) -> None:
+    # Without a program there is nothing to take back.
+    lanes.take_back()
+    async with program(lanes) as end:
+        lanes.take_back()
+        assert socket.recv_fds(end, 1, 1)[:2] == (b"\0", [])
+    lanes.take_back()
+    assert not lanes.connected
+
+
 async def test_a_program_is_hung_up_on(lanes: LaneSocket) -> None:
     async with program(lanes) as end:
         lanes.hang_up()

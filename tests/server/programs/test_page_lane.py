@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Literal
+from urllib.request import urlopen
 
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from support.remotes import MachineRemote, on_machine
@@ -37,6 +38,13 @@ def played(env: PluriverseEnv, seed: int, steps: int = 60) -> list[tuple[bytes, 
     return seen
 
 
+def frames_drawn(remote: MachineRemote) -> float:
+    """How many the remote has counted."""
+    with urlopen(f"http://127.0.0.1:{remote.port}/metrics") as answer:
+        (line,) = [each for each in answer.read().decode().splitlines() if each.startswith("pluriverse_frames_total ")]
+    return float(line.split()[1])
+
+
 def picture(observation: Any) -> bytes:
     assert observation.shape == SHAPE
     return observation.tobytes()
@@ -46,6 +54,8 @@ def test_same_seed_and_actions_give_the_same_pixels_also_after_real_time() -> No
     with on_machine(runtime="internet") as remote:
         with connected(remote, "lockstep") as env:
             first, other, again = played(env, 3), played(env, 4), played(env, 3)
+            # The daemon knows from the frames that the agent isn't idle.
+            assert frames_drawn(remote) > 60
         with connected(remote, "realtime") as env:
             env.reset()
             observation, *_ = env.step(0)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
-from pluriverse_protocol.reports import Ready
+from pluriverse_protocol.reports import Frame, Ready
 from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest.spaces import keysym
 from support.scraped import HEIGHT, WIDTH, Scraped, write_runtime, x_server
@@ -28,7 +28,7 @@ from websockets.uri import parse_uri
 
 # It sleeps for a hundredth of a second between two looks, and draws how often it did.
 COUNTER = """
-import random, time
+import os, random, time
 from Xlib import X
 from Xlib.display import Display
 
@@ -57,6 +57,10 @@ while True:
                 over = name == ord("x")
                 if name == ord("q"):
                     raise SystemExit(7)
+                while name == ord("f"):
+                    if os.fork() == 0:
+                        time.sleep(60)
+                        raise SystemExit
                 while name == ord("y"):
                     pass
         fill(0, 0, 20, 20, 0x00FF00)
@@ -194,6 +198,8 @@ async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
         await asyncio.sleep(0.7)
         reply, _ = await agent.step(frames=29)
         assert not reply.done
+        # The daemon knows from these that the agent isn't idle.
+        assert (await scraped.until(Frame)).frames
         reply, _ = await agent.step(frames=2)
         assert reply.truncated
         assert reply.info["reason"] == "time limit"
@@ -206,6 +212,34 @@ async def test_program_that_ends_in_a_step_truncates_the_episode(tmp_path: Path)
         reply, _ = await agent.step(*key("q"), frames=5)
         assert reply.truncated
         assert reply.info["reason"] == "the program ended"
+
+
+async def test_program_that_forks_without_end_in_a_step_truncates_the_episode_and_the_next_is_fine(
+    tmp_path: Path,
+) -> None:
+    program = {"clock": ["realtime", "lockstep"], "limits": {"processes": 20}}
+    async with stepping(tmp_path, program=program) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        reply, _ = await agent.step(*key("f"))
+        while not reply.done:
+            reply, _ = await agent.step()
+        assert reply.truncated
+        assert reply.info["reason"] == "the program started more than 20 processes"
+        await scraped.ready(clock="lockstep")
+        await agent.first()
+        assert not (await agent.step())[0].done
+
+
+async def test_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        agent.lane.step(1, (), 60, agent.episode)
+        agent.lane.close()
+        other = Agent(scraped)
+        await other.first()
+        assert not (await other.step())[0].done
 
 
 async def test_program_that_never_waits_makes_its_step_late(tmp_path: Path) -> None:

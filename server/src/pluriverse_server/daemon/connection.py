@@ -79,7 +79,7 @@ class Connection:
         self._closing = False
         self._ping_due = False
         now = asyncio.get_running_loop().time()
-        self._opened_at = self.heard_at = self._spoke_at = now
+        self._opened_at = self.heard_at = self.spoke_at = now
         self._sending_since: float | None = None
 
     async def run(self) -> None:
@@ -131,7 +131,7 @@ class Connection:
             self.hang_up(f"this connection has read nothing for {STALLED_READER_S:g} s")
         elif now - self.heard_at > SILENT_PEER_S:
             self.hang_up(f"no answer to pings for {SILENT_PEER_S:g} s")
-        elif is_agent and hub.idle_timeout_s and now - self._spoke_at > hub.idle_timeout_s:
+        elif is_agent and hub.idle_timeout_s and now - self.spoke_at > hub.idle_timeout_s:
             self.hang_up(f"idle time limit: no message for {hub.idle_timeout_s:g} s")
         elif is_agent and hub.session_timeout_s and now - self._opened_at > hub.session_timeout_s:
             self.hang_up(f"session time limit: connected for {hub.session_timeout_s:g} s")
@@ -148,7 +148,7 @@ class Connection:
             self.heard_at = asyncio.get_running_loop().time()
             match message.type:
                 case WSMsgType.TEXT:
-                    self._spoke_at = self.heard_at
+                    self.spoke_at = self.heard_at
                     await self._received(message.data, received_at)
                     # Not left to the sender's task, whose turn would come only after everything else that is ready.
                     await self._flush()

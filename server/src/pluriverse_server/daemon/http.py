@@ -142,8 +142,8 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
     """Give the agent's connection to the process that steps, which alone speaks on it from then on."""
     if not await door.is_authorized(request):
         return _refused(401, _UNAUTHORIZED)
-    token = seats.parse_token(request.headers.get(seats.TOKEN))
-    if not hub.is_agent(token, request.remote or "somewhere"):
+    token, peer = seats.parse_token(request.headers.get(seats.TOKEN)), request.remote or "somewhere"
+    if not hub.is_agent(token, peer):
         return _refused(403, "only the remote's agent takes steps; connect, and send a reset first")
     try:
         hub.requests.require_lane()
@@ -153,8 +153,10 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
     await socket.prepare(request)
     transport = request.transport
     if isinstance(transport, asyncio.Transport):
+        # Who has lost its seat meanwhile is hung up on.
         with contextlib.suppress(ConnectionError), transport.get_extra_info("socket").dup() as connection:
-            hub.requests.open_lane(connection)
+            if hub.is_agent(token, peer):
+                hub.requests.open_lane(connection)
         # The program has the connection now; here it ends without a word.
         transport.abort()
     return socket

@@ -39,7 +39,7 @@ class Member(Protocol):
     """A connection, as the hub uses it: the peer's address, what waits to be sent, the last round trips in seconds.
 
     ``seat`` is the one of an agent with a token. ``heard_at`` is when the peer was last heard, in the loop's seconds,
-    and ``parted`` whether either side said that it hangs up.
+    ``spoke_at`` when it last said or did something, and ``parted`` whether either side said that it hangs up.
     """
 
     peer: str
@@ -47,6 +47,7 @@ class Member(Protocol):
     round_trips_s: deque[float]
     seat: Seat | None
     heard_at: float
+    spoke_at: float
     parted: bool
 
     def put(self, queued: QueuedMessage) -> None:
@@ -140,7 +141,7 @@ class Hub:
             self.agent = None
             self.requests.agent_left()
         if last_number is None or not seat.resume(last_number):
-            self._seat = None
+            self._vacate()
             return None
         self._keep_seat(asyncio.get_running_loop().time())
         return seat
@@ -154,6 +155,11 @@ class Hub:
             self._seat = connection.seat
             log.info("an agent has connected from %s", connection.peer)
         return self.agent is connection
+
+    def note_step(self) -> None:
+        """Note that the agent has stepped the program, of which nothing comes by its connection here."""
+        if self.agent is not None:
+            self.agent.spoke_at = asyncio.get_running_loop().time()
 
     def is_agent(self, token: str | None, peer: str) -> bool:
         """Return whether who asks is the agent: by its token, or where it has none by its address."""
@@ -185,7 +191,7 @@ class Hub:
         self.agent = None
         self.requests.agent_left()
         if connection.seat is None or connection.parted:
-            self._seat = None
+            self._vacate()
             log.info("the agent has gone")
         else:
             self._keep_seat(connection.heard_at)
@@ -201,8 +207,13 @@ class Hub:
 
     def _give_seat_up(self, why: str) -> None:
         if self._seat is not None:
-            self._seat = None
+            self._vacate()
             log.info("the agent has not come back: %s", why)
+
+    def _vacate(self) -> None:
+        """End the agent's right to the remote, and to step it."""
+        self._seat = None
+        self.requests.close_lane()
 
     async def _patrol(self) -> None:
         while True:

@@ -56,3 +56,7 @@ class Requests(Protocol):
     def agent_left(self) -> None:
         """Release what the agent, which has gone, holds down."""
         ...
+
+    def close_lane(self) -> None:
+        """Take no more steps of an agent that has lost its seat."""
+        ...

@@ -25,6 +25,10 @@ SEND_S: Final = 10.0
 
 _SEND_TIMEOUT: Final = struct.pack("ll", int(SEND_S), 0)
 
+# How often the daemon hears of frames, of which there may be thousands a second: people see how many there are, and an
+# agent that steps isn't idle.
+REPORT_S: Final = 0.5
+
 READ_BYTES: Final = 64 * 1024
 
 _QUIET: Final = logging.getLogger("pluriverse.lane")
@@ -105,6 +109,10 @@ class Lane:
         if not isinstance(message, AgentStep):
             self.send(ErrorReply("this connection takes v0.agent.step alone"), 0, headers.message_id)
             return []
+        if headers.episode_id is None:
+            # It may be on its way while an episode ends, and would be the next one's.
+            self.send(ErrorReply("a step names its episode in the header episode_id"), 0, headers.message_id)
+            return []
         return [(message, headers)]
 
     def _flush(self) -> None:
@@ -142,12 +150,15 @@ class LaneDoor:
         return self._socket.fileno()
 
     def accept(self) -> Lane | None:
-        """Return the lane that was handed over; None: the daemon has hung up."""
-        try:
-            data, descriptors, _, _ = socket.recv_fds(self._socket, 1, 1)
-        except OSError:
-            return None
-        if not data or not descriptors:
+        """Return the lane that was handed over; None: the agent has lost its seat, and is to be hung up on.
+
+        Raises:
+            ConnectionError: the daemon has hung up.
+        """
+        data, descriptors, _, _ = socket.recv_fds(self._socket, 1, 1)
+        if not data:
+            raise ConnectionError("the daemon has hung up")
+        if not descriptors:
             return None
         # What the program starts must not keep the agent's line open after it; recv_fds leaves flags out.
         os.set_inheritable(descriptors[0], False)

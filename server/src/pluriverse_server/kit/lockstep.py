@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
 
@@ -80,8 +79,9 @@ class Lockstep:
             if self._lane.closed:
                 self._lane = None
         if self._door is not None and self._door in readable:
-            lane = self._door.accept()
-            if lane is None:
+            try:
+                lane = self._door.accept()
+            except OSError:
                 self._door.close()
                 self._door = None
                 return
@@ -123,9 +123,8 @@ class Lockstep:
 def _fault(steps: Steps | None, headers: Headers) -> str:
     if steps is None:
         return 'this episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
-    asked: MessageId | None = headers.episode_id
-    if steps.over or (asked is not None and asked != steps.episode):
-        return f"episode {steps.episode if asked is None else asked} is over; a reset begins another"
+    if steps.over or headers.episode_id != steps.episode:
+        return f"episode {headers.episode_id} is over; a reset begins another"
     return ""
 
 

@@ -11,15 +11,13 @@ from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.reports import Frame, Report, Reset
 
 from .keys import KeyLatch
+from .lane import REPORT_S
 from .lockstep import Seen
 from .outcome import Outcome
 from .reporter import Reporter
 
 # Who watches sees no more frames a second than this, and always the last one.
 WATCHED_FPS: Final = 60.0
-
-# How often people and observers hear of frames, of which there may be thousands a second.
-REPORT_S: Final = 0.5
 
 TIME_LIMIT: Final = "time limit"
 

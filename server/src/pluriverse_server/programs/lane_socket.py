@@ -73,6 +73,14 @@ class LaneSocket:
             self.hang_up()
             raise ConnectionError(NO_PROGRAM) from error
 
+    def take_back(self) -> None:
+        """Have the program, if there is one, hang up the connection that it has: a byte comes without another."""
+        if self._program is not None:
+            try:
+                self._program.send(b"\0")
+            except OSError:
+                self.hang_up()
+
     def _accept(self) -> None:
         assert self._listener is not None
         with contextlib.suppress(BlockingIOError, InterruptedError):

@@ -172,6 +172,10 @@ class PageProgram:
         self._lane.open(lane)
         start_task(self._show_first(), "page: first frame")
 
+    def close_lane(self) -> None:
+        """Hang up on the agent that steps the page, if there is one."""
+        self._lane.close()
+
     @property
     def pid(self) -> int | None:
         """The browser's process id, if it runs."""
@@ -270,9 +274,9 @@ class PageProgram:
         """Play a step of the agent's; return the answer and its pixels."""
         async with self._turn:
             stepped = self._stepped
-            if stepped is None or stepped.over or headers.episode_id not in (None, stepped.number):
-                over = headers.episode_id if stepped is None else stepped.number
-                return ErrorReply(f"episode {over} is over or in real time; a reset begins another"), b""
+            if stepped is None or stepped.over or headers.episode_id != stepped.number:
+                over = f"episode {headers.episode_id} is over or in real time"
+                return ErrorReply(f"{over}; a reset begins another"), b""
             try:
                 return await stepped.step(step)
             except (DevToolsError, DisplayLost, ScreenLost, Stuck) as error:

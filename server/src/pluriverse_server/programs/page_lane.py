@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
@@ -16,7 +17,7 @@ from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Step
 
 from pluriverse_server.episode import TIME_LIMIT, Begin
 from pluriverse_server.gate.permitted import Permitted
-from pluriverse_server.kit.lane import Lane
+from pluriverse_server.kit.lane import REPORT_S, Lane
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.tasks import start_task
 
@@ -45,6 +46,8 @@ class PageEpisode:
         self._on_report = on_report
         limit_s = begin.environment.time_limit_s
         self._frames_left = None if limit_s is None else round(limit_s * begin.fps)
+        self._frames = 0
+        self._reported_at = 0.0
         self._box: tuple[int, int, int, int] | None = None
         self._said: StepReply = NOTHING
 
@@ -102,6 +105,10 @@ class PageEpisode:
             late = self._clock.late
         frames = step.frames if self._frames_left is None else min(step.frames, self._frames_left)
         passed = await self._clock.advance(frames, lambda: self.over)
+        self._frames += passed
+        if not self.over and (now := time.monotonic()) >= self._reported_at + REPORT_S:
+            self._reported_at = now
+            self._on_report(reports.Frame(self.number, self._frames, at=time.time()))
         if self._frames_left is not None:
             self._frames_left -= passed
             if not self.over and self._frames_left <= 0:

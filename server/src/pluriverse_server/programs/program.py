@@ -185,6 +185,10 @@ class Program:
         """
         self._lanes.hand_over(lane)
 
+    def close_lane(self) -> None:
+        """Have the program hang up on the agent that steps it, if there is one."""
+        self._lanes.take_back()
+
     @property
     def pid(self) -> int | None:
         """Its process id, if it runs."""

@@ -259,6 +259,10 @@ class EnvironmentService:
         """
         self.program.open_lane(lane)
 
+    def close_lane(self) -> None:
+        """Have the program hang up on the agent that steps it, if there is one."""
+        self.program.close_lane()
+
     def agent_left(self) -> None:
         """Release the keys and buttons that the agent held."""
         if self.injector is not None:
@@ -281,6 +285,8 @@ class EnvironmentService:
             self.metrics.frames.inc(max(0, report.frames - episode.frames))
             self.metrics.late_frames.inc(max(0, report.late_frames - episode.late_frames))
             self.statistics.frame_rate.note(report.frames, now)
+            if episode.environment.clock == "lockstep":
+                self.hub.note_step()
         self._carry_out(self._machine.report(report, now))
 
     def _note_readings(self, report: reports.Readings) -> None:
