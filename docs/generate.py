@@ -40,10 +40,11 @@ def runtimes() -> str:
     rows: list[str] = []
     for manifest, ids in catalogues():
         about = manifest.runtime
-        rows.append(
-            f"| [{about.id}](runtimes/{about.id}/README.md) | {about.title} | {len(ids):,} | `{about.default_env}` |"
-        )
-    return "\n".join(("| runtime | | environments | begins with |", "| --- | --- | ---: | --- |", *rows)) + "\n"
+        link = f"[{about.id}](runtimes/{about.id}/README.md)"
+        stepped = sum("lockstep" in manifest.clocks(env_id) for env_id in ids)
+        rows.append(f"| {link} | {about.title} | {len(ids):,} | {stepped:,} | `{about.default_env}` |")
+    head = "| runtime | | environments | in lockstep too | begins with |", "| --- | --- | ---: | ---: | --- |"
+    return "\n".join((*head, *rows)) + "\n"
 
 
 def list_all(_: str) -> str:

@@ -183,6 +183,7 @@ async def test_envs_lists_an_id_a_line_or_all_that_is_known_as_json() -> None:
     assert "gym-core.PongDeterministic-v3" in ids
     status, output, _ = await finished("envs", "--json", str(GYM_CORE))
     assert [entry["id"] for entry in json.loads(output)] == ids
+    assert json.loads(output)[0]["clocks"] == ["realtime", "lockstep"]
 
 
 async def test_missing_runtime_is_told_with_what_was_expected(tmp_path: Path) -> None:

@@ -122,11 +122,15 @@ def envs(
     from .programs.catalogue import load_catalogue
 
     try:
-        catalogue = asyncio.run(load_catalogue(runtime, load(runtime)))
+        manifest = load(runtime)
+        catalogue = asyncio.run(load_catalogue(runtime, manifest))
     except ManifestError as error:
         fail(str(error), EXIT_USAGE)
     if as_json:
-        entries = [entry.model_dump(exclude_defaults=True) for entry in catalogue.values()]
+        entries = [
+            {**entry.model_dump(exclude_defaults=True), "clocks": manifest.clocks(env_id)}
+            for env_id, entry in catalogue.items()
+        ]
         typer.echo(json.dumps(entries, indent=2))
     else:
         typer.echo("\n".join(catalogue))

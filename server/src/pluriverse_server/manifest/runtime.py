@@ -210,6 +210,15 @@ class Manifest(GameTables):
         """The tables of all games: those of the games' files, or the manifest's own."""
         return list(self._games.values()) or [self]
 
+    def clocks(self, env_id: str) -> tuple[str, ...]:
+        """Return the kinds of time that an environment can be played in."""
+        if self.page is not None:
+            # What comes from elsewhere takes its own time.
+            in_lockstep = self.page.files is not None and not self.page.origins
+            return ("realtime", "lockstep") if in_lockstep else ("realtime",)
+        program = self.game(env_id).program
+        return tuple(program.clock) if program is not None else ("realtime",)
+
     def with_games(self, games: Sequence[GameFile]) -> Manifest:
         """Return a copy with the environments of ``games``."""
         envs = [

@@ -206,7 +206,7 @@ class EnvironmentService:
         except ValueError as error:
             raise RequestError(f"{env_id}: {error}") from None
         clock = reset.clock or "realtime"
-        if clock not in self._clocks(env_id):
+        if clock not in self._manifest.clocks(env_id):
             raise RequestError(f"{env_id} is played in real time alone")
         environment = replace(environment, clock=clock)
         self._carry_out(
@@ -304,14 +304,6 @@ class EnvironmentService:
     def _is_exact(self) -> bool:
         """Whether programs play in lockstep by a clock of their own, or of ours that is there to be preloaded."""
         return not self._manifest.plays_scraped or LIBRARY.exists()
-
-    def _clocks(self, env_id: str) -> tuple[str, ...]:
-        page = self._manifest.page
-        if page is not None:
-            # What comes from elsewhere takes its own time.
-            return ("realtime", "lockstep") if page.files is not None and not page.origins else ("realtime",)
-        program = self._manifest.game(env_id).program
-        return tuple(program.clock) if program is not None else ("realtime",)
 
     @property
     def _sources(self) -> Mapping[str, Source]:
@@ -421,7 +413,7 @@ class EnvironmentService:
         runtime = self._manifest.runtime
         block = runtime.block
         entry = self._catalogue[described.env_id]
-        clocks = self._clocks(described.env_id)
+        clocks = self._manifest.clocks(described.env_id)
         return replace(
             described,
             runtime=runtime.id,

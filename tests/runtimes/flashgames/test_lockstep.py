@@ -1,0 +1,30 @@
+"""The movies in lockstep, played twice by an agent in a whole remote: the same seed and actions give the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from support.remotes import MachineRemote, on_machine
+from support.repeated import played
+
+STEPS = 25
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[MachineRemote]:
+    """A remote that plays the runtime, for all tests."""
+    with on_machine(runtime="flashgames") as running:
+        yield running
+
+
+@pytest.mark.parametrize("movie", ["Racer", "Shooter", "Puzzle"])
+def test_same_seed_and_actions_give_the_same_pictures_and_rewards(remote: MachineRemote, movie: str) -> None:
+    env = PluriverseEnv(f"flashgames.{movie}-v0", remotes=remote.address, clock="lockstep", frame_skip=2)
+    try:
+        first, other, again = (played(env, seed, STEPS) for seed in (3, 4, 3))
+    finally:
+        env.close()
+    assert first == again
+    assert first != other
