@@ -111,7 +111,8 @@ class Reset:
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen.
 
     ``options`` has a value for each option that the environment declares. ``clock`` None: real time. In lockstep
-    the program truncates the episode itself after ``time_limit_s`` seconds of its own time.
+    the program truncates the episode itself after ``time_limit_s`` seconds of its own time, and lets the agent press
+    only what ``spaces`` name, where these are declared.
     """
 
     episode: Count
@@ -121,6 +122,7 @@ class Reset:
     options: OptionValues = field(default_factory=dict[str, Value])
     clock: Clock | None = None
     time_limit_s: Number | None = None
+    spaces: SpacesOfEnv | None = None
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class LockstepEpisode(SteppedEpisode):
         spaces: Spaces | None = None,
     ) -> None:
         """Show the first frame; ``begin`` has yet to report it, with ``spaces`` where they aren't those declared."""
-        super().__init__(request, reporter)
+        super().__init__(request, reporter, spaces)
         self.turn_keys = environment.turn_keys
         self._fps = request.fps
         self._environment = environment

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from pluriverse_protocol.rfb.messages import key_event, pointer_event
 from pluriverse_server.display import Screen
-from pluriverse_server.gate.permitted import Permitted
+from pluriverse_server.permitted import Permitted
 from support.rfb import RfbClient
 from support.waiting import eventually
 from support.xwindow import Window

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pluriverse_protocol import encode
-from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
 from pluriverse_server.kit import Outcome, Seen
 from pluriverse_server.kit.lane import LANE_VARIABLE, Lane
 from pluriverse_server.kit.lockstep import Lockstep
+from pluriverse_server.permitted import Permitted
 from support.lanes import Doorway, LaneAgent
 
 IN_REAL_TIME = 'this episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
@@ -25,6 +26,7 @@ class Counting:
 
     def __init__(self, episode: int = 1) -> None:
         self.episode = episode
+        self.permitted: Permitted | None = None
         self.frames = 0
         self.events: list[Event] = []
 
@@ -119,6 +121,18 @@ def test_the_last_step_says_how_it_ended_and_those_after_it_are_refused(stage: S
     agent.step(3, episode=2)
     stage.turn()
     agent.hear_step(3)
+
+
+def test_keys_that_the_agent_may_not_press_do_not_reach_the_program(stage: Stage) -> None:
+    steps = Counting()
+    steps.permitted = Permitted(frozenset((99,)), pointer=False)
+    stage.lockstep.begin(steps)
+    agent = stage.open_lane()
+    agent.step(1, 1, [KeyEvent(99, True), KeyEvent(98, True), PointerEvent(1, 2, 1), KeyEvent(98, False)])
+    stage.turn()
+    agent.hear_first()
+    agent.hear_step(1)
+    assert steps.events == [KeyEvent(99, True), KeyEvent(98, False)]
 
 
 def test_two_steps_at_once_are_played_and_answered_one_after_the_other(stage: Stage) -> None:

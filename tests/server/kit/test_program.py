@@ -92,6 +92,7 @@ class Stepped:
 
     episode = 1
     over = False
+    permitted = None
 
     def play(self, events: Sequence[Event], frames: int) -> kit.Outcome:
         self.over = True

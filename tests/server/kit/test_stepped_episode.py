@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Frame, Observation, Report, Reset, Reward
 from pluriverse_server import kit
 from pluriverse_server.kit.stepped_episode import TIME_LIMIT
+from pluriverse_server.permitted import Permitted
 from support.report_server import ReportServer
 
 A, B = ord("a"), ord("b")
@@ -14,8 +16,8 @@ A, B = ord("a"), ord("b")
 class Counter(kit.SteppedEpisode):
     """Earns 1 for each frame with A held; B ends it."""
 
-    def __init__(self, request: Reset, reporter: kit.Reporter) -> None:
-        super().__init__(request, reporter)
+    def __init__(self, request: Reset, reporter: kit.Reporter, spaces: Spaces | None = None) -> None:
+        super().__init__(request, reporter, spaces)
         self.held: list[frozenset[int]] = []
         self.drawn = 0
 
@@ -39,6 +41,13 @@ class Counter(kit.SteppedEpisode):
 @pytest.fixture
 def counter(reporter: kit.Reporter) -> Counter:
     return Counter(Reset(7, "toy.Counter-v0", 1, 10.0, time_limit_s=2.0), reporter)
+
+
+def test_agent_may_press_what_the_episodes_spaces_name_or_else_those_declared(reporter: kit.Reporter) -> None:
+    request = Reset(7, "toy.Counter-v0", 1, 10.0, spaces=Spaces(keys=(A,)))
+    assert Counter(request, reporter).permitted == Permitted(frozenset({A}), pointer=False)
+    assert Counter(request, reporter, Spaces(keys=(B,))).permitted == Permitted(frozenset({B}), pointer=False)
+    assert Counter(Reset(7, "toy.Counter-v0", 1, 10.0), reporter).permitted is None
 
 
 def press(keysym: int) -> KeyEvent:

@@ -509,6 +509,19 @@ async def test_lockstep_lasts_until_a_reset_does_not_ask_for_it(tmp_path: Path) 
             await agent.hear_method("v0.env.describe", env_state="running", clock="realtime")
 
 
+async def test_program_is_told_what_its_agent_may_press_in_lockstep(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
+        process = await served.running()
+        for env_id, clock, keys in (
+            ("toy.Second-v0", "lockstep", (0xFF52, ord("z"))),
+            ("toy.First-v0", "lockstep", None),
+            ("toy.Second-v0", "realtime", None),
+        ):
+            await agent.reset(env_id, leaving=str(served.episode_id), clock=clock)
+            spaces = (await process.begin()).spaces
+            assert (spaces and spaces.keyboard) == keys
+
+
 async def test_an_episode_under_way_is_not_joined_by_who_asks_for_another_clock(tmp_path: Path) -> None:
     async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
         await served.toy.process()

@@ -191,6 +191,15 @@ async def test_end_of_an_episode_comes_with_its_step_and_the_next_one_is_played(
         assert not (await agent.step())[0].done
 
 
+async def test_keys_that_the_spaces_do_not_name_are_dropped(tmp_path: Path) -> None:
+    async with stepping(tmp_path, spaces={"keys": ["Right"]}) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        reply, _ = await agent.step(*key("x"), *key("Right"), frames=6)
+        assert not reply.done
+        assert reply.reward == pytest.approx(1)
+
+
 async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
     async with stepping(tmp_path, time_limit={"seconds": 0.5}) as scraped:
         agent = await begun(scraped)

@@ -28,9 +28,8 @@ from pluriverse_protocol.rfb.messages import (
 from pluriverse_protocol.rfb.numbers import ClientMessage, Encoding
 from pluriverse_protocol.rfb.steps import PAUSE, StepReader, Steps
 
+from pluriverse_server.permitted import Permitted
 from pluriverse_server.tasks import start_task
-
-from .permitted import Permitted
 
 log = logging.getLogger(__name__)
 

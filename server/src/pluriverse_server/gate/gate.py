@@ -20,12 +20,12 @@ from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.connections import ConnectionTable
 from pluriverse_server.access.strangers import log_dropped, note_guess
 from pluriverse_server.access.throttle import PasswordThrottle
+from pluriverse_server.permitted import Permitted
 from pluriverse_server.process import StartError, listeners, port_fault, serve
 from pluriverse_server.tasks import start_task
 
 from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
-from .permitted import Permitted
 from .pump import Half, join
 from .vnc_server import VncServerLost, connect
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
 
+from pluriverse_server.permitted import Permitted, pass_on
+
 from .lane import Lane, LaneDoor
 from .outcome import Outcome
 
@@ -39,6 +41,11 @@ class Steps(Protocol):
     @property
     def over(self) -> bool:
         """Whether it has ended."""
+        ...
+
+    @property
+    def permitted(self) -> Permitted | None:
+        """What the agent may press; None: everything."""
         ...
 
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
@@ -103,7 +110,7 @@ class Lockstep:
         if steps is None or wrong:
             lane.send(ErrorReply(wrong), headers.episode_id or 0, headers.message_id)
             return
-        outcome = steps.play(step.events, step.frames)
+        outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)
         seen = steps.see()
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
         reply = StepReply(

@@ -7,8 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
 
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.reports import Frame, Report, Reset
+
+from pluriverse_server.permitted import Permitted, permitted_by
 
 from .keys import KeyLatch
 from .lane import REPORT_S
@@ -31,8 +34,11 @@ class SteppedEpisode(ABC):
     turn_keys: frozenset[int] | None = None
     """The keysyms whose press is a step, where frames alone change nothing."""
 
-    def __init__(self, request: Reset, reporter: Reporter) -> None:
+    def __init__(self, request: Reset, reporter: Reporter, spaces: Spaces | None = None) -> None:
+        """``spaces`` are those of this episode, where they aren't those declared."""
         self.episode: int = request.episode
+        self.permitted: Permitted | None = permitted_by(spaces or request.spaces, ())
+        """What the agent may press; None: everything."""
         self.over: bool = False
         self.next_due: float | None = None
         """When the present frame is to be shown, on the monotonic clock; None: it is shown."""

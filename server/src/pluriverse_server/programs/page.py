@@ -17,9 +17,9 @@ from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.messages import AgentStep, ErrorReply, StepReply
 
 from pluriverse_server.episode import Begin
-from pluriverse_server.gate.permitted import Permitted, permitted_by
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
+from pluriverse_server.permitted import Permitted, permitted_by
 from pluriverse_server.process import OutOfResources, StartError, executable
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError

@@ -12,12 +12,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import Headers, reports
-from pluriverse_protocol.events import JoystickEvent
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, StepReply
 
 from pluriverse_server.episode import TIME_LIMIT, Begin
-from pluriverse_server.gate.permitted import Permitted
 from pluriverse_server.kit.lane import REPORT_S, Lane
+from pluriverse_server.permitted import Permitted, pass_on
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.tasks import start_task
 
@@ -94,11 +93,7 @@ class PageEpisode:
             Stuck: it is being loaded.
             DisplayLost: its screen is gone.
         """
-        events = [
-            event
-            for event in step.events
-            if not isinstance(event, JoystickEvent) and (self._permitted is None or self._permitted.allows(event))
-        ]
+        events = pass_on(step.events, self._permitted)
         late = False
         if events:
             await self._clock.apply(events)

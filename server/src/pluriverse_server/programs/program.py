@@ -343,6 +343,7 @@ class Program:
                 environment.options,
                 environment.clock if lockstep else None,
                 environment.time_limit_s if lockstep else None,
+                self._manifest.spaces_of(self._catalogue[environment.env_id]) if lockstep else None,
             )
         )
 

@@ -23,10 +23,10 @@ from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
-from pluriverse_server.gate.permitted import Permitted, permitted_by
 from pluriverse_server.lockstep.clock import LIBRARY
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
+from pluriverse_server.permitted import Permitted, pass_on, permitted_by
 from pluriverse_server.programs.catalogue import refusal
 from pluriverse_server.programs.page import PageProgram
 from pluriverse_server.programs.program import Lost, Program
@@ -225,11 +225,7 @@ class EnvironmentService:
             raise RequestError(f"{joystick[0].name}: this environment takes no joystick events")
         for event in joystick:
             self.program.send(reports.Joystick(event.name, event.value))
-        others = [
-            event
-            for event in events
-            if not isinstance(event, JoystickEvent) and (self.permitted is None or self.permitted.allows(event))
-        ]
+        others = pass_on(events, self.permitted)
         if others:
             if self.injector is None:
                 raise RequestError("the screen is being started again; the action was dropped")

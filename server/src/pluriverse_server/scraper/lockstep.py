@@ -15,6 +15,7 @@ from pluriverse_server.kit import Outcome, Seen
 from pluriverse_server.kit.lane import REPORT_S
 from pluriverse_server.kit.lockstep import Lockstep
 from pluriverse_server.lockstep import Advance
+from pluriverse_server.permitted import Permitted
 
 from .pace import SteppedPace
 from .play import Broken, Play
@@ -31,13 +32,18 @@ class ScrapedSteps:
         play: Play,
         episode: int,
         time_limit_s: float | None,
+        permitted: Permitted | None,
         report: Callable[[Cycle, Sequence[Report]], None],
     ) -> None:
-        """``report`` is called with each cycle and what follows from it."""
+        """``permitted`` is what the agent may press, None for everything.
+
+        ``report`` is called with each cycle and what follows from it.
+        """
         assert isinstance(play.pace, SteppedPace)
         assert play.still is not None
         self.episode = episode
         self.over = False
+        self.permitted: Permitted | None = permitted
         self.ended = asyncio.Event()
         self._play = play
         self._pace = play.pace

@@ -17,6 +17,7 @@ from pluriverse_server.episode import TIME_LIMIT
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
+from pluriverse_server.permitted import permitted_by
 from pluriverse_server.tasks import start_task
 
 from .daemon_connection import DaemonConnection
@@ -82,7 +83,7 @@ class Session:
         try:
             self._daemon.send(*first)
             if lockstep:
-                await self._step(play, reset.time_limit_s, first)
+                await self._step(play, reset, first)
                 return
             await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
         except LocalProtocolError as error:
@@ -205,9 +206,10 @@ class Session:
                     _log_output_tail(play)
                 return
 
-    async def _step(self, play: Play, limit_s: float | None, first: Sequence[Report]) -> None:
+    async def _step(self, play: Play, reset: Reset, first: Sequence[Report]) -> None:
         """Let the agent step an episode until it is over."""
-        episode = ScrapedSteps(play, self._episode, limit_s, self._report_step)
+        permitted = permitted_by(reset.spaces, ())
+        episode = ScrapedSteps(play, reset.episode, reset.time_limit_s, permitted, self._report_step)
         episode.hear(first)
         self._lanes.begin(episode)
         await episode.ended.wait()

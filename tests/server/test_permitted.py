@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pluriverse_server.gate.permitted import permitted_by
+from pluriverse_server.permitted import permitted_by
 
 PROBE = 0xBEEF1
 LEFT, SPACE, STEP, CONTROL = 0xFF51, 0x20, 0x63, 0xFFE3

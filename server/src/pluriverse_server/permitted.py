@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +29,12 @@ def permitted_by(spaces: Spaces | None, others: Collection[int]) -> Permitted | 
         return None
     step = () if spaces.step is None else (spaces.step,)
     return Permitted(frozenset((*spaces.keyboard, *step, *others)), spaces.pointer)
+
+
+def pass_on(events: Sequence[Event], permitted: Permitted | None) -> list[KeyEvent | PointerEvent]:
+    """Return the events of keys and the pointer that may pass. Those of joysticks go other ways."""
+    return [
+        event
+        for event in events
+        if not isinstance(event, JoystickEvent) and (permitted is None or permitted.allows(event))
+    ]
