@@ -50,6 +50,8 @@ struct control {
     int64_t limit;
     struct watched threads[SLOTS], strangers[STRANGERS];
     int strangers_count;
+    int processor;
+    cpu_set_t processors;
 };
 
 static int64_t real_now(void) {
@@ -114,13 +116,36 @@ PUBLIC struct control *lockstep_open(const char *path, int64_t epoch_ns, int64_t
     control->page->epoch = epoch_ns - BEGIN_NS;
     control->page->frame = frame_ns;
     control->page->seed = seed;
+    control->processor = -1;
+    sched_getaffinity(0, sizeof control->processors, &control->processors);
     atomic_store(&control->page->magic, PAGE_MAGIC);
     return control;
 }
 
+static void let_run(int tid, const cpu_set_t *processors) {
+    if (tid) sched_setaffinity(tid, sizeof *processors, processors);
+}
+
+/* Have a step's threads, of which one runs at a time, all run on the processor that we are on: waking a thread on another
+ * one takes longer than most of their turns. Not all systems let us. */
+static void gather(struct control *control) {
+    int processor = sched_getcpu();
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(processor, &here);
+    sched_setaffinity(0, sizeof here, &here);
+    if (processor == control->processor) return;
+    control->processor = processor;
+    for (int i = 0; i < control->strangers_count; i++) let_run(control->strangers[i].tid, &here);
+    for (uint32_t i = 0; i < control->page->used; i++) let_run(control->page->slots[i].tid, &here);
+}
+
 PUBLIC void lockstep_close(struct control *control) {
     for (int i = 0; i < SLOTS; i++) forget(&control->threads[i]);
-    for (int i = 0; i < control->strangers_count; i++) forget(&control->strangers[i]);
+    for (int i = 0; i < control->strangers_count; i++) {
+        let_run(control->strangers[i].tid, &control->processors);
+        forget(&control->strangers[i]);
+    }
     munmap(control->page, sizeof *control->page);
     free(control);
 }
@@ -270,11 +295,8 @@ static int settle(struct control *control, int64_t patience) {
     }
 }
 
-/* Let ``ns`` of the programs' time pass, within ``patience_ns`` of real time. What is late is made up for later. */
-PUBLIC int lockstep_advance(struct control *control, int64_t ns, int64_t patience_ns) {
+static int advance(struct control *control, int64_t patience) {
     struct page *page = control->page;
-    int64_t patience = real_now() + patience_ns;
-    control->limit += ns;
     for (;;) {
         if (settle(control, patience) == LATE) return LATE;
         if (!lockstep_threads(control)) return ENDED;
@@ -286,4 +308,13 @@ PUBLIC int lockstep_advance(struct control *control, int64_t ns, int64_t patienc
         if (due->deadline > page->now) page->now = due->deadline;
         grant(control, due, DUE);
     }
+}
+
+/* Let ``ns`` of the programs' time pass, within ``patience_ns`` of real time. What is late is made up for later. */
+PUBLIC int lockstep_advance(struct control *control, int64_t ns, int64_t patience_ns) {
+    control->limit += ns;
+    gather(control);
+    int how = advance(control, real_now() + patience_ns);
+    sched_setaffinity(0, sizeof control->processors, &control->processors);
+    return how;
 }

@@ -86,6 +86,21 @@ def test_program_stands_still_between_steps_and_takes_no_cpu(
     assert clock.elapsed == pytest.approx(1, abs=1e-6)
 
 
+def test_all_that_takes_turns_shares_a_processor_and_the_x_server_gets_its_own_back(
+    clock: PreloadedClock, compiled: Compile, start: Start
+) -> None:
+    ours = os.sched_getaffinity(0)
+    program = start(clock.command([compiled("int main() { for (;;) usleep(1000); }")]))
+    server = start(["sleep", "60"])
+    clock.watch(server.pid)
+    assert clock.await_program(START_S)
+    assert clock.advance(FRAME_S) is Advance.DONE
+    assert len(os.sched_getaffinity(program.pid)) == 1
+    assert os.sched_getaffinity(server.pid) == os.sched_getaffinity(program.pid)
+    clock.close()
+    assert os.sched_getaffinity(server.pid) == os.sched_getaffinity(0) == ours
+
+
 def test_program_that_computes_for_too_long_is_late_and_makes_up_for_it(
     clock: PreloadedClock, compiled: Compile, start: Start
 ) -> None:
