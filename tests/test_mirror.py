@@ -28,6 +28,7 @@ OTHERS: Final = {
     "server/scraper/test_remote.py": "server/src/pluriverse_server/scraper",
     "server/scraper/test_scraper.py": "server/src/pluriverse_server/scraper",
     "server/sources/screen/test_screen.py": "server/src/pluriverse_server/sources/screen",
+    "server/viewer/test_lockstep_page.py": "server/src/pluriverse_server/viewer/static/lockstep.js",
     "server/viewer/test_page.py": "server/src/pluriverse_server/viewer/static",
     "server/viewer/test_readings.py": "server/src/pluriverse_server/viewer/static",
     "server/viewer/test_vendor_assets.py": "tools/vendor_assets.py",

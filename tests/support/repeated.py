@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from pluriverse.adapters.gymnasium import PluriverseEnv
@@ -31,7 +31,7 @@ def played(env: PluriverseEnv, seed: int, steps: int) -> list[Step]:
 
 def hashed(observation: Any) -> str:
     """Return a hash of an observation, text included."""
-    parts: dict[str, Any] = observation if isinstance(observation, dict) else {"vision": observation}
+    parts = cast("dict[str, Any]", observation if isinstance(observation, dict) else {"vision": observation})
     digest = hashlib.blake2b(digest_size=8)
     for name, part in sorted(parts.items()):
         digest.update(name.encode())

@@ -49,6 +49,17 @@ async def test_password_is_accepted_in_either_field(tmp_path: Path, userinfo: st
             assert (await websocket.receive_json())["method"] == "v0.env.describe"
 
 
+async def test_page_gives_password_and_token_in_the_address(tmp_path: Path) -> None:
+    query = f"?password={PASSWORD}&pluriverse-agent=mine"
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served:
+        async with connected(served.port, None, path=f"/{query}") as agent:
+            await begin_lockstep(agent, await served.running())
+            async with connected(served.port, None, path=f"/step{query}") as lane:
+                assert await lane.socket.recv() == b"taken"
+        async with connected(served.port, None, path="/?password=wrong") as agent:
+            assert await agent.hear_end() == 1000
+
+
 @pytest.mark.parametrize("path", ["/", "/v1", "/any/path?at=all"])
 async def test_rewarder_answers_on_any_path(tmp_path: Path, path: str) -> None:
     async with serving(tmp_path) as served, served.agent(path=path) as agent:

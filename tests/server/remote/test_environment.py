@@ -473,6 +473,8 @@ async def test_clocks_are_described_where_there_are_several(tmp_path: Path) -> N
         assert (await process.begin()).clock == "lockstep"
         body = (await agent.hear_method("v0.env.describe", env_state="running", clock="lockstep"))["body"]
         assert (body["clock"], body["frame_time"]) == ("lockstep", 0.1)
+        status = served.service.status()
+        assert (status["clock"], status["clocks"]) == ("lockstep", ["realtime", "lockstep"])
 
 
 async def test_lockstep_is_refused_where_there_is_none(tmp_path: Path) -> None:

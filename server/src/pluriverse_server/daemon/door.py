@@ -37,9 +37,14 @@ class Door:
         self._password = password
 
     async def is_authorized(self, request: web.Request) -> bool:
-        """Return whether a request's ``Authorization`` has the password, later for who has guessed wrong."""
+        """Return whether a request's ``Authorization`` has the password, later for who has guessed wrong.
+
+        Pages, which can send no headers with a WebSocket, give it with ``?password=``.
+        """
         header = request.headers.get("Authorization")
-        return header is not None and await self._judge(request, authorized(header, self._password))
+        if header is None:
+            return await self.knows_password(request, request.query.get("password", ""))
+        return await self._judge(request, authorized(header, self._password))
 
     async def knows_password(self, request: web.Request, given: str) -> bool:
         """Return whether the password is right (``""``: none was given), later for who has guessed wrong."""

@@ -142,7 +142,7 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
     """Give the agent's connection to the process that steps, which alone speaks on it from then on."""
     if not await door.is_authorized(request):
         return _refused(401, _UNAUTHORIZED)
-    token, peer = seats.parse_token(request.headers.get(seats.TOKEN)), request.remote or "somewhere"
+    token, peer = _token(request), request.remote or "somewhere"
     if not hub.is_agent(token, peer):
         return _refused(403, "only the remote's agent takes steps; connect, and send a reset first")
     try:
@@ -166,9 +166,14 @@ def _refused(status: int, error: str) -> web.Response:
     return web.json_response({"error": error}, status=status)
 
 
+def _token(request: web.Request) -> str | None:
+    """Return the token by which an agent names itself; pages give it in the address."""
+    return seats.parse_token(request.headers.get(seats.TOKEN) or request.query.get(seats.TOKEN))
+
+
 def _take_seat(hub: Hub, request: web.Request, socket: web.WebSocketResponse) -> Seat | None:
     """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
-    token = seats.parse_token(request.headers.get(seats.TOKEN))
+    token = _token(request)
     if token is None:
         return None
     seat = hub.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)))

@@ -153,13 +153,15 @@ class EnvironmentService:
         now = self._clock.now()
         round_trip_s = self.hub.agent_round_trip_s
         runtime = self._manifest.runtime
+        episode = self._machine.episode
         return {
             "runtime": runtime.id,
             "runtime_version": runtime.version,
             "width": runtime.screen.width,
             "height": runtime.screen.height,
             "metadata": runtime.block.model_dump(exclude={"qr"}),
-            **self.statistics.episode_status(self._machine.episode, self._machine.state.value, now),
+            **self.statistics.episode_status(episode, self._machine.state.value, now),
+            "clocks": list(self._manifest.clocks(episode.environment.env_id)) if episode is not None else [],
             "now": time.time(),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.hub.agent is not None),

@@ -99,6 +99,7 @@ class Statistics:
             "episode_id": str(episode.episode_id if episode else 0),
             "episode_reward": episode.reward if episode else 0.0,
             "episode_seconds": round(max(0.0, running_for), 3),
+            "clock": episode.environment.clock if episode else None,
             "fps": episode.fps if episode else None,
             "picture": list(episode.picture) if episode and episode.picture else None,
             "fps_measured": round(rate, 2) if rate is not None else None,

@@ -4,6 +4,7 @@ import { duration, milliseconds, number, rate } from "./format.js";
 import { Plot } from "./plot.js";
 
 const STATES = { running: "running", resetting: "resetting" };
+const CLOCKS = { realtime: "real time", lockstep: "lockstep" };
 
 export class Panel {
   #aside = document.querySelector("aside");
@@ -30,6 +31,7 @@ export class Panel {
     this.#set("seconds", duration(state.episode_seconds));
     this.#set("reward_lag", ...milliseconds(state.reward_lag_ms));
     this.#set("agent_round_trip", ...milliseconds(state.agent_round_trip_ms));
+    this.#set("clock", CLOCKS[state.clock]);
     this.#set("fps", rate(state.fps_measured), `of ${rate(state.fps)}`);
     this.#set("late_frames", number(state.late_frames), `of ${number(state.frames)}`);
     for (const who of ["agents", "observers", "viewers"]) this.#set(who, number(state[who]));

@@ -25,6 +25,8 @@ export class Screen {
   offset = null;
   /** Told where the picture lies whenever it moves, with `place` (see readings.js); null for nothing. */
   overlay = null;
+  /** Takes keys and the pointer instead of the VNC server, as events of the v0 protocol; null: they go there. */
+  input = null;
 
   #target;
   #picture = null;
@@ -78,6 +80,7 @@ export class Screen {
       const rfb = new RFB(surface, socket, { credentials: { password } });
       const canvas = surface.querySelector("canvas");
       rfb.viewOnly = !control;
+      this.#divert(rfb);
       // noVNC scales all of the screen or nothing. Whenever it would, what is worth seeing is fitted instead; pointer
       // positions stay right, since its display keeps the scale itself.
       this.#fit = rfb._updateScale = () => this.#show(rfb, surface, canvas);
@@ -110,9 +113,34 @@ export class Screen {
     return true;
   }
 
+  /** Give the keyboard to the screen. */
+  focus() {
+    this.#rfb?.focus({ preventScroll: true });
+  }
+
   /** Take the keyboard away from the screen. */
   blur() {
     this.#rfb?.blur();
+  }
+
+  /** Let go of all keys that are held, wherever they went. */
+  release() {
+    // noVNC does so at a window's blur.
+    window.dispatchEvent(new Event("blur"));
+  }
+
+  // All that is pressed passes these two.
+  #divert(rfb) {
+    const { sendKey, _sendMouse: sendMouse } = rfb;
+    rfb.sendKey = (keysym, code, down) => {
+      if (this.input === null) sendKey.call(rfb, keysym, code, down);
+      else if (down !== undefined) this.input(["KeyEvent", keysym, Boolean(down)]);
+      else for (const pressed of [true, false]) this.input(["KeyEvent", keysym, pressed]);
+    };
+    rfb._sendMouse = (x, y, mask) => {
+      if (this.input === null) sendMouse.call(rfb, x, y, mask);
+      else this.input(["PointerEvent", rfb._display.absX(x), rfb._display.absY(y), mask & 0xff]);
+    };
   }
 
   #show(rfb, surface, canvas) {
@@ -135,8 +163,8 @@ export class Screen {
     delete surface.dataset.coming;
     for (const other of [...this.#target.children]) if (other !== surface) other.remove();
     if (control) {
-      // A key whose release goes elsewhere would stay down for ever: noVNC lets go of all at a window's blur.
-      canvas.addEventListener("blur", () => window.dispatchEvent(new Event("blur")));
+      // A key whose release goes elsewhere would stay down for ever.
+      canvas.addEventListener("blur", () => this.release());
       canvas.focus({ preventScroll: true });
     }
     onPicture();

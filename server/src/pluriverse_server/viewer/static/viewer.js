@@ -1,6 +1,7 @@
 // The page: it asks for the password if one is needed, keeps the picture and the state connected, and says so if not.
 
 import { Feed } from "./feed.js";
+import { Lockstep } from "./lockstep.js";
 import { Panel } from "./panel.js";
 import { Readings } from "./readings.js";
 import { Screen } from "./screen.js";
@@ -29,6 +30,7 @@ const feed = new Feed((state) => {
   screen.offset = feed.offset;
   panel.show(state);
   readings.show(state);
+  showTime(state);
   $("readings").hidden = Object.keys(state.readings ?? {}).length === 0;
   panel.live = true;
 });
@@ -142,13 +144,16 @@ function sentence(text) {
 
 function showMode() {
   document.querySelector(`#mode input[value="${control ? "control" : "watch"}"]`).checked = true;
+  const keys = lockstep.begun ? " <kbd>F9</kbd> stops the time, <kbd>F10</kbd> takes a step." : "";
   $("hint").innerHTML = control
-    ? "Keys and mouse go to the remote. <kbd>F8</kbd> lets the keys go."
+    ? "Keys and mouse go to the remote. <kbd>F8</kbd> lets the keys go." + keys
     : "You are only looking: keyboard and mouse stay here.";
+  if (lockstep.refusal !== null) $("hint").textContent = `No lockstep: ${lockstep.refusal}`;
 }
 
 $("mode").addEventListener("change", ({ target }) => {
   control = target.value === "control";
+  lockstep.leave();
   if (control) page.searchParams.set("control", "1");
   else page.searchParams.delete("control");
   history.replaceState(null, "", page);
@@ -168,6 +173,48 @@ $("readings").addEventListener("click", () => {
   history.replaceState(null, "", page);
   showReadings(on);
 });
+
+// Whether the environment can be played in lockstep, as the last snapshot said.
+let stepped = false;
+
+const lockstep = new Lockstep({
+  address: (name, parameters) => socketAddress(`../${name}`, parameters),
+  onChange: () => {
+    showMode();
+    showClock();
+  },
+});
+
+function showTime({ clocks }) {
+  stepped = clocks?.includes("lockstep") ?? false;
+  showClock();
+}
+
+function showClock() {
+  screen.input = lockstep.begun ? (event) => lockstep.press(event) : null;
+  $("time").hidden = !(control && (stepped || lockstep.begun));
+  $("lockstep").setAttribute("aria-pressed", String(lockstep.begun));
+  $("clockwork").hidden = !lockstep.begun;
+  $("pause").setAttribute("aria-pressed", String(lockstep.paused));
+}
+
+// The screen keeps the keyboard, and what is held stays held.
+$("time").addEventListener("mousedown", (event) => {
+  if (event.target.closest("button")) event.preventDefault();
+});
+
+$("lockstep").addEventListener("click", () => {
+  screen.release();
+  if (lockstep.begun) lockstep.leave();
+  else lockstep.begin();
+});
+$("pause").addEventListener("click", () => lockstep.pause(!lockstep.paused));
+$("step").addEventListener("click", () => lockstep.step());
+$("speed").addEventListener("change", ({ target }) => {
+  lockstep.speed = Number(target.value);
+  screen.focus();
+});
+window.addEventListener("pagehide", () => lockstep.leave());
 
 let picture = null;
 let zoomed = true;
@@ -189,15 +236,26 @@ $("fullscreen").addEventListener("click", () => {
   else $("stage").requestFullscreen();
 });
 
+const OWN_KEYS = {
+  F8: () => {
+    screen.blur();
+    document.querySelector("#mode input:checked").focus();
+  },
+};
+const CLOCK_KEYS = {
+  F9: () => lockstep.pause(!lockstep.paused),
+  F10: () => lockstep.step(),
+};
+
 // Before noVNC, which would take every key there is.
 window.addEventListener(
   "keydown",
   (event) => {
-    if (event.key !== "F8" || !control) return;
+    const own = control && (OWN_KEYS[event.key] ?? (lockstep.begun && CLOCK_KEYS[event.key]));
+    if (!own) return;
     event.preventDefault();
     event.stopPropagation();
-    screen.blur();
-    document.querySelector("#mode input:checked").focus();
+    own();
   },
   { capture: true },
 );

@@ -1,0 +1,157 @@
+"""A person who plays in lockstep, in a real browser before a whole remote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from support.agent import connected
+from support.chromium import Chromium
+from support.remotes import MachineRemote, on_machine
+
+LEFT = 0xFF51
+IN_CONTROL = "document.getElementById('link').innerText === 'in control'"
+CLOCK = "document.querySelector('[data-field=clock]').innerText"
+HINT = "document.getElementById('hint').innerText"
+SHOWN = "document.getElementById('time').checkVisibility()"
+
+# What the page says on its lane, and when; and how often it is answered.
+LISTEN = """
+window.steps = []; window.answers = 0;
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) {
+  if (this.url.includes("/step") && !this.heard) {
+    this.heard = true;
+    this.addEventListener("message", () => window.answers += 1);
+  }
+  const said = typeof data === "string" ? JSON.parse(data) : {};
+  if (said.method === "v0.agent.step") steps.push({ at: performance.now(), ...said.body });
+  return send.call(this, data);
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[MachineRemote]:
+    """A remote that plays Pong, for all tests."""
+    with on_machine() as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def browser(remote: MachineRemote, tmp_path: Path) -> AsyncGenerator[Chromium]:
+    """A browser whose player is in control of the remote."""
+    chromium = await Chromium.start(tmp_path)
+    await chromium.call("Page.addScriptToEvaluateOnNewDocument", source=LISTEN)
+    await chromium.open(f"http://127.0.0.1:{remote.port}/viewer/?password={remote.password}&control=1")
+    await chromium.wait_until(IN_CONTROL)
+    yield chromium
+    await chromium.close()
+
+
+async def press(browser: Chromium, button: str) -> None:
+    await browser.wait_until(f"document.getElementById('{button}').checkVisibility()")
+    await browser.click(f"#{button}")
+
+
+async def choose(browser: Chromium, speed: str) -> None:
+    """Choose a speed; what was stepped before it is forgotten."""
+    await browser.evaluate(
+        f"(() => {{ const select = document.getElementById('speed'); select.value = '{speed}';"
+        " select.dispatchEvent(new Event('change', { bubbles: true })); steps.length = 0; })()"
+    )
+
+
+async def stepped(browser: Chromium, count: int) -> list[dict[str, Any]]:
+    """The steps that were asked for, once there are so many."""
+    return json.loads(await browser.wait_until(f"steps.length >= {count} && JSON.stringify(steps)"))
+
+
+async def stands_still(browser: Chromium) -> int:
+    """How many steps were asked for, once all are answered, and half a second later the same."""
+    await browser.wait_until("answers >= steps.length")
+    before = await browser.evaluate("steps.length")
+    await browser.evaluate("new Promise((resolve) => setTimeout(resolve, 500))")
+    assert await browser.evaluate("steps.length") == before
+    return before
+
+
+async def test_time_stops_goes_on_by_a_frame_and_is_given_back(browser: Chromium) -> None:
+    await browser.wait_until(f"{CLOCK} === 'real time'")
+    await press(browser, "lockstep")
+    await browser.wait_until(f"{CLOCK} === 'lockstep'")
+    assert {step["frames"] for step in await stepped(browser, 10)} == {1}
+    await browser.call("Emulation.setDeviceMetricsOverride", width=700, height=700, deviceScaleFactor=1, mobile=False)
+    assert await browser.evaluate("document.documentElement.scrollWidth") == 700
+    await press(browser, "pause")
+    before = await stands_still(browser)
+    await press(browser, "step")
+    assert len(await stepped(browser, before + 1)) == await stands_still(browser) == before + 1
+    await browser.press("F10", "F10", 121)
+    assert len(await stepped(browser, before + 2)) == await stands_still(browser) == before + 2
+    await browser.press("F9", "F9", 120)
+    await stepped(browser, before + 10)
+    await press(browser, "lockstep")
+    await browser.wait_until(f"{CLOCK} === 'real time'")
+    assert browser.errors == []
+
+
+async def test_keys_go_into_the_steps(browser: Chromium) -> None:
+    await press(browser, "lockstep")
+    await stepped(browser, 1)
+    await press(browser, "pause")
+    await stands_still(browser)
+    await browser.evaluate("document.querySelector('.surface canvas').focus(); steps.length = answers = 0")
+    await browser.press("ArrowLeft", "ArrowLeft", 37)
+    await press(browser, "step")
+    (step,) = await stepped(browser, 1)
+    assert [event for event in step["events"] if event[0] == "KeyEvent"] == [
+        ["KeyEvent", LEFT, True],
+        ["KeyEvent", LEFT, False],
+    ]
+    # Of the way to the button the last place is enough.
+    assert len([event for event in step["events"] if event[0] == "PointerEvent"]) <= 2
+
+
+async def test_speeds_are_kept_to(browser: Chromium) -> None:
+    await press(browser, "lockstep")
+    await stepped(browser, 1)
+    await choose(browser, "0.25")
+    steps = (await stepped(browser, 8))[1:]
+    assert {step["frames"] for step in steps} == {1}
+    assert steps[-1]["at"] - steps[0]["at"] > 5 * 4000 / 60
+    await choose(browser, "16")
+    steps = (await stepped(browser, 12))[2:]
+    assert {step["frames"] for step in steps} == {16}
+    assert steps[-1]["at"] - steps[0]["at"] > 7 * 1000 / 60
+    await choose(browser, "Infinity")
+    await browser.wait_until("steps.some((step) => step.frames > 1)")
+    assert browser.errors == []
+
+
+async def test_agent_that_has_the_seat_keeps_its_time(remote: MachineRemote, browser: Chromium) -> None:
+    async with connected(remote.port, remote.password) as agent:
+        await agent.hear_reply(await agent.send("v0.control.ping", {}))
+        await press(browser, "lockstep")
+        await browser.wait_until(f"{HINT}.includes('another agent is connected')")
+        assert await browser.evaluate("document.getElementById('lockstep').ariaPressed") == "false"
+    await press(browser, "lockstep")
+    await browser.wait_until(f"{CLOCK} === 'lockstep'")
+
+
+async def test_who_only_watches_or_leaves_has_no_clock(remote: MachineRemote, browser: Chromium) -> None:
+    await press(browser, "lockstep")
+    await stepped(browser, 1)
+    await browser.evaluate("document.querySelector('#mode input[value=watch]').click()")
+    await browser.wait_until(f"!({SHOWN})")
+    await browser.wait_until(f"{CLOCK} === 'real time'")
+    await browser.evaluate("document.querySelector('#mode input[value=control]').click()")
+    await press(browser, "lockstep")
+    await browser.wait_until(f"{CLOCK} === 'lockstep'")
+    await browser.open("about:blank")
+    await browser.open(f"http://127.0.0.1:{remote.port}/viewer/?password={remote.password}")
+    await browser.wait_until(f"{CLOCK} === 'real time'")
