@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from pluriverse_protocol import BadBody, Headers, MalformedEnvelope, RemoteProtocolError, UnknownMethod, encode
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.lane import pack, unpack
-from pluriverse_protocol.messages import ErrorReply, FirstFrame, Ping, Reset, ServerMessage, StepReply
+from pluriverse_protocol.messages import (
+    ErrorReply,
+    FirstFrame,
+    Ping,
+    Reset,
+    RestoreReply,
+    ServerMessage,
+    SnapshotReply,
+    StepReply,
+)
 from support.wire import headers, server_messages
 
 HEADERS = Headers(1, 2.5, 3)
@@ -19,13 +28,15 @@ STEP = StepReply(7, 1.5, False, False, False, (2, 3, 3), "said", [1, 2], {"lives
 
 def pixels_of(message: ServerMessage) -> bytes:
     """Any that fit the message."""
-    if not isinstance(message, FirstFrame | StepReply):
+    if not isinstance(message, FirstFrame | StepReply | RestoreReply):
         return b""
     count = prod(message.frame)
     return (bytes(range(256)) * (count // 256 + 1))[:count]
 
 
-@pytest.mark.parametrize("message", [FIRST, STEP, ErrorReply("that is no step")])
+@pytest.mark.parametrize(
+    "message", [FIRST, STEP, SnapshotReply(3), RestoreReply((2, 3, 3), "said"), ErrorReply("that is no step")]
+)
 def test_a_message_comes_back_with_its_pixels(message: ServerMessage) -> None:
     pixels = pixels_of(message)
     for sent in (pixels, memoryview(pixels)):

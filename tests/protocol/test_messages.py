@@ -33,8 +33,17 @@ def test_the_methods_are_those_that_agents_in_the_field_speak_and_those_of_locks
         "v0.reply.control.ping",
         "v0.env.frame",
         "v0.reply.agent.step",
+        "v0.reply.agent.snapshot",
+        "v0.reply.agent.restore",
     }
-    assert set(AGENT_METHODS) == {"v0.env.reset", "v0.control.ping", "v0.agent.action", "v0.agent.step"}
+    assert set(AGENT_METHODS) == {
+        "v0.env.reset",
+        "v0.control.ping",
+        "v0.agent.action",
+        "v0.agent.step",
+        "v0.agent.snapshot",
+        "v0.agent.restore",
+    }
 
 
 def test_every_message_has_one_method_and_every_method_one_message() -> None:

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import Headers, encode, lane
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.messages import AgentMessage, AgentStep, ErrorReply, FirstFrame, ServerMessage, StepReply
+from pluriverse_protocol.messages import (
+    AgentMessage,
+    AgentStep,
+    ErrorReply,
+    FirstFrame,
+    RestoreReply,
+    ServerMessage,
+    StepReply,
+)
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
@@ -110,7 +118,7 @@ class LaneAgent:
             if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
                 (message, headers), pixels = lane.unpack(bytes(event.data))
                 self.episode = headers.episode_id or self.episode
-                shape = message.frame if isinstance(message, FirstFrame | StepReply) else (0, 0, 0)
+                shape = message.frame if isinstance(message, FirstFrame | StepReply | RestoreReply) else (0, 0, 0)
                 self._waiting.append(Heard(message, headers, np.frombuffer(pixels, np.uint8).reshape(shape)))
         return True
 

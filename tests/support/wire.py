@@ -162,6 +162,8 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
         observation=_maybe(json_values),
         info=json_objects,
     ),
+    st.builds(messages.SnapshotReply, handle=_maybe(counts)),
+    st.builds(messages.RestoreReply, frame=frames, text=texts, observation=_maybe(json_values), info=json_objects),
 )
 agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
     st.builds(
@@ -180,6 +182,8 @@ agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
         frames=st.integers(1, MAX_STEP_FRAMES),
         events=st.lists(events, max_size=8).map(tuple),
     ),
+    st.builds(messages.AgentSnapshot, drop=st.lists(counts, max_size=3).map(tuple)),
+    st.builds(messages.AgentRestore, handle=counts),
 )
 program_reports: st.SearchStrategy[reports.Report] = st.one_of(
     st.builds(

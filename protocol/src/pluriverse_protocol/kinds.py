@@ -188,6 +188,14 @@ EnvId = Annotated[
 EnvState = Annotated[Literal["resetting", "running"], Kind('"resetting" or "running"', _read_env_state)]
 Seed = Annotated[int, Kind("integer of 0 to 2⁶³-1", integer(0, limits.MAX_SEED))]
 Count = Annotated[int, Kind("integer of 0 or more", integer(0, _MAX_INTEGER))]
+Handles = Annotated[
+    tuple[int, ...],
+    Kind(
+        f"list of at most {limits.MAX_SNAPSHOTS} integers",
+        lambda value: items(value, integer(0, _MAX_INTEGER), limit=limits.MAX_SNAPSHOTS),
+        list,
+    ),
+]
 MessageIdentifier = Annotated[
     int | str, Kind(f"integer, or string of at most {limits.MAX_MESSAGE_ID_CHARS}", _read_message_id)
 ]

@@ -13,7 +13,7 @@ from typing import Final
 
 from .codec import Envelope, decode_from_server
 from .errors import MalformedEnvelope
-from .messages import FirstFrame, ServerMessage, StepReply
+from .messages import FirstFrame, RestoreReply, ServerMessage, StepReply
 
 PATH: Final = "/step"
 
@@ -43,7 +43,7 @@ def unpack(data: bytes) -> tuple[Envelope[ServerMessage], memoryview]:
     envelope = decode_from_server(data[_LENGTH.size : start])
     pixels = memoryview(data)[start:]
     message = envelope.message
-    expected = prod(message.frame) if isinstance(message, FirstFrame | StepReply) else 0
+    expected = prod(message.frame) if isinstance(message, FirstFrame | StepReply | RestoreReply) else 0
     if len(pixels) != expected:
         raise MalformedEnvelope(f"{len(pixels)} bytes of pixels, expected {expected}")
     return envelope, pixels

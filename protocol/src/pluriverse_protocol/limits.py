@@ -17,6 +17,10 @@ MAX_MESSAGE_ID_CHARS: Final = 256
 # A step is answered within the seconds that an agent waits: a minute of a program's time at 60 frames a second.
 MAX_STEP_FRAMES: Final = 3600
 
+# Snapshots that a program keeps for its agent, and what they may take: an Atari game's is 15 kB.
+MAX_SNAPSHOTS: Final = 4096
+MAX_SNAPSHOT_BYTES: Final = 256 * 1024 * 1024
+
 # JSON integers beyond 2**53 don't survive every peer's parser; an episode a millisecond lasts 285,000 years.
 MAX_EPISODE_ID: Final = 2**53
 

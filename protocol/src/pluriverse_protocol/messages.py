@@ -17,6 +17,7 @@ from .kinds import (
     Events,
     Flag,
     Fps,
+    Handles,
     Json,
     MessageIdentifier,
     Names,
@@ -162,6 +163,23 @@ class StepReply:
     info: Object = field(default_factory=dict[str, Any])
 
 
+@dataclass(frozen=True)
+class SnapshotReply:
+    """In lockstep: the snapshot's ``handle``; None: the program can keep none, and its agent plays again instead."""
+
+    handle: Count | None = None
+
+
+@dataclass(frozen=True)
+class RestoreReply:
+    """In lockstep: the episode is where it was; its frame is that of then. Pixels follow as in ``FirstFrame``."""
+
+    frame: PictureShape
+    text: String = ""
+    observation: Json | None = None
+    info: Object = field(default_factory=dict[str, Any])
+
+
 # ── agent → server ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -202,10 +220,35 @@ class AgentStep:
     events: Events = ()
 
 
+@dataclass(frozen=True)
+class AgentSnapshot:
+    """In lockstep: keep the present moment of the episode, and no longer the snapshots in ``drop``."""
+
+    drop: Handles = ()
+
+
+@dataclass(frozen=True)
+class AgentRestore:
+    """In lockstep: go on from a snapshot, with the keys that were held then. The episode keeps its number."""
+
+    handle: Count
+
+
 ServerMessage = (
-    Describe | Reward | Text | Observation | Close | ErrorReply | ResetReply | PingReply | FirstFrame | StepReply
+    Describe
+    | Reward
+    | Text
+    | Observation
+    | Close
+    | ErrorReply
+    | ResetReply
+    | PingReply
+    | FirstFrame
+    | StepReply
+    | SnapshotReply
+    | RestoreReply
 )
-AgentMessage = Reset | Ping | Action | AgentStep
+AgentMessage = Reset | Ping | Action | AgentStep | AgentSnapshot | AgentRestore
 Message = ServerMessage | AgentMessage
 
 SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
@@ -219,12 +262,16 @@ SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
     "v0.reply.control.ping": PingReply,
     "v0.env.frame": FirstFrame,
     "v0.reply.agent.step": StepReply,
+    "v0.reply.agent.snapshot": SnapshotReply,
+    "v0.reply.agent.restore": RestoreReply,
 }
 AGENT_METHODS: Final[dict[str, type[AgentMessage]]] = {
     "v0.env.reset": Reset,
     "v0.control.ping": Ping,
     "v0.agent.action": Action,
     "v0.agent.step": AgentStep,
+    "v0.agent.snapshot": AgentSnapshot,
+    "v0.agent.restore": AgentRestore,
 }
 METHOD_OF: Final[dict[type[Message], str]] = {
     **{message: method for method, message in SERVER_METHODS.items()},

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_server.kit import Outcome
+from pluriverse_server.kit import Kept, Outcome
 
 from .catalogue import Atari
 from .controls import joystick
@@ -28,11 +28,20 @@ class Frameskips:
     def __init__(self, fixed: int | None, seed: int) -> None:
         self._fixed = fixed
         # random() is the one method whose sequence Python promises to keep between its versions.
-        self._draw = random.Random(seed).random  # noqa: S311
+        self._random = random.Random(seed)  # noqa: S311
 
     def next(self) -> int:
         """The frames of the next step."""
-        return self._fixed or LEAST_FRAMESKIP + int(self._draw() * FRAMESKIPS)
+        return self._fixed or LEAST_FRAMESKIP + int(self._random.random() * FRAMESKIPS)
+
+    def save(self) -> object:
+        """Return what ``load`` needs to draw the same again."""
+        return None if self._fixed else self._random.getstate()
+
+    def load(self, saved: Any) -> None:
+        """Draw again what was drawn after ``save``."""
+        if saved is not None:
+            self._random.setstate(saved)
 
 
 class Palette:
@@ -133,6 +142,23 @@ class AtariEnvironment(Environment):
             differs = np.flatnonzero(self._screen.reshape(-1) != before)
             rgb[differs] = np.maximum(rgb[differs], self._palette.rgb(before[differs]))
         return self._rgb
+
+    def save(self) -> Kept | None:
+        """The emulator's state; None with sticky actions: it lacks the action that may be repeated."""
+        if self._game.repeat_action_probability:
+            return None
+        state = self._ale.cloneState(include_rng=True).serialize()
+        return Kept((self._game, state, self._frameskips.save()), len(state))
+
+    def load(self, kept: Kept) -> None:
+        """Restore the emulator's state; see ``Environment.load``."""
+        import ale_py
+
+        game, state, frameskips = kept.state
+        if game != self._game:
+            raise ValueError(f"the snapshot is of {game.rom}, with options of its own")
+        self._ale.restoreState(ale_py.ALEState(state))
+        self._frameskips.load(frameskips)
 
     @property
     def lives(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from pluriverse_server.kit import Outcome
+from pluriverse_server.kit import Kept, Outcome
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +64,14 @@ class Environment(ABC):
     def text(self) -> str:
         """Return the text of the episode, such as its mission; may be empty."""
         return ""
+
+    def save(self) -> Kept | None:
+        """Return what ``load`` needs to go back to this step; None if the game can't."""
+        return None
+
+    def load(self, kept: Kept) -> None:
+        """Go back to a step that was saved of this game. The frame is there again with the next step."""
+        raise NotImplementedError
 
     def close(self) -> None:  # noqa: B027 - emulators stay loaded
         """Free its resources."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
 from typing import Any, Final, cast
 
 # Before pygame is imported: it greets on standard output, and pictures are drawn into memory only.
@@ -10,8 +12,9 @@ os.environ.update(PYGAME_HIDE_SUPPORT_PROMPT="1", SDL_VIDEODRIVER="dummy", SDL_A
 
 import gymnasium
 import numpy as np
+from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
-from pluriverse_server.kit import Outcome
+from pluriverse_server.kit import Kept, Outcome
 
 from . import catalogue
 from .controls import Held, Turns, controls_of
@@ -26,6 +29,7 @@ class GymnasiumEnvironment(Environment):
     """One environment of Gymnasium's registry, with its own time limit."""
 
     def __init__(self, game: catalogue.Gymnasium) -> None:
+        self._game = game
         self._has_mission = game.has_mission
         if self._has_mission:
             import minigrid  # noqa: F401  # pyright: ignore[reportUnusedImport, reportMissingTypeStubs]
@@ -70,6 +74,26 @@ class GymnasiumEnvironment(Environment):
         """The observation's numbers where the environment is one that reports them."""
         return [float(value) for value in self._observation] if self._low_dimensional else None
 
+    def save(self) -> Kept | None:
+        """All of the environment but what it draws with; None of what pickles as it was made: Box2D's."""
+        stream = io.BytesIO()
+        pickler = _Pickler(stream)
+        try:
+            pickler.dump((self._env, self._observation))
+        except (pickle.PicklingError, TypeError, AttributeError):
+            return None
+        return Kept((self._game, stream.getvalue(), pickler.shared), stream.tell())
+
+    def load(self, kept: Kept) -> None:
+        """See ``Environment.load``."""
+        game, pickled, shared = kept.state
+        if game != self._game:
+            raise ValueError(f"the snapshot is of {game.id}")
+        unpickler = _Unpickler(io.BytesIO(pickled))
+        unpickler.shared = shared
+        self._env, self._observation = unpickler.load()
+        self._rendered = None
+
     def text(self) -> str:
         """The mission of minigrid's environments, in their words."""
         return str(self._observation["mission"]) if self._has_mission else ""
@@ -89,6 +113,31 @@ class GymnasiumEnvironment(Environment):
 
     def _render(self) -> NDArray[np.uint8]:
         return fitted(cast("NDArray[np.uint8]", self._env.render()))
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves pygame's surfaces, clocks and fonts out: an environment draws on them anew."""
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream, pickle.HIGHEST_PROTOCOL)
+        self.shared: list[object] = []
+
+    def persistent_id(self, obj: object) -> int | None:
+        if isinstance(obj, EzPickle):
+            raise pickle.PicklingError("it would be made anew")
+        if type(obj).__module__.partition(".")[0] != "pygame":
+            return None
+        self.shared.append(obj)
+        return len(self.shared) - 1
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts back what ``_Pickler`` has left out."""
+
+    shared: list[object]
+
+    def persistent_load(self, pid: int) -> object:
+        return self.shared[pid]
 
 
 def fitted(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:

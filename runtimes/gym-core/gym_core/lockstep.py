@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.reports import Observation, Ready, Report, Reset, Text
-from pluriverse_server.kit import Outcome, Reporter, Seen, SteppedEpisode
+from pluriverse_server.kit import Kept, Outcome, Reporter, Seen, SteppedEpisode
 
 from .environment import Environment
 from .screen import Screen
@@ -30,6 +33,8 @@ class LockstepEpisode(SteppedEpisode):
         self._environment = environment
         self._screen = screen
         self._spaces = spaces
+        # What was seen then, until the step after going back: an emulator's state has no picture.
+        self._back_at: Seen | None = None
         environment.reset(request.seed)
         screen.fit(*environment.size)
         screen.show(environment)
@@ -43,12 +48,32 @@ class LockstepEpisode(SteppedEpisode):
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """See ``SteppedEpisode``."""
+        self._back_at = None
         return self._environment.step(keys)
 
     def see(self) -> Seen:
         """See ``SteppedEpisode``."""
+        if self._back_at is not None:
+            return self._back_at
         environment = self._environment
         return Seen(environment.rgb(), environment.text(), environment.observation(), self.info())
+
+    def save(self) -> Kept | None:
+        """See ``SteppedEpisode``."""
+        kept = self._environment.save()
+        if kept is None:
+            return None
+        seen = self.see()
+        pixels = zlib.compress(seen.pixels.tobytes(), 1)
+        return Kept(
+            (kept, replace(seen, pixels=np.empty(0, np.uint8)), seen.pixels.shape, pixels), kept.size + len(pixels)
+        )
+
+    def load(self, kept: Kept) -> None:
+        """See ``SteppedEpisode``."""
+        environment, said, shape, pixels = kept.state
+        self._environment.load(environment)
+        self._back_at = replace(said, pixels=np.frombuffer(zlib.decompress(pixels), np.uint8).reshape(shape))
 
     def draw(self) -> None:
         """See ``SteppedEpisode``."""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, Ping, Reset, StepReply
-from pluriverse_server.kit.lane import LANE_VARIABLE, Lane, LaneDoor
+from pluriverse_server.kit.lane import LANE_VARIABLE, Asked, Lane, LaneDoor
 from support.lanes import Doorway, LaneAgent, tcp_pair
 from websockets.frames import Frame, Opcode
 
@@ -31,7 +31,7 @@ class Pair:
         mine, theirs = tcp_pair()
         self.agent, self.lane = LaneAgent(mine), Lane(theirs)
 
-    def receive(self) -> list[tuple[AgentStep, Headers]]:
+    def receive(self) -> list[tuple[Asked, Headers]]:
         """What the lane receives once anything has come."""
         assert select.select([self.lane], [], [], DEADLINE_S)[0]
         return self.lane.receive()
@@ -72,7 +72,7 @@ def test_steps_that_arrive_together_keep_their_order(pair: Pair) -> None:
     for n in (1, 2, 3):
         pair.agent.protocol.send_text((STEP % f'{{"n": {n}}}').encode())
     pair.agent.flush()
-    assert [step.n for step, _ in pair.receive()] == [1, 2, 3]
+    assert [asked for asked, _ in pair.receive()] == [AgentStep(n) for n in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_message_that_is_no_step_gets_an_error_and_the_lane_goes_on(
     assert complaint in heard.message.message
     assert heard.headers.parent_message_id == (7 if b"message_id" in heard_bytes(text) else None)
     pair.agent.step(2)
-    assert [step.n for step, _ in pair.receive()] == [2]
+    assert [asked for asked, _ in pair.receive()] == [AgentStep(2)]
 
 
 def heard_bytes(text: str | bytes) -> bytes:
@@ -111,7 +111,7 @@ def heard_bytes(text: str | bytes) -> bytes:
 def test_other_messages_belong_on_the_other_connection(pair: Pair, message: Ping | Reset) -> None:
     pair.agent.send(message)
     assert pair.receive() == []
-    assert pair.agent.hear_error() == "this connection takes v0.agent.step alone"
+    assert pair.agent.hear_error() == "this connection takes steps, snapshots and restores alone"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_lanes_are_handed_over_one_after_the_other(tmp_path: Path, monkeypatch: 
             assert not os.get_inheritable(lane.fileno())
             agent.step(n)
             assert select.select([lane], [], [], DEADLINE_S)[0]
-            assert [step.n for step, _ in lane.receive()] == [n]
+            assert [asked for asked, _ in lane.receive()] == [AgentStep(n)]
             lane.close()
         doorway.take_back()
         assert door.accept() is None

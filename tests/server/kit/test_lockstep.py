@@ -11,8 +11,19 @@ import numpy as np
 import pytest
 from pluriverse_protocol import encode
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
-from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
-from pluriverse_server.kit import Outcome, Seen
+from pluriverse_protocol.messages import (
+    AgentRestore,
+    AgentSnapshot,
+    AgentStep,
+    ErrorReply,
+    FirstFrame,
+    Headers,
+    RestoreReply,
+    ServerMessage,
+    SnapshotReply,
+    StepReply,
+)
+from pluriverse_server.kit import Kept, Outcome, Seen, lockstep
 from pluriverse_server.kit.lane import LANE_VARIABLE, Lane
 from pluriverse_server.kit.lockstep import Lockstep
 from pluriverse_server.permitted import Permitted
@@ -267,3 +278,83 @@ def test_a_program_without_such_a_daemon_waits_for_nothing(monkeypatch: pytest.M
     lockstep.begin(Counting())
     lockstep.attend([])
     assert lockstep.waits_on == []
+
+
+class Returning(Counting):
+    """Goes back by itself."""
+
+    def keep(self) -> Kept | None:
+        return Kept(self.frames, 100) if self.frames else None
+
+    def go_back(self, kept: Kept) -> None:
+        if kept.state == 7:
+            raise ValueError("seven is another's")
+        self.frames = kept.state
+
+
+def ask(stage: Stage, agent: LaneAgent, message: AgentSnapshot | AgentRestore) -> ServerMessage:
+    agent.send(message, 1)
+    stage.turn()
+    return agent.hear().message
+
+
+def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_one(stage: Stage) -> None:
+    stage.lockstep.begin(Returning())
+    agent = stage.open_lane()
+    agent.hear_first()
+    agent.step(1, 3)
+    stage.turn()
+    agent.hear_step(1)
+    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
+    for frames in (2, 7):
+        agent.step(2, frames)
+        stage.turn()
+        agent.hear_step(2)
+        if frames == 7:
+            stage.lockstep.begin(Returning())
+            agent.hear_first()
+        agent.send(AgentRestore(0), 1)
+        stage.turn()
+        message, headers, pixels = agent.hear()
+        assert message == RestoreReply((2, 3, 3), "frame 3", [3], {"lives": 3})
+        assert headers.episode_id == 1
+        assert (pixels == 3).all()
+
+
+def test_snapshots_are_dropped_when_asked_and_with_their_lane(stage: Stage) -> None:
+    stage.lockstep.begin(Returning())
+    agent = stage.open_lane()
+    agent.hear_first()
+    agent.step(1, 3)
+    stage.turn()
+    agent.hear_step(1)
+    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
+    assert ask(stage, agent, AgentSnapshot((0, 77))) == SnapshotReply(1)
+    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("there is no snapshot 0")
+    other = stage.open_lane()
+    other.hear_first()
+    assert ask(stage, other, AgentRestore(1)) == ErrorReply("there is no snapshot 1")
+
+
+def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = stage.open_lane()
+    assert ask(stage, agent, AgentSnapshot()) == ErrorReply(IN_REAL_TIME)
+    stage.lockstep.begin(Counting())
+    agent.hear_first()
+    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(None)
+    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("there is no snapshot 0")
+    stage.lockstep.begin(Returning())
+    agent.hear_first()
+    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(None)
+    agent.step(1, 7)
+    stage.turn()
+    agent.hear_step(1)
+    ask(stage, agent, AgentSnapshot())
+    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("seven is another's")
+    for limit, value in (("MAX_SNAPSHOTS", 1), ("MAX_SNAPSHOT_BYTES", 150)):
+        with monkeypatch.context() as patched:
+            patched.setattr(lockstep, limit, value)
+            refused = ask(stage, agent, AgentSnapshot())
+            assert isinstance(refused, ErrorReply)
+            assert refused.message.startswith("1 snapshots of 100 bytes are kept, and at most ")
+    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(1)

@@ -91,6 +91,8 @@ class Core:
             self._ready: deque[int] = deque()
             # In the order in which they were asked, so that the one that waits longest is looked at first.
             self._waiting: dict[int, None] = {}
+            # When something came that answers nothing yet, but shows that an answer is on its way.
+            self._heard_at = 0.0
             blank = self._open_screens(vnc, pictures, (height, width), whole=whole_screens)
         except BaseException:
             self.env.close()
@@ -195,9 +197,9 @@ class Core:
         asked = len(self._ready) + len(self._waiting)
         if count > asked:
             raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")
-        deadline = time.monotonic() + timeout_s
+        began = time.monotonic()
         while len(self._ready) < count:
-            left = deadline - time.monotonic()
+            left = max(began, self._heard_at) + timeout_s - time.monotonic()
             self._look(max(0.0, left))
             if left <= 0 and len(self._ready) < count:
                 away = ", ".join(map(str, self._waiting))

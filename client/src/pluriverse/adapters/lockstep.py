@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import copy
+import re
+import secrets
 import select
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
-from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
 
 from pluriverse import validation
 from pluriverse.env.outcome import Outcome
-from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, RemoteUnavailable
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse.vnc import VncOptions
 
 from .core import NO_ACTION, Core
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import Phase, StepResult
+from .player import Phase, StepResult, require_ready
+from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
 STEP_S: Final = 10.0
 FRAME_S: Final = 0.2
+
+# Seeds of episodes that nobody gave one, so that they can be played again.
+DRAWN_SEEDS: Final = 2**31
 
 # How often to look whether an episode has begun, if nothing tells.
 LOOK_S: Final = 0.02
@@ -48,6 +55,15 @@ class _Game:
     remote_ended: bool = False
     # When the remote of a step is given up.
     patience_until: float = 0.0
+    # What the episode was made of: its seed, None where it was joined, and the events of its steps.
+    seed: int | None = None
+    trail: Trail = None
+    # The snapshot that is gone back to, the steps yet to be played again for it, and whether that has failed once.
+    restoring: Snapshot | None = None
+    again: list[Sequence[Event]] | None = None
+    retried: bool = False
+    # The answer to a snapshot that was asked for.
+    answers: list[SnapshotReply | ErrorReply] = field(default_factory=list[SnapshotReply | ErrorReply])
 
 
 class LockstepCore(Core):
@@ -56,6 +72,11 @@ class LockstepCore(Core):
     A step is ``frame_skip`` frames of the environment's own time, and answered when they are drawn and rewarded. The
     pictures are what the environment draws on, or ``crop`` within it.
     """
+
+    def __init__(self, env_id: str | None, remotes: int | str | RemoteManager = 1, **options: Any) -> None:
+        """See ``Core``."""
+        self._made_of = remotes, options
+        super().__init__(env_id, remotes, **options)
 
     @property
     def exact(self) -> bool:
@@ -73,6 +94,121 @@ class LockstepCore(Core):
         screen = np.zeros(self._screen, np.uint8)
         screen[top : top + height, left : left + width] = self._results[index].screen
         return screen
+
+    def require_exact(self, how: str) -> None:
+        """Check that the same actions give the same frames; ``how`` is what can't be done otherwise.
+
+        Raises:
+            ConfigurationError: they don't.
+        """
+        if not self.exact:
+            raise ConfigurationError(f"{self.described.env_id} isn't exact in lockstep here, and can't be {how}")
+
+    def replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[StepResult]:
+        """Play an episode again from its start; yield its first answer, and that of each action until it is over.
+
+        Raises:
+            ConfigurationError: the remote isn't exact.
+        """
+        self.require_exact("played again")
+        return self._replay(index, actions, seed)
+
+    def _replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[StepResult]:
+        self.reset(index, seed)
+        self._wait_for(index)
+        yield self.result(index)
+        for action in actions:
+            self.send({index: action})
+            self._wait_for(index)
+            yield self.result(index)
+            if self.phase(index) is Phase.ENDED:
+                return
+
+    def snapshot(self, index: int) -> Snapshot:
+        """Return the present moment of an environment, for ``restore``.
+
+        Raises:
+            ConfigurationError: the remote isn't exact.
+            ResetNeeded: there is no episode.
+            Misuse: the environment has yet to answer, the remote keeps as many already as it can, or it keeps none, and
+                the episode was joined, so that its seed isn't known.
+        """
+        self.env.require_open()
+        self.require_exact("gone back to")
+        require_ready(self.phase(index), index)
+        if index in self._ready:
+            raise Misuse(f"environment {index} has answered; receive that before a snapshot")
+        game, result = self._games[index], self._results[index]
+        kept = self._ask_to_keep(index, game)
+        if kept is None and game.seed is None:
+            raise Misuse(f"the episode of environment {index} was joined, so that its seed isn't known; reset with one")
+        seen, result = fingerprint(result.screen), replace(result, screen=np.empty(0, np.uint8))
+        encoder = copy.deepcopy(self._encoders[index])
+        return Snapshot(self.described.env_id, self._frames, game.seed, game.trail, result, seen, encoder, kept)
+
+    def restore(self, index: int, snapshot: Snapshot) -> None:
+        """Ask to go on from a snapshot, of this core or another; the answer is the moment's frame, and earns nothing.
+
+        Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
+        ``lost`` says in its info why that came to something else.
+
+        Raises:
+            ConfigurationError: the snapshot is of another environment or frame skip, or the remote isn't exact.
+            Misuse: the environment has yet to answer.
+        """
+        self.env.require_open()
+        self.require_exact("gone back to")
+        mine = self.described.env_id, self._frames
+        if mine != (snapshot.env_id, snapshot.frame_skip):
+            raise ConfigurationError(
+                f"the snapshot is of {snapshot.env_id} with frame_skip={snapshot.frame_skip}, and this is {mine[0]} "
+                f"with frame_skip={mine[1]}"
+            )
+        if index in self._waiting or index in self._ready:
+            raise Misuse(f"environment {index} has yet to answer; receive that before it goes back")
+        game = self._games[index]
+        native = _usable(snapshot, game) is not None
+        runs = game.phase is Phase.READY or (game.phase is Phase.ENDED and not game.remote_ended)
+        if not (native and runs):
+            self._begin(index, snapshot.seed, join=native)
+        game.restoring, game.retried = snapshot, False
+        self._waiting[index] = None
+        if native and runs:
+            self._go_back(index, game, snapshot)
+
+    def fork(self, snapshot: Snapshot, remotes: int | str | RemoteManager) -> LockstepCore:
+        """Return another core of ``remotes``, made as this one; all its environments are at that moment.
+
+        A number is of remotes as this core's, where it began its own.
+
+        Raises:
+            RemoteFailed: one didn't come there.
+            ConfigurationError: as ``Core``.
+            RemoteUnavailable: as ``Core``.
+        """
+        mine, options = self._made_of
+        if isinstance(remotes, int):
+            remotes = alike(mine, remotes)
+        core = LockstepCore(snapshot.env_id, remotes, **options)
+        try:
+            core.restore_all([snapshot] * core.n)
+        except BaseException:
+            core.close()
+            raise
+        return core
+
+    def restore_all(self, snapshots: Sequence[Snapshot]) -> None:
+        """Take the first environments to a snapshot each, and wait until all are there.
+
+        Raises:
+            RemoteFailed: one didn't come there.
+        """
+        for index, snapshot in enumerate(snapshots):
+            self.restore(index, snapshot)
+        self.receive(len(snapshots))
+        for index in range(len(snapshots)):
+            if self.result(index).lost:
+                raise RemoteFailed(f"environment {index} did not go back: {self.result(index).outcome.error}")
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
@@ -111,20 +247,26 @@ class LockstepCore(Core):
         self._encoders[index].release()
         joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None
         if not joins:
+            seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
             self.env.truncate(index, seed=seed)
         # The remote has begun the next one already.
         game.granted = game.episode_id + 1 if joins else None
         game.phase = Phase.RESETTING
+        game.seed, game.trail, game.restoring, game.again = None if joins else seed, None, None, None
 
     def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
         for index, each in events.items():
-            game, last = self._games[index], self._results[index]
-            game.phase = Phase.STEPPING
-            game.patience_until = time.monotonic() + self._patience_s
-            # A remote that was lost while the agent was thinking is noticed in a moment.
-            if game.lane is not None:
-                game.lane.step(last.elapsed + 1, each, self._frames, game.episode_id)
-                self._drop_broken(index, game.lane)
+            game = self._games[index]
+            game.trail = game.trail, each
+            self._step(index, game, self._results[index].elapsed + 1, each)
+
+    def _step(self, index: int, game: _Game, n: int, events: Sequence[Event]) -> None:
+        game.phase = Phase.STEPPING
+        game.patience_until = time.monotonic() + self._patience_s
+        # A remote that was lost while the agent was thinking is noticed in a moment.
+        if game.lane is not None:
+            game.lane.step(n, events, self._frames, game.episode_id)
+            self._drop_broken(index, game.lane)
 
     def _look(self, timeout_s: float) -> None:
         ready = len(self._ready)
@@ -201,8 +343,14 @@ class LockstepCore(Core):
             match arrived.message:
                 case FirstFrame():
                     game.first = arrived
+                case StepReply() if awaited and game.restoring is not None:
+                    self._played_again(index, game, game.restoring, arrived)
                 case StepReply() if awaited:
                     self._stepped(index, arrived, arrived.message)
+                case RestoreReply() if awaited and game.restoring is not None:
+                    self._arrive(index, game, game.restoring, arrived)
+                case SnapshotReply() | ErrorReply() if game.phase is Phase.READY:
+                    game.answers.append(arrived.message)
                 case ErrorReply(message) if awaited:
                     self._lose(index, f"the step was refused: {message}")
                 case _:
@@ -223,6 +371,9 @@ class LockstepCore(Core):
         game.phase, game.episode_id, game.granted, game.first = Phase.READY, arrived.episode_id, None, None
         assert isinstance(first, FirstFrame)
         assert arrived.pixels is not None
+        if game.restoring is not None:
+            self._go_back(index, game, game.restoring, arrived)
+            return
         outcome = self._outcome(game, first.info)
         self._answer(
             index,
@@ -264,7 +415,13 @@ class LockstepCore(Core):
     def _lose(self, index: int, why: str) -> None:
         """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
         game, last = self._games[index], self._results[index]
-        game.phase, game.remote_ended = Phase.ENDED, False
+        snapshot = game.restoring
+        if snapshot is not None and not game.retried:
+            # Another remote can play it again; so can this one, if it keeps it no more.
+            self._begin(index, snapshot.seed, join=False)
+            game.restoring, game.retried = snapshot, True
+            return
+        game.phase, game.remote_ended, game.restoring, game.again = Phase.ENDED, False, None, None
         outcome = Outcome(done=True, truncated=True, error=why, episode_id=game.episode_id)
         self._answer(
             index,
@@ -280,8 +437,113 @@ class LockstepCore(Core):
             ),
         )
 
+    # ── going back ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _wait_for(self, index: int) -> None:
+        """Receive the answer of one environment, where no other has been asked."""
+        answered = self.receive(1)
+        if answered != [index]:
+            raise Misuse(f"environment {answered[0]} has answered; receive from all others before a replay")
+
+    def _ask_to_keep(self, index: int, game: _Game) -> Kept | None:
+        """Return what the remote keeps of the present moment, if it does.
+
+        Raises:
+            Misuse: it keeps enough already.
+        """
+        lane = game.lane
+        if lane is None:
+            return None
+        game.answers.clear()
+        lane.snapshot(game.episode_id)
+        poll = select.poll()
+        poll.register(lane, select.POLLIN)
+        deadline = time.monotonic() + STEP_S
+        while not game.answers and game.lane is not None:
+            if not poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
+                lane.fail(f"no answer to a snapshot within {STEP_S:g} s")
+            self._take_arrived(index)
+        for answer in game.answers:
+            if isinstance(answer, ErrorReply):
+                raise Misuse(f"the remote of environment {index} keeps no snapshot: {answer.message}")
+            if answer.handle is not None:
+                return Kept(lane, answer.handle)
+        # It keeps none, or is lost, which the next step says.
+        return None
+
+    def _go_back(self, index: int, game: _Game, snapshot: Snapshot, first: Arrived | None = None) -> None:
+        """Ask for a snapshot that the remote keeps; else play the episode that began with ``first``, or another."""
+        kept = None if game.retried else _usable(snapshot, game)
+        if kept is not None:
+            game.phase = Phase.STEPPING
+            game.patience_until = time.monotonic() + self._patience_s
+            kept.lane.restore(kept.handle, game.episode_id)
+            self._drop_broken(index, kept.lane)
+        elif snapshot.seed is None:
+            game.retried = True
+            self._lose(index, "its remote is gone, and the episode was joined, so that its seed isn't known")
+        elif first is None or game.seed != snapshot.seed:
+            self._begin(index, snapshot.seed, join=False)
+            game.restoring = snapshot
+        else:
+            game.again = steps_of(snapshot.trail)
+            self._play_on(index, game, snapshot, first)
+
+    def _play_on(self, index: int, game: _Game, snapshot: Snapshot, arrived: Arrived) -> None:
+        """Play the next of the steps that are played again, if there is one."""
+        assert game.again is not None
+        self._heard_at = time.monotonic()
+        if game.again:
+            self._step(index, game, snapshot.elapsed - len(game.again) + 1, game.again.pop())
+        else:
+            self._arrive(index, game, snapshot, arrived)
+
+    def _played_again(self, index: int, game: _Game, snapshot: Snapshot, arrived: Arrived) -> None:
+        assert isinstance(arrived.message, StepReply)
+        if arrived.message.done:
+            game.retried = True
+            left = len(game.again or ())
+            self._lose(index, f"played again it ended {left} steps before the snapshot: the program isn't exact")
+        else:
+            self._play_on(index, game, snapshot, arrived)
+
+    def _arrive(self, index: int, game: _Game, snapshot: Snapshot, arrived: Arrived) -> None:
+        assert arrived.pixels is not None
+        if fingerprint(arrived.pixels) != snapshot.seen:
+            game.retried = True
+            self._lose(index, f"after {snapshot.elapsed} steps its picture is another: the program isn't exact")
+            return
+        game.phase, game.seed, game.trail = Phase.READY, snapshot.seed, snapshot.trail
+        game.restoring = game.again = None
+        self._encoders[index] = copy.deepcopy(snapshot.encoder)
+        then = snapshot.result
+        outcome = replace(then.outcome, reward=0.0, episode_id=game.episode_id)
+        self._answer(index, replace(then, screen=arrived.pixels, reward=0.0, outcome=outcome))
+
     def _outcome(self, game: _Game, info: Mapping[str, Any]) -> Outcome:
         return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info))
+
+
+def lockstep_of(core: Core) -> LockstepCore:
+    """Return a core that is in lockstep.
+
+    Raises:
+        ConfigurationError: it is in real time, where nothing comes again.
+    """
+    if not isinstance(core, LockstepCore):
+        raise ConfigurationError('in real time nothing can be repeated; make the environment with clock="lockstep"')
+    return core
+
+
+def alike(remotes: int | str | RemoteManager | None, n: int) -> int | str:
+    """Return what stands for ``n`` remotes that are started as ``remotes`` are, such as ``"local:2"``."""
+    kind = re.fullmatch(r"(\w+:)\d+", remotes) if isinstance(remotes, str) else None
+    return n if kind is None else f"{kind[1]}{n}"
+
+
+def _usable(snapshot: Snapshot, game: _Game) -> Kept | None:
+    """Return what the remote of a game keeps of a snapshot."""
+    return snapshot.kept if snapshot.kept is not None and snapshot.kept.lane is game.lane else None
 
 
 def make_core(

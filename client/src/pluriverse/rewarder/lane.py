@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from pluriverse_protocol import Headers, ProtocolError, encode, lane
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.messages import AgentStep, FirstFrame, ServerMessage, StepReply
+from pluriverse_protocol.limits import MAX_SNAPSHOTS
+from pluriverse_protocol.messages import (
+    AgentMessage,
+    AgentRestore,
+    AgentSnapshot,
+    AgentStep,
+    FirstFrame,
+    RestoreReply,
+    ServerMessage,
+    StepReply,
+)
 from pluriverse_protocol.strict_json import parse_object
 from websockets.client import ClientProtocol
 from websockets.exceptions import WebSocketException
@@ -61,6 +71,8 @@ class LaneConnection:
     def __init__(self, name: str, connection: socket.socket, protocol: ClientProtocol) -> None:
         self.name = name
         self.error: RemoteFailed | None = None
+        self.unwanted: list[int] = []
+        """Handles of snapshots that the remote may forget; told with the next snapshot."""
         self._socket = connection
         self._protocol = protocol
         self._message_ids = itertools.count(1)
@@ -101,11 +113,16 @@ class LaneConnection:
 
     def step(self, n: int, events: Sequence[Event], frames: int, episode_id: int) -> None:
         """Ask for a step; its answer is a ``StepReply``, or an ``ErrorReply``. A broken lane is an ``error``."""
-        if self.error is not None:
-            return
-        headers = Headers(next(self._message_ids), time.time(), episode_id)
-        self._protocol.send_text(encode(AgentStep(n, frames, tuple(events)), headers).encode())
-        self._flush()
+        self._send(AgentStep(n, frames, tuple(events)), episode_id)
+
+    def snapshot(self, episode_id: int) -> None:
+        """Ask the remote to keep this moment; its answer is a ``SnapshotReply``, or an ``ErrorReply``."""
+        drop, self.unwanted = self.unwanted[:MAX_SNAPSHOTS], self.unwanted[MAX_SNAPSHOTS:]
+        self._send(AgentSnapshot(tuple(drop)), episode_id)
+
+    def restore(self, handle: int, episode_id: int) -> None:
+        """Ask to go on from a snapshot; the answer is a ``RestoreReply``, or an ``ErrorReply``."""
+        self._send(AgentRestore(handle), episode_id)
 
     def take(self) -> list[Arrived]:
         """Return the messages that have come, without waiting; of a lane that has broken those before it did."""
@@ -149,6 +166,12 @@ class LaneConnection:
                 raise self._protocol.handshake_exc
         # What came right behind may be its end already.
         self._answer()
+
+    def _send(self, message: AgentMessage, episode_id: int) -> None:
+        if self.error is None:
+            headers = Headers(next(self._message_ids), time.time(), episode_id)
+            self._protocol.send_text(encode(message, headers).encode())
+            self._flush()
 
     def _receive(self) -> None:
         try:
@@ -196,7 +219,7 @@ class LaneConnection:
 def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     message, headers = envelope
     picture = None
-    if isinstance(message, FirstFrame | StepReply):
+    if isinstance(message, FirstFrame | StepReply | RestoreReply):
         picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
     return Arrived(message, headers.episode_id or 0, picture)
 

@@ -15,6 +15,8 @@ from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.messages import (
     Action,
     AgentMessage,
+    AgentRestore,
+    AgentSnapshot,
     AgentStep,
     Close,
     ErrorReply,
@@ -188,7 +190,7 @@ class Connection:
                 raise RequestError("not permitted: this connection is an observer's")
             case Reset() as reset:
                 return ResetReply(), self._reset(reset, envelope.headers)
-            case AgentStep():
+            case AgentStep() | AgentSnapshot() | AgentRestore():
                 raise RequestError(f"steps have a WebSocket of their own, at {lane.PATH}")
             case Action(action=events):
                 await self._hub.requests.act(events)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .block import BlockWindow, MetadataBlock
 from .connection import NoDisplay, XError
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge, KeyLatch
-from .lockstep import Seen, Steps
+from .lockstep import Kept, Seen, Steps
 from .outcome import Outcome
 from .pacer import Pacer
 from .program import Program, run_program, wait_for_input
@@ -26,6 +26,7 @@ __all__ = [
     "Band",
     "BlockWindow",
     "DaemonGone",
+    "Kept",
     "KeyEdge",
     "KeyLatch",
     "Keyboard",

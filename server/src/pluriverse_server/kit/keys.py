@@ -102,6 +102,12 @@ class KeyLatch:
         """The keysyms that are down at this moment."""
         return frozenset(self._held)
 
+    def copy(self) -> KeyLatch:
+        """Return another one in the same state."""
+        latch = KeyLatch(self._held)
+        latch._pressed |= self._pressed
+        return latch
+
     def apply(self, keysym: int, *, down: bool) -> None:
         """Note that a key went down or up."""
         if down:

@@ -13,10 +13,25 @@ from typing import Final
 from pluriverse_protocol import RemoteProtocolError, decode_from_agent, encode, lane
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
-from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
+from pluriverse_protocol.messages import (
+    AgentRestore,
+    AgentSnapshot,
+    AgentStep,
+    ErrorReply,
+    FirstFrame,
+    Headers,
+    RestoreReply,
+    SnapshotReply,
+    StepReply,
+)
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
+
+Asked = AgentStep | AgentSnapshot | AgentRestore
+"""What an agent may ask for on a lane."""
+
+Answer = FirstFrame | StepReply | SnapshotReply | RestoreReply | ErrorReply
 
 LANE_VARIABLE: Final = "PLURIVERSE_LANE"
 
@@ -54,8 +69,8 @@ class Lane:
         """Return the socket, for ``select``: readable when there are steps, or the agent has hung up."""
         return self._socket.fileno()
 
-    def receive(self) -> list[tuple[AgentStep, Headers]]:
-        """Return the steps that have arrived, without waiting; what isn't one is answered with an error."""
+    def receive(self) -> list[tuple[Asked, Headers]]:
+        """Return what has been asked for, without waiting; what can't be on a lane is answered with an error."""
         try:
             data = self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -66,7 +81,7 @@ class Lane:
             self.close()
             return []
         self._protocol.receive_data(data)
-        steps: list[tuple[AgentStep, Headers]] = []
+        steps: list[tuple[Asked, Headers]] = []
         for frame in self._protocol.events_received():
             if isinstance(frame, Frame) and frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
                 steps += self._steps(frame)
@@ -78,7 +93,7 @@ class Lane:
 
     def send(
         self,
-        message: FirstFrame | StepReply | ErrorReply,
+        message: Answer,
         episode_id: int,
         parent: MessageId | None = None,
         pixels: bytes | memoryview = b"",
@@ -97,7 +112,7 @@ class Lane:
         self.closed = True
         self._socket.close()
 
-    def _steps(self, frame: Frame) -> list[tuple[AgentStep, Headers]]:
+    def _steps(self, frame: Frame) -> list[tuple[Asked, Headers]]:
         if frame.opcode is not Opcode.TEXT or not frame.fin:
             self.send(ErrorReply("expected a whole message in a text frame"), 0)
             return []
@@ -106,8 +121,8 @@ class Lane:
         except RemoteProtocolError as error:
             self.send(ErrorReply(str(error)), 0, error.message_id)
             return []
-        if not isinstance(message, AgentStep):
-            self.send(ErrorReply("this connection takes v0.agent.step alone"), 0, headers.message_id)
+        if not isinstance(message, Asked):
+            self.send(ErrorReply("this connection takes steps, snapshots and restores alone"), 0, headers.message_id)
             return []
         if headers.episode_id is None:
             # It may be on its way while an episode ends, and would be the next one's.

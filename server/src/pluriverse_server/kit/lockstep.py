@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, StepReply
+from pluriverse_protocol.limits import MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS
+from pluriverse_protocol.messages import (
+    AgentRestore,
+    AgentSnapshot,
+    AgentStep,
+    ErrorReply,
+    FirstFrame,
+    Headers,
+    RestoreReply,
+    SnapshotReply,
+    StepReply,
+)
 
 from pluriverse_server.permitted import Permitted, pass_on
 
-from .lane import Lane, LaneDoor
+from .lane import Asked, Lane, LaneDoor
 from .outcome import Outcome
 
 if TYPE_CHECKING:
@@ -57,6 +68,31 @@ class Steps(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A moment of an episode: whatever ``Snapshots`` of it need, and how many bytes that takes."""
+
+    state: Any
+    size: int
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """What ``Steps`` have that can go back by themselves."""
+
+    def keep(self) -> Kept | None:
+        """Return the present moment; None if that can't be kept."""
+        ...
+
+    def go_back(self, kept: Kept) -> None:
+        """Be where the episode, or one before it, was then.
+
+        Raises:
+            ValueError: it is a moment of another environment.
+        """
+        ...
+
+
 class Lockstep:
     """The lane of a program, if an agent has one, and the episode that is played on it."""
 
@@ -67,6 +103,10 @@ class Lockstep:
         self._door: LaneDoor | None = LaneDoor.from_environment()
         self._lane: Lane | None = None
         self._steps: Steps | None = None
+        # The snapshots of the agent on the lane.
+        self._kept: dict[int, Kept] = {}
+        self._kept_bytes = 0
+        self._next_handle = 0
 
     @property
     def waits_on(self) -> list[LaneDoor | Lane]:
@@ -81,10 +121,11 @@ class Lockstep:
     def attend(self, readable: Sequence[object]) -> None:
         """Do what has come on what was readable."""
         if self._lane is not None and self._lane in readable:
-            for step, headers in self._lane.receive():
-                self._play(self._lane, step, headers)
+            for asked, headers in self._lane.receive():
+                self._do(self._lane, asked, headers)
             if self._lane.closed:
                 self._lane = None
+                self._drop(tuple(self._kept))
         if self._door is not None and self._door in readable:
             try:
                 lane = self._door.accept()
@@ -95,6 +136,7 @@ class Lockstep:
             if self._lane is not None:
                 self._lane.close()
             self._lane = lane
+            self._drop(tuple(self._kept))
             self._show_first()
 
     def _show_first(self) -> None:
@@ -104,12 +146,56 @@ class Lockstep:
         message = FirstFrame(_shape(seen), seen.text, seen.observation, dict(seen.info))
         self._lane.send(message, self._steps.episode, pixels=_bytes(seen))
 
-    def _play(self, lane: Lane, step: AgentStep, headers: Headers) -> None:
+    def _do(self, lane: Lane, asked: Asked, headers: Headers) -> None:
         steps = self._steps
         wrong = _fault(steps, headers)
         if steps is None or wrong:
             lane.send(ErrorReply(wrong), headers.episode_id or 0, headers.message_id)
             return
+        match asked:
+            case AgentStep():
+                self._play(lane, steps, asked, headers)
+            case AgentSnapshot(drop=handles):
+                self._drop(handles)
+                lane.send(self._keep(steps), steps.episode, headers.message_id)
+            case AgentRestore(handle=handle):
+                self._go_back(lane, steps, handle, headers)
+
+    def _keep(self, steps: Steps) -> SnapshotReply | ErrorReply:
+        kept = steps.keep() if isinstance(steps, Snapshots) else None
+        if kept is None:
+            return SnapshotReply()
+        if len(self._kept) >= MAX_SNAPSHOTS or self._kept_bytes + kept.size > MAX_SNAPSHOT_BYTES:
+            return ErrorReply(
+                f"{len(self._kept)} snapshots of {self._kept_bytes} bytes are kept, and at most {MAX_SNAPSHOTS} of "
+                f"{MAX_SNAPSHOT_BYTES} bytes can be; drop some"
+            )
+        handle, self._next_handle = self._next_handle, self._next_handle + 1
+        self._kept[handle] = kept
+        self._kept_bytes += kept.size
+        return SnapshotReply(handle)
+
+    def _drop(self, handles: Sequence[int]) -> None:
+        for handle in handles:
+            kept = self._kept.pop(handle, None)
+            if kept is not None:
+                self._kept_bytes -= kept.size
+
+    def _go_back(self, lane: Lane, steps: Steps, handle: int, headers: Headers) -> None:
+        kept = self._kept.get(handle)
+        if kept is None or not isinstance(steps, Snapshots):
+            lane.send(ErrorReply(f"there is no snapshot {handle}"), steps.episode, headers.message_id)
+            return
+        try:
+            steps.go_back(kept)
+        except ValueError as error:
+            lane.send(ErrorReply(str(error)), steps.episode, headers.message_id)
+            return
+        seen = steps.see()
+        reply = RestoreReply(_shape(seen), seen.text, seen.observation, dict(seen.info))
+        lane.send(reply, steps.episode, headers.message_id, _bytes(seen))
+
+    def _play(self, lane: Lane, steps: Steps, step: AgentStep, headers: Headers) -> None:
         outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)
         seen = steps.see()
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)

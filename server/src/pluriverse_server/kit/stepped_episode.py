@@ -15,7 +15,7 @@ from pluriverse_server.permitted import Permitted, permitted_by
 
 from .keys import KeyLatch
 from .lane import REPORT_S
-from .lockstep import Seen
+from .lockstep import Kept, Seen
 from .outcome import Outcome
 from .reporter import Reporter
 
@@ -45,7 +45,9 @@ class SteppedEpisode(ABC):
         self._limit = None if request.time_limit_s is None else round(request.time_limit_s * request.fps)
         self._reporter = reporter
         self._latch = KeyLatch()
+        # Those the daemon counts, and those that count towards the limit.
         self._frames = 0
+        self._played = 0
         self._not_before = 0.0
         self._reported_at = 0.0
         # What the daemon knows of ``info``.
@@ -67,6 +69,26 @@ class SteppedEpisode(ABC):
         """Return the texts and observations of now, for observers."""
         return []
 
+    def save(self) -> Kept | None:
+        """Return what ``load`` needs to go back to this frame; None if that can't be had."""
+        return None
+
+    def load(self, kept: Kept) -> None:
+        """Go back to a frame; ``ValueError`` if it is another environment's."""
+        raise NotImplementedError
+
+    def keep(self) -> Kept | None:
+        """See ``lockstep.Snapshots``."""
+        saved = self.save()
+        return None if saved is None else Kept((saved, self._latch.copy(), self._played), saved.size)
+
+    def go_back(self, kept: Kept) -> None:
+        """See ``lockstep.Snapshots``. The daemon goes on counting frames and rewards."""
+        saved, latch, played = kept.state
+        self.load(saved)
+        self._latch, self._played = latch.copy(), played
+        self.next_due = self._not_before
+
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
         """Apply events, and go on by so many frames, or until the episode is over; report what the daemon must know."""
         if self._told is None:
@@ -84,7 +106,8 @@ class SteppedEpisode(ABC):
             if self.turn_keys is None:
                 outcomes.append(self._step(self._latch.take()))
             self._frames += 1
-            if not self.over and self._limit is not None and self._frames >= self._limit:
+            self._played += 1
+            if not self.over and self._limit is not None and self._played >= self._limit:
                 self.over = True
                 outcomes.append(Outcome(0.0, truncated=True, reason=TIME_LIMIT))
         last = outcomes[-1] if outcomes else Outcome(0.0)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import Headers, reports
-from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, StepReply
+from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, SnapshotReply, StepReply
 
 from pluriverse_server.episode import TIME_LIMIT, Begin
 from pluriverse_server.kit.lane import REPORT_S, Lane
@@ -168,8 +168,12 @@ class PageLane:
             await asyncio.to_thread(lane.send, message, episode.number, None, pixels)
 
     def _receive(self, lane: Lane) -> None:
-        for step in lane.receive():
-            self._steps.put_nowait(step)
+        for asked, headers in lane.receive():
+            if isinstance(asked, AgentStep):
+                self._steps.put_nowait((asked, headers))
+            else:
+                # Its agent plays again instead.
+                lane.send(SnapshotReply(), headers.episode_id or 0, headers.message_id)
         if lane.closed:
             self._stop_reading()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -10,14 +11,19 @@ from gymnasium.envs.registration import EnvSpec
 from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
+from pluriverse.adapters.lockstep import alike, lockstep_of
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
+from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
 
 from .atari import Ale, frameskip_of, is_atari
 from .gym_spaces import action_space, observation_space
 from .shared import RENDER_MODES, Renderer, drawn_seed, open_core, spec_of
+
+if TYPE_CHECKING:
+    from .vector import PluriverseVectorEnv
 
 RESET_OPTIONS: Final = {"join"}
 
@@ -65,6 +71,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             measured = False if options.get("clock") == "lockstep" else "full"
         self._measured: Measured = check_measured(measured)
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
+        self._made_of = env_id, remotes, options
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
         try:
             self._renderer = Renderer(self.core, render_mode)
@@ -131,6 +138,61 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         result = self.core.result(0)
         return observation, result.reward, result.terminated, result.truncated, info
 
+    def replay(self, actions: Iterable[Any], seed: int) -> Iterator[tuple[Any, float, bool, bool, dict[str, Any]]]:
+        """Play an episode again from its start: yield what ``step`` returned, for the reset and for each action.
+
+        Raises:
+            ConfigurationError: it is in real time, or the remote isn't exact.
+        """
+        for result in lockstep_of(self.core).replay(0, actions, seed):
+            self._renderer.show()
+            observation, info = self._observed()
+            yield observation, result.reward, result.terminated, result.truncated, info
+
+    def snapshot(self) -> Snapshot:
+        """Return the present moment, for ``restore``; for a wrapper's own counts and frames it does nothing.
+
+        Raises:
+            ConfigurationError: it is in real time, or the remote isn't exact.
+            ResetNeeded: there is no episode.
+            Misuse: see ``LockstepCore.snapshot``.
+        """
+        return lockstep_of(self.core).snapshot(0)
+
+    def restore(self, snapshot: Snapshot) -> tuple[Any, dict[str, Any]]:
+        """Go back to a snapshot, and return ``(observation, info)`` of then; the episode may be over.
+
+        Raises:
+            ConfigurationError: it is in real time, or the snapshot is of another environment.
+            RemoteFailed: it came to something else.
+        """
+        lockstep_of(self.core).restore_all([snapshot])
+        self._renderer.show()
+        return self._observed()
+
+    def fork(self, n: int, remotes: int | str | RemoteManager | None = None) -> PluriverseVectorEnv:
+        """Return a vector of ``n`` environments, made as this one, that are all where this one is.
+
+        ``remotes``: as many; None: as this one's. They play the episode again until then.
+
+        Raises:
+            ConfigurationError: it is in real time, or as ``__init__``.
+            RemoteUnavailable: as ``__init__``.
+            RemoteFailed: one came to something else.
+        """
+        from .vector import PluriverseVectorEnv
+
+        snapshot = self.snapshot()
+        env_id, mine, options = self._made_of
+        remotes = alike(mine, n) if remotes is None else remotes
+        forked = PluriverseVectorEnv(env_id, num_envs=n, remotes=remotes, measured=self._measured, **options)
+        try:
+            forked.restore([snapshot] * n)
+        except BaseException:
+            forked.close()
+            raise
+        return forked
+
     def render(self) -> Pixels | None:  # pyright: ignore[reportIncompatibleMethodOverride] - one mode at a time
         """Return the last picture, uint8 (height, width, 3), in the mode ``rgb_array``; ``human`` shows by itself.
 
@@ -158,5 +220,8 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     def _receive(self) -> tuple[Any, dict[str, Any]]:
         self.core.receive(1)
         self._renderer.show()
+        return self._observed()
+
+    def _observed(self) -> tuple[Any, dict[str, Any]]:
         result = self.core.result(0)
         return self._observations.make(result, copy=True), info_of(result, self._measured)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import gymnasium
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
+from pluriverse.adapters.lockstep import lockstep_of
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.env.base import seed_each
 from pluriverse.errors import ActionError, Misuse
 from pluriverse.remotes import RemoteManager
@@ -188,6 +190,39 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             np.array([result.truncated for result in results], np.bool_),
             infos,
         )
+
+    def replay(
+        self, actions: Iterable[Any], seed: int | Sequence[int]
+    ) -> Iterator[tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]]:
+        """Play again from a seeded reset: yield what ``step`` returned, for the reset and for each of ``actions``.
+
+        Raises:
+            ConfigurationError: it is in real time, or a remote isn't exact.
+        """
+        lockstep_of(self.core).require_exact("played again")
+        observations, infos = self.reset(seed=seed)
+        rewards, no = np.zeros(self.num_envs, np.float64), np.zeros(self.num_envs, np.bool_)
+        yield observations, rewards, no, no.copy(), infos
+        for each in actions:
+            yield self.step(each)
+
+    def snapshot(self) -> list[Snapshot]:
+        """Return the present moment of each environment; see ``PluriverseEnv.snapshot``."""
+        core = lockstep_of(self.core)
+        return [core.snapshot(index) for index in range(self.num_envs)]
+
+    def restore(self, snapshots: Sequence[Snapshot]) -> tuple[Any, dict[str, Any]]:
+        """Take each environment to a snapshot, its own or another's; return the ``(observations, infos)`` of then.
+
+        Raises:
+            Misuse: there aren't ``num_envs`` of them.
+            ConfigurationError: it is in real time, or a snapshot is of another environment.
+            RemoteFailed: one came to something else.
+        """
+        if len(snapshots) != self.num_envs:
+            raise Misuse(f"{len(snapshots)} snapshots for {self.num_envs} environments; expected one for each")
+        lockstep_of(self.core).restore_all(snapshots)
+        return self._observed(), self._infos(range(self.num_envs))
 
     def render(self) -> tuple[Pixels, ...] | None:
         """Return the last pictures, in the mode ``rgb_array``; ``human`` shows the first environment by itself.

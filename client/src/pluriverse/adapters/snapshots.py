@@ -1,0 +1,75 @@
+"""Moments of episodes in lockstep, to which they can go back: by what the remote keeps of them, or played again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pluriverse_protocol.events import Event
+
+from pluriverse.rewarder.lane import LaneConnection
+from pluriverse.rfb.picture import Pixels
+
+from .actions import ActionEncoder
+from .player import StepResult
+
+Trail: TypeAlias = "tuple[Trail, Sequence[Event]] | None"
+"""The events of an episode's steps, the last one outside, so that snapshots share what they have in common."""
+
+
+class Kept:
+    """A snapshot that a remote keeps for as long as this lives, and the lane does."""
+
+    __slots__ = ("handle", "lane")
+
+    def __init__(self, lane: LaneConnection, handle: int) -> None:
+        self.lane = lane
+        self.handle = handle
+
+    def __del__(self) -> None:
+        self.lane.unwanted.append(self.handle)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """A moment of an episode. It outlives its remote: without it, the episode is played again on another one."""
+
+    env_id: str
+    frame_skip: int
+    seed: int | None
+    """None: the episode was joined, so that it can't be played again."""
+    trail: Trail
+    result: StepResult
+    """The answer of then, without its picture."""
+    seen: bytes
+    """The fingerprint of the picture."""
+    encoder: ActionEncoder
+    """What the agent held."""
+    kept: Kept | None
+    """What the remote has of it."""
+
+    @property
+    def elapsed(self) -> int:
+        """The number of the episode's steps until then."""
+        return self.result.elapsed
+
+    @property
+    def native(self) -> bool:
+        """Whether the remote keeps it; otherwise going back takes as long as those steps."""
+        return self.kept is not None and self.kept.lane.error is None
+
+
+def steps_of(trail: Trail) -> list[Sequence[Event]]:
+    """Return the events of all steps, the first one last."""
+    steps: list[Sequence[Event]] = []
+    while trail is not None:
+        trail, events = trail
+        steps.append(events)
+    return steps
+
+
+def fingerprint(pixels: Pixels) -> bytes:
+    """Return a few bytes that differ between two pictures that differ."""
+    return hashlib.blake2b(pixels.data, digest_size=4).digest()

@@ -1,0 +1,184 @@
+"""Going back in lockstep, over real remotes: by what they keep, and by playing again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.lockstep import LockstepCore, lockstep_of
+from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.snapshots import fingerprint
+from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
+from support.remotes import kill_remote
+
+PONG = "gym-core.PongDeterministic-v3"
+STICKY = "gym-core.MontezumaRevenge-v0"
+POLE = "gym-core.CartPole-v0"
+LANDER = "gym-core.LunarLander-v3"
+MAZE = "gym-core.MiniGrid-DoorKey-5x5-v0"
+
+RIGHT = 0xFF53
+
+Seen = tuple[bytes, float, Any, bool, int]
+
+
+def begin(core: LockstepCore, index: int = 0, seed: int | None = 3) -> StepResult:
+    core.reset(index, seed)
+    assert core.receive(1) == [index]
+    return core.result(index)
+
+
+def played(core: LockstepCore, actions: Sequence[Any], index: int = 0) -> list[Seen]:
+    """All that an agent sees of some steps, or of those until the episode's end."""
+    seen: list[Seen] = []
+    for action in actions:
+        core.send({index: action})
+        assert core.receive(1) == [index]
+        seen.append(seen_of(core, index))
+        if core.phase(index) is Phase.ENDED:
+            break
+    return seen
+
+
+def seen_of(core: LockstepCore, index: int = 0) -> Seen:
+    result = core.result(index)
+    assert not result.lost, result.outcome.error
+    said = [result.text, result.state, result.lives]
+    return fingerprint(result.screen), result.reward, said, result.terminated, result.elapsed
+
+
+def went_back(core: LockstepCore, snapshot: Any, index: int = 0) -> StepResult:
+    core.restore(index, snapshot)
+    assert core.receive(1) == [index]
+    return core.result(index)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "native"),
+    [(PONG, True), (STICKY, False), (POLE, True), (MAZE, True), (LANDER, False)],
+)
+def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) -> None:
+    chance = random.Random(env_id)
+    with LockstepCore(env_id, "local:1", frame_skip=2) as core:
+        n = core.actions.n
+        for k, m in ((0, 5), (3, 9)):
+            begin(core)
+            played(core, [chance.randrange(n) for _ in range(k)])
+            actions = [chance.randrange(n) for _ in range(m)]
+            moment = core.snapshot(0)
+            assert moment.native is native
+            then = seen_of(core)
+            first = played(core, actions)
+            # From elsewhere, and a second time.
+            for _ in range(2):
+                back = went_back(core, moment)
+                assert (fingerprint(back.screen), back.elapsed, back.reward) == (then[0], then[4], 0.0)
+                assert played(core, actions) == first
+        assert len({seen[0] for seen in first}) > 1
+
+
+@pytest.fixture(scope="module")
+def pong() -> Generator[LockstepCore]:
+    with LockstepCore(PONG, "local:2") as core:
+        yield core
+
+
+def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_then() -> None:
+    with LockstepCore("gym-core.BreakoutDeterministic-v3", "local:1", actions="keys", max_episode_steps=12) as core:
+        none, right = [0] * len(core.actions.keys), [0] * len(core.actions.keys)
+        right[core.actions.keys.index(RIGHT)] = 1
+        begin(core)
+        played(core, [right, right])
+        moment = core.snapshot(0)
+        first = played(core, [right] * 20)
+        assert (len(first), core.result(0).truncated) == (10, True)
+        went_back(core, moment)
+        assert played(core, [right] * 20) == first
+        # An agent that let the key go meanwhile holds it again.
+        went_back(core, moment)
+        played(core, [none] * 3)
+        went_back(core, moment)
+        assert played(core, [right] * 20) == first
+
+
+def test_replay_of_an_episode_gives_its_frames_again(pong: LockstepCore) -> None:
+    first = begin(pong)
+    expected = [fingerprint(first.screen)] + [seen[0] for seen in played(pong, [2, 3, 4, 1] * 5)]
+    assert [fingerprint(result.screen) for result in pong.replay(0, [2, 3, 4, 1] * 5, 3)] == expected
+
+
+def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
+    with LockstepCore(POLE, "local:1") as core:
+        begin(core, seed=None)
+        played(core, [0] * 3)
+        moment = core.snapshot(0)
+        first = played(core, [0] * 100)
+        assert core.result(0).terminated
+        for _ in range(2):
+            assert went_back(core, moment).elapsed == 3
+            assert played(core, [0] * 100) == first
+        begin(core)
+        assert went_back(core, moment).elapsed == 3
+
+
+def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(pong: LockstepCore) -> None:
+    begin(pong, seed=None)
+    played(pong, [2] * 10)
+    moment = pong.snapshot(0)
+    first = played(pong, [3] * 10)
+    kill_remote(pong.env.addresses[0])
+    while not played_or_lost(pong):
+        pass
+    went_back(pong, moment)
+    assert played(pong, [3] * 10) == first
+    assert not moment.native
+
+
+def played_or_lost(core: LockstepCore) -> bool:
+    core.send({0: 1})
+    core.receive(1)
+    return core.result(0).lost
+
+
+def test_another_environment_of_the_core_and_a_fork_go_where_one_was(pong: LockstepCore) -> None:
+    begin(pong)
+    played(pong, [2, 5, 3] * 5)
+    moment = pong.snapshot(0)
+    first = played(pong, [4, 1] * 5)
+    went_back(pong, moment, 1)
+    assert played(pong, [4, 1] * 5, 1) == first
+    with pong.fork(moment, 1) as fork:
+        assert fork.n == 1
+        assert seen_of(fork)[4] == 15
+        assert played(fork, [4, 1] * 5) == first
+
+
+def test_wrong_use_says_the_rule(pong: LockstepCore) -> None:
+    begin(pong)
+    moment = pong.snapshot(0)
+    pong.send({0: 1})
+    with pytest.raises(Misuse, match="has not answered"):
+        pong.snapshot(0)
+    with pytest.raises(Misuse, match="has yet to answer"):
+        pong.restore(0, moment)
+    pong.receive(1)
+    with pytest.raises(ConfigurationError, match=r"the snapshot is of .*Pong.* frame_skip=2, and this is"):
+        pong.restore(0, replace(moment, frame_skip=2))
+    with pytest.raises(ConfigurationError, match="in real time nothing can be repeated"):
+        lockstep_of(Core.__new__(Core))
+
+
+def test_a_program_that_comes_to_something_else_is_said(pong: LockstepCore) -> None:
+    begin(pong)
+    played(pong, [2] * 5)
+    moment = replace(pong.snapshot(0), trail=None, kept=None)
+    result = went_back(pong, moment)
+    assert (result.lost, result.truncated) == (True, True)
+    assert "after 5 steps its picture is another" in result.info["error"]
+    with pytest.raises(ResetNeeded):
+        pong.snapshot(0)
+    begin(pong)
