@@ -26,7 +26,7 @@ def pack(text: str, pixels: bytes | memoryview = b"") -> bytes:
     return b"".join((_LENGTH.pack(len(data)), data, pixels))
 
 
-def unpack(data: bytes) -> tuple[Envelope[ServerMessage], memoryview]:
+def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryview]:
     """Return the message and the pixels of a binary message.
 
     Raises:
@@ -40,7 +40,7 @@ def unpack(data: bytes) -> tuple[Envelope[ServerMessage], memoryview]:
     start = _LENGTH.size + length
     if start > len(data):
         raise MalformedEnvelope(f"a text of {length} bytes in a binary message of {len(data)}")
-    envelope = decode_from_server(data[_LENGTH.size : start])
+    envelope = decode_from_server(bytes(data[_LENGTH.size : start]))
     pixels = memoryview(data)[start:]
     message = envelope.message
     expected = prod(message.frame) if isinstance(message, FirstFrame | StepReply | RestoreReply) else 0

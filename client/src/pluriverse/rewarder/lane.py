@@ -50,7 +50,15 @@ _SEND_TIMEOUT: Final = struct.pack("ll", int(SEND_S), 0)
 # Screens of RFB have at most this many bytes in three channels, with room for what is said beside.
 MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
 
-READ_BYTES: Final = 256 * 1024
+# A frame of RFC 6455, section 5.2: what a binary message's only one begins with, the least bytes that each has, and the
+# most that come before what it holds.
+_WHOLE_BINARY: Final = 0x82
+_LEAST: Final = 2
+_LONGEST_HEAD: Final = 10
+
+# By what stands for its length, how many bytes that follows in.
+_SIZE_BYTES: Final = {126: 2, 127: 8}
+_SIZE_BITS: Final = 0x7F
 
 _QUIET: Final = logging.getLogger("pluriverse.lane")
 _QUIET.setLevel(logging.WARNING)
@@ -77,6 +85,9 @@ class LaneConnection:
         self._protocol = protocol
         self._message_ids = itertools.count(1)
         self._arrived: list[Arrived] = []
+        # The frame that comes, and how much of it is there and wanted. Past the protocol, which would copy the pixels.
+        self._frame = memoryview(bytearray(_LONGEST_HEAD))
+        self._filled, self._wanted = 0, _LEAST
 
     @classmethod
     def open(cls, credentials: Credentials) -> LaneConnection:
@@ -150,7 +161,8 @@ class LaneConnection:
         deadline = time.monotonic() + CONNECT_S
         while self._protocol.state is State.CONNECTING:
             self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
-            data = self._socket.recv(READ_BYTES)
+            # No more than belongs to it: what follows are frames.
+            data = self._socket.recv(1)
             if data:
                 self._protocol.receive_data(data)
             else:
@@ -160,12 +172,8 @@ class LaneConnection:
                     raise RemoteUnavailable(
                         f"the remote at {self.name} takes no steps: {printable(_reason(event))}"
                     ) from self._protocol.handshake_exc
-                if isinstance(event, Frame):
-                    self._note(event)
             if self._protocol.handshake_exc is not None:
                 raise self._protocol.handshake_exc
-        # What came right behind may be its end already.
-        self._answer()
 
     def _send(self, message: AgentMessage, episode_id: int) -> None:
         if self.error is None:
@@ -174,20 +182,43 @@ class LaneConnection:
             self._flush()
 
     def _receive(self) -> None:
-        try:
-            data = self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)
-        except BlockingIOError:
+        while self.error is None and not self._arrived:
+            try:
+                got = self._socket.recv_into(self._frame[self._filled : self._wanted], 0, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                self.fail(printable(str(error)))
+                return
+            if not got:
+                self.fail("it hung up")
+                return
+            self._filled += got
+            if self._filled == self._wanted:
+                self._go_on()
+
+    def _go_on(self) -> None:
+        """All of a frame that was wanted is there: want the rest of it, or note it and want the next."""
+        head, size = _measured(self._frame[: self._filled])
+        if self._filled < head + size:
+            self._wanted = head + size
+            if self._wanted > MAX_REPLY_BYTES:
+                self.fail(f"a message of {size} bytes, at most {MAX_REPLY_BYTES} are taken")
+            elif self._wanted > len(self._frame):
+                # Its own, since the picture in it goes to the agent.
+                grown = np.empty(self._wanted, np.uint8).data
+                grown[: self._filled] = self._frame[: self._filled]
+                self._frame = grown
             return
-        except OSError as error:
-            self.fail(printable(str(error)))
+        frame = self._frame[: self._filled]
+        self._frame, self._filled, self._wanted = memoryview(bytearray(_LONGEST_HEAD)), 0, _LEAST
+        if frame[0] == _WHOLE_BINARY:
+            self._note(frame[head:])
             return
-        if not data:
-            self.fail("it hung up")
-            return
-        self._protocol.receive_data(data)
+        self._protocol.receive_data(bytes(frame))
         for event in self._protocol.events_received():
-            if isinstance(event, Frame):
-                self._note(event)
+            if isinstance(event, Frame) and event.opcode not in (Opcode.CLOSE, Opcode.PING, Opcode.PONG):
+                self._note(bytes(event.data))
         self._answer()
 
     def _answer(self) -> None:
@@ -197,11 +228,9 @@ class LaneConnection:
             said = self._protocol.parser_exc or self._protocol.close_rcvd
             self.fail(f"it hung up: {printable(str(said))}")
 
-    def _note(self, frame: Frame) -> None:
-        if frame.opcode is Opcode.CLOSE or frame.opcode is Opcode.PING or frame.opcode is Opcode.PONG:
-            return
+    def _note(self, data: bytes | memoryview) -> None:
         try:
-            envelope, pixels = lane.unpack(bytes(frame.data))
+            envelope, pixels = lane.unpack(data)
         except ProtocolError as error:
             self.fail(f"it broke the protocol: {printable(str(error))}")
             return
@@ -214,6 +243,15 @@ class LaneConnection:
                     self._socket.sendall(data)
         except OSError as error:
             self.fail(printable(str(error)))
+
+
+def _measured(frame: memoryview) -> tuple[int, int]:
+    """Return how long a frame's head is, and once that is there how many bytes follow; 0 before."""
+    size = frame[1] & _SIZE_BITS
+    head = _LEAST + _SIZE_BYTES.get(size, 0)
+    if head > _LEAST:
+        size = int.from_bytes(frame[_LEAST:head], "big") if len(frame) >= head else 0
+    return head, size
 
 
 def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
