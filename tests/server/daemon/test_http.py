@@ -15,7 +15,6 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
-from pluriverse_server.daemon import hub
 from pluriverse_server.daemon.door import MAX_PENDING, Door
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.process import StartError
@@ -187,10 +186,7 @@ async def test_agent_that_goes_takes_its_lane_along(tmp_path: Path, token: str |
         assert await lane.hear_end() is None
 
 
-async def test_lane_stays_with_an_agent_whose_line_broke_as_long_as_its_seat(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hub, "PATROL_S", 0.02)
+async def test_lane_stays_with_an_agent_whose_line_broke_as_long_as_its_seat(tmp_path: Path) -> None:
     async with serving(tmp_path, toy_options=TAKES_LANES) as served, contextlib.AsyncExitStack() as stack:
         agent = await stack.enter_async_context(served.agent(token="mine"))
         await begin_lockstep(agent, await served.running())

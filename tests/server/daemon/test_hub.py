@@ -67,6 +67,7 @@ async def test_silent_agent_is_hung_up_on_after_the_idle_time_limit(tmp_path: Pa
 
 async def test_agent_that_steps_in_lockstep_is_not_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATROL_S", 0.05)
+    monkeypatch.setattr(module, "SELDOM_PATROL_S", 0.05)
     clocks = {"clock": '["realtime", "lockstep"]'}
     async with serving(tmp_path, toy_options=clocks, idle_timeout_s=0.6) as served, served.agent() as agent:
         process = await served.running()

@@ -73,6 +73,23 @@ async def test_stopped_vnc_server_is_found_and_replaced_alone(screen: Screen) ->
     await see(screen)
 
 
+@pytest.mark.parametrize("backend", ["xvfb"])
+async def test_servers_of_a_screen_at_rest_are_asked_seldom_and_at_once_when_it_no_longer_is(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "ASK_EVERY_S", 0.05)
+    waiting = asyncio.create_task(screen.wait_for_exit())
+    await eventually(lambda: screen.answers)
+    screen.rest(resting=True)
+    await asyncio.sleep(0.5)
+    with stopped(screen, VNC_SERVER):
+        await asyncio.sleep(pulse.ANSWER_S + 0.5)
+        assert screen.answers
+        screen.rest(resting=False)
+        await eventually(lambda: not screen.answers)
+    waiting.cancel()
+
+
 async def test_server_that_was_stopped_for_a_moment_is_left_alone(screen: Screen) -> None:
     waiting = asyncio.create_task(screen.wait_for_exit())
     await eventually(lambda: screen.answers)

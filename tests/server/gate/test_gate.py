@@ -147,3 +147,11 @@ async def test_port_that_is_taken_is_named(options: ScreenOptions) -> None:
         with pytest.raises(StartError, match=f"the VNC port 127.0.0.1:{port} is taken by .*; choose another with"):
             await one.listen("127.0.0.1", port, options.runtime_dir / "viewer.sock")
         assert not one.listens
+
+
+async def test_clients_that_come_and_go_are_told(guarded: Screen) -> None:
+    counts: list[int] = []
+    guarded.gate.on_clients = lambda: counts.append(len(guarded.gate.clients))
+    client = await enter(guarded)
+    client.close()
+    await eventually(lambda: counts == [1, 0])

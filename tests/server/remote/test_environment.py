@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import resource
@@ -24,6 +25,7 @@ from pluriverse_protocol.reports import (
     Reward,
     Stop,
     Text,
+    Watched,
 )
 from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_server.episode import Output, Send
@@ -524,6 +526,32 @@ async def test_program_is_told_what_its_agent_may_press_in_lockstep(tmp_path: Pa
             assert (spaces and spaces.keyboard) == keys
 
 
+async def test_program_in_lockstep_is_told_who_watches_as_that_changes(tmp_path: Path) -> None:
+    watched = True
+    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
+        served.service.is_watched = lambda: watched
+        process = await served.running()
+        # In real time it draws anyway.
+        served.service.watchers_changed()
+        await agent.reset("toy.First-v0", clock="lockstep")
+        await process.begin()
+        assert await process.request() == Watched(True)
+        assert not served.service.is_at_rest
+        watched = False
+        for _ in range(3):
+            served.service.watchers_changed()
+        assert await process.request() == Watched(False)
+        assert served.service.is_at_rest
+        # Who has gone again before it was told.
+        watched = True
+        served.service.watchers_changed()
+        watched = False
+        await agent.reset("toy.First-v0", leaving=str(served.episode_id))
+        assert isinstance(await process.request(), Reset)
+        process.report(Ready(served.episode_id))
+        await eventually(lambda: not served.service.is_at_rest)
+
+
 async def test_an_episode_under_way_is_not_joined_by_who_asks_for_another_clock(tmp_path: Path) -> None:
     async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
         await served.toy.process()
@@ -534,18 +562,20 @@ async def test_an_episode_under_way_is_not_joined_by_who_asks_for_another_clock(
         assert episodes == ["1", "2", "2", "3", "3"]
 
 
-async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep(tmp_path: Path) -> None:
+async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep_nor_says_that_nothing_was_earned(
+    tmp_path: Path,
+) -> None:
     async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
         process = await served.running()
         await agent.reset("toy.Short-v0", clock="lockstep")
         asked = await process.begin()
         assert asked.time_limit_s == 0.3
         await agent.hear_method("v0.env.describe", env_state="running", env_id="toy.Short-v0")
-        # Three heartbeats, one a second.
-        for _ in range(3):
-            body = (await agent.hear_method("v0.env.reward"))["body"]
-            assert body["done"] is False
+        await asyncio.sleep(1.2)
+        await agent.assert_alive()
         assert served.episode_id == asked.episode
+        last = [each["method"] for each in agent.heard if each["headers"].get("episode_id") == str(asked.episode)][-1]
+        assert last == "v0.env.describe"
         await agent.reset("toy.Short-v0")
         assert (await process.begin()).time_limit_s is None
         last = await agent.hear_method("v0.env.reward", done=True)

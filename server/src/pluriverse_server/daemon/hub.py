@@ -26,6 +26,9 @@ MAX_CONNECTIONS: Final = 64
 # How often connections are pinged and their time limits checked.
 PATROL_S: Final = 1.0
 
+# The same in lockstep, where an agent may think for minutes, and all the rest stands still.
+SELDOM_PATROL_S: Final = 5.0
+
 ANOTHER_AGENT: Final = (
     "another agent is connected; a remote has one agent at a time "
     "(connect with the header openai-observer: true to watch)"
@@ -81,6 +84,7 @@ class Hub:
         self.session_timeout_s = session_timeout_s
         self.connections: set[Member] = set()
         self.agent: Member | None = None
+        self.in_lockstep = False
         # The agent's, if it has a token. With no agent it is one that may come back, until the loop's time given here.
         self._seat: Seat | None = None
         self._seat_kept_until = 0.0
@@ -217,7 +221,7 @@ class Hub:
 
     async def _patrol(self) -> None:
         while True:
-            await asyncio.sleep(PATROL_S)
+            await asyncio.sleep(SELDOM_PATROL_S if self.in_lockstep else PATROL_S)
             now = asyncio.get_running_loop().time()
             for connection in list(self.connections):
                 connection.check(now)

@@ -24,6 +24,9 @@ from .xserver import SOCKETS
 ASK_EVERY_S: Final = 2.0
 ANSWER_S: Final = 1.5
 
+# While nothing moves on the screen and nobody looks at it: where a program stands still, its remote does, too.
+ASK_SELDOM_S: Final = 30.0
+
 # A whole machine may have been suspended in the middle of one question, but hardly in two that follow each other.
 MISSES: Final = 2
 

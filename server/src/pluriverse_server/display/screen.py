@@ -90,6 +90,9 @@ class Screen(ABC):
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
         self._changing = asyncio.Lock()
+        # Whether something moves on it, or somebody looks at it.
+        self._lively = asyncio.Event()
+        self._lively.set()
         self.answers = False
         """Whether the VNC server answered when it was last asked."""
 
@@ -128,6 +131,13 @@ class Screen(ABC):
         """Stop everything and remove its files. May be called at any time, repeatedly."""
         async with self._changing:
             await self._stop()
+
+    def rest(self, *, resting: bool) -> None:
+        """Say that nothing moves on the screen and nobody looks at it, so that its servers are asked seldom; or not."""
+        if resting:
+            self._lively.clear()
+        else:
+            self._lively.set()
 
     async def wait_for_exit(self) -> ServerExit:
         """Return when one of the servers has ended, or was killed since it answered no more.
@@ -196,7 +206,7 @@ class Screen(ABC):
             self.answers = vnc_answers.result()
             if self.answers:
                 misses = 0
-                await asyncio.sleep(pulse.ASK_EVERY_S)
+                await self._pause()
                 continue
             misses += 1
             before_s, spent_s = spent_s, {name: _cpu_seconds(pid) for name, pid in self.pids.items()}
@@ -205,6 +215,15 @@ class Screen(ABC):
                 is_idle = spent_s[suspect] == before_s[suspect]
                 if misses >= (pulse.MISSES if is_idle else pulse.MISSES_OF_BUSY):
                     return suspect
+
+    async def _pause(self) -> None:
+        """Return when the servers are to be asked again."""
+        if self._lively.is_set():
+            await asyncio.sleep(pulse.ASK_EVERY_S)
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pulse.ASK_SELDOM_S):
+                await self._lively.wait()
 
     async def _start(self) -> None:
         options = self.options

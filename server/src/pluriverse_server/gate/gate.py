@@ -9,6 +9,7 @@ import asyncio
 import hmac
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -57,6 +58,8 @@ class Gate:
         )
         self.throttle = PasswordThrottle()
         self.clients: set[_ClientHalf] = set()
+        # Called in the gate's thread when a client has come or gone.
+        self.on_clients: Callable[[], object] = lambda: None
         # Of the screen that is there now; None while there is none.
         self.keyboard: Keyboard | None = None
         # What clients of the port may press; None is everything. Set from any thread.
@@ -143,6 +146,7 @@ class _ClientHalf(Half):
         super().connection_made(transport)
         gate = self._gate
         gate.clients.add(self)
+        gate.on_clients()
         if not self._private:
             self._address = address_key(self.transport.get_extra_info("peername")[0])
             dropped = gate.table.add(self, self._address)
@@ -170,6 +174,7 @@ class _ClientHalf(Half):
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.cancel()
         self._gate.clients.discard(self)
+        self._gate.on_clients()
         self._gate.table.remove(self)
         if self._opening is not None:
             self._opening.cancel()

@@ -99,7 +99,10 @@ class EnvironmentService:
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
         self.is_watched: Callable[[], bool] = lambda: True
+        # In lockstep: what the program was told of who watches, and when it is told of a change.
         self._told_watched: bool | None = None
+        self._telling: asyncio.TimerHandle | None = None
+        self._in_real_time = asyncio.Event()
         self._manifest = manifest
         self._catalogue = catalogue
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
@@ -130,8 +133,9 @@ class EnvironmentService:
         """Close all connections with ``reason``, and end the program."""
         if self._ticker is not None:
             self._ticker.cancel()
-        if self._time_limit is not None:
-            self._time_limit.cancel()
+        for timer in (self._time_limit, self._telling):
+            if timer is not None:
+                timer.cancel()
         await asyncio.gather(self.hub.stop(reason), self.program.stop())
 
     def part_died(self, part: str, how: str) -> None:
@@ -319,19 +323,29 @@ class EnvironmentService:
     async def _tick(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
+            await self._in_real_time.wait()
             await asyncio.sleep(TICK_S)
             self.program.check_frozen(loop.time())
             self._carry_out(self._machine.heartbeat(self._clock.now()))
-            self._tell_watched()
+
+    def watchers_changed(self) -> None:
+        """Tell the program soon whether anybody watches; who only asks whether the screen answers is gone by then."""
+        if self._telling is None and not self._in_real_time.is_set():
+            self._telling = call_later(TICK_S, "who watches", self._tell_watched)
 
     def _tell_watched(self) -> None:
-        episode = self._machine.episode
-        if episode is None or episode.environment.clock == "realtime":
-            return
-        watched = self.is_watched()
+        self._telling = None
+        watched = None if self._in_real_time.is_set() else self.is_watched()
         if watched != self._told_watched:
             self._told_watched = watched
-            self.program.send(reports.Watched(watched))
+            if watched is not None:
+                self.program.send(reports.Watched(watched))
+            self._on_change()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nobody watches a program that stands still between its agent's steps."""
+        return self._told_watched is False
 
     # ── outputs of the episode machine ───────────────────────────────────────────────────────────────────────────────
 
@@ -376,6 +390,11 @@ class EnvironmentService:
         if self._time_limit is not None:
             self._time_limit.cancel()
             self._time_limit = None
+        self.hub.in_lockstep = episode.environment.clock == "lockstep"
+        if self.hub.in_lockstep:
+            self._in_real_time.clear()
+        else:
+            self._in_real_time.set()
         running = describe.env_state == "running"
         self.metrics.running.set(running)
         page, sync = self._manifest.page is not None, episode.environment.sync
@@ -384,6 +403,7 @@ class EnvironmentService:
         if not running:
             self._resetting_since = loop.time()
         else:
+            self._tell_watched()
             if self._resetting_since is not None:
                 self.metrics.reset_seconds.observe(loop.time() - self._resetting_since)
             limit = episode.environment.time_limit_s

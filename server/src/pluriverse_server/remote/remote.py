@@ -124,6 +124,8 @@ class Remote:
         door = Door(settings.password)
         service.metrics.ports.update(vnc=screen.gate, rewarder=door)
         service.is_watched = lambda: bool(screen.gate.clients)
+        loop = asyncio.get_running_loop()
+        screen.gate.on_clients = lambda: loop.call_soon_threadsafe(service.watchers_changed)
         app, self._viewers = make_app(service.hub, door, views)
         clients = ScreenClients(screen, manifest, service)
         runner: web.AppRunner | None = None
@@ -166,6 +168,7 @@ class Remote:
     def _changed(self) -> None:
         if self._screen is not None and self._service is not None:
             self._screen.gate.permitted = self._service.permitted
+            self._screen.rest(resting=self._service.is_at_rest)
         if self._viewers is not None:
             self._viewers.changed()
 
