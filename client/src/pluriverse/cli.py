@@ -165,6 +165,28 @@ def export(
 
 
 @app.command()
+def verify(
+    run: Annotated[Path, typer.Argument(help="What record= of an environment in lockstep has written.")],
+    remotes: Annotated[
+        str, typer.Option("--remotes", "-r", help="Where to play it: local:1, docker:1, 1 for either, or vnc://….")
+    ] = "1",
+) -> None:
+    """Play a run of lockstep again, and compare the pixels, reward and text of every step with those of then.
+
+    Exits with 0 if all are the same; with 1 at the first step that differs, and says how. A run is recorded with
+    record="run.plrun" and clock="lockstep": its seeds and actions, and some bytes for each frame.
+    """
+    from .recording.verify import verify as play_again
+
+    with _exit_on_error():
+        count = int(remotes) if remotes.isdecimal() else remotes
+        verified = play_again(run, count, lambda line: typer.echo(line, err=True))
+    typer.echo(f"{verified.steps} steps of {verified.episodes} episodes are the same", err=bool(verified.difference))
+    if verified.difference:
+        _fail(f"it is another run: {verified.difference}", EXIT_BROKEN)
+
+
+@app.command()
 def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to run.")] = "gym-core") -> None:
     """Print what is missing on this machine, and the command that mends it; exit with 1 if nothing can be played."""
     from .doctor import examine

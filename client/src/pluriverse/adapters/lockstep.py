@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import re
 import secrets
 import select
@@ -26,6 +27,7 @@ from pluriverse.vnc import VncOptions
 from .core import NO_ACTION, Core
 from .pictures import PictureOptions, Pictures, Pixels
 from .player import Phase, StepResult, require_ready
+from .run_log import RunHeader, RunLog
 from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
@@ -73,10 +75,48 @@ class LockstepCore(Core):
     pictures are what the environment draws on, or ``crop`` within it.
     """
 
-    def __init__(self, env_id: str | None, remotes: int | str | RemoteManager = 1, **options: Any) -> None:
-        """See ``Core``."""
-        self._made_of = remotes, options
-        super().__init__(env_id, remotes, **options)
+    def __init__(
+        self,
+        env_id: str | None,
+        remotes: int | str | RemoteManager = 1,
+        *,
+        pictures: PictureOptions | None = None,
+        record: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """See ``Core``. ``record``: a new file for what is needed to play the run again, and to compare it.
+
+        Raises:
+            ConfigurationError: the file can't be written, or the remote isn't exact; or as ``Core``.
+            RemoteUnavailable: as ``Core``.
+            RemoteFailed: as ``Core``.
+        """
+        again: dict[str, Any] = {"pictures": pictures, **options}
+        self._made_of = remotes, again
+        self._log: RunLog | None = None
+        super().__init__(env_id, remotes, pictures=pictures, **options)
+        if record is None:
+            return
+        try:
+            self.require_exact("recorded as actions")
+            shown = PictureOptions() if pictures is None else pictures
+            described, values = self.described, dict(options.get("env_options") or {})
+            self._log = RunLog(
+                record,
+                RunHeader(
+                    described.env_id,
+                    described.runtime_version,
+                    self._frames,
+                    described.fps,
+                    values,
+                    shown.crop,
+                    shown.size,
+                    shown.grey,
+                ),
+            )
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def exact(self) -> bool:
@@ -164,6 +204,8 @@ class LockstepCore(Core):
                 f"the snapshot is of {snapshot.env_id} with frame_skip={snapshot.frame_skip}, and this is {mine[0]} "
                 f"with frame_skip={mine[1]}"
             )
+        if self._log is not None and snapshot.seed is None:
+            raise Misuse("the snapshot's episode was joined, so that its seed isn't known, and can't be recorded")
         if index in self._waiting or index in self._ready:
             raise Misuse(f"environment {index} has yet to answer; receive that before it goes back")
         game = self._games[index]
@@ -215,6 +257,8 @@ class LockstepCore(Core):
         for game in getattr(self, "_games", ()):
             if game.lane is not None:
                 game.lane.close()
+        if self._log is not None:
+            self._log.close()
         super().close()
 
     def _choose_clock(self) -> None:
@@ -245,7 +289,8 @@ class LockstepCore(Core):
     def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
         game = self._games[index]
         self._encoders[index].release()
-        joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None
+        # Of an episode that is joined the seed isn't known, which records need.
+        joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None and self._log is None
         if not joins:
             seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
             self.env.truncate(index, seed=seed)
@@ -386,6 +431,8 @@ class LockstepCore(Core):
                 outcome=outcome,
             ),
         )
+        if self._log is not None and game.seed is not None:
+            self._log.begin(index, game.seed, (), self._results[index])
 
     def _stepped(self, index: int, arrived: Arrived, reply: StepReply) -> None:
         game, last = self._games[index], self._results[index]
@@ -411,6 +458,8 @@ class LockstepCore(Core):
                 outcome=outcome,
             ),
         )
+        if self._log is not None and game.trail is not None:
+            self._log.step(index, game.trail[1], self._results[index])
 
     def _lose(self, index: int, why: str) -> None:
         """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
@@ -519,6 +568,8 @@ class LockstepCore(Core):
         then = snapshot.result
         outcome = replace(then.outcome, reward=0.0, episode_id=game.episode_id)
         self._answer(index, replace(then, screen=arrived.pixels, reward=0.0, outcome=outcome))
+        if self._log is not None and game.seed is not None:
+            self._log.begin(index, game.seed, reversed(steps_of(game.trail)), self._results[index])
 
     def _outcome(self, game: _Game, info: Mapping[str, Any]) -> Outcome:
         return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info))
@@ -551,6 +602,7 @@ def make_core(
     remotes: int | str | RemoteManager = 1,
     *,
     clock: Literal["realtime", "lockstep"] = "realtime",
+    record: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Core:
     """Return a core whose environments keep going while the agent thinks, or in lockstep stand still.
@@ -561,4 +613,8 @@ def make_core(
         RemoteFailed: as ``Core``.
     """
     validation.choice("clock", clock, CLOCKS)
-    return (LockstepCore if clock == "lockstep" else Core)(env_id, remotes, **options)
+    if clock == "lockstep":
+        return LockstepCore(env_id, remotes, record=record, **options)
+    if record is not None:
+        raise ConfigurationError('record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen')
+    return Core(env_id, remotes, **options)

@@ -183,7 +183,8 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         from .vector import PluriverseVectorEnv
 
         snapshot = self.snapshot()
-        env_id, mine, options = self._made_of
+        env_id, mine, given = self._made_of
+        options = {name: value for name, value in given.items() if name != "record"}
         remotes = alike(mine, n) if remotes is None else remotes
         forked = PluriverseVectorEnv(env_id, num_envs=n, remotes=remotes, measured=self._measured, **options)
         try:

@@ -47,8 +47,9 @@ def open_core(
         size: (height, width) to resize pictures to.
         grey: pictures of one channel.
         crop: (x, y, width, height) in pixels of the screen; None: the part that the environment draws on.
-        options: ``clock`` ("realtime" or "lockstep"), those of ``Core`` (``actions``, ``frame_skip``, ``fps``,
-            ``max_episode_steps``), and of ``VectorEnv.configure`` (``vnc``, ``replace_on_crash``, ``action_probes`` …).
+        options: ``clock`` ("realtime" or "lockstep"), ``record`` (a new file, in lockstep), those of ``Core``
+            (``actions``, ``frame_skip``, ``fps``, ``max_episode_steps``), and of ``VectorEnv.configure`` (``vnc``,
+            ``replace_on_crash``, ``action_probes`` …).
 
     Raises:
         ConfigurationError: an option is wrong, or something is missing on this machine.

@@ -1,0 +1,105 @@
+"""Runs as files: what comes back of them, and what isn't one."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pluriverse.adapters.lockstep import make_core
+from pluriverse.adapters.player import StepResult
+from pluriverse.adapters.run_log import RunHeader, RunLog, answer_of, read_run
+from pluriverse.env.outcome import Outcome
+from pluriverse.errors import ConfigurationError
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
+
+HEADER = RunHeader("toy.Toy-v0", "1.2", 4, 60.0, {"mode": 3}, size=(84, 84), grey=True)
+DOWN, MOVE = KeyEvent(99, True), PointerEvent(3, 4, 1)
+
+
+def result(value: int, reward: float = 0.0, text: str = "", *, over: bool = False) -> StepResult:
+    outcome = Outcome(done=over, terminated=over)
+    return StepResult(np.full((2, 3, 3), value, np.uint8), text, reward=reward, terminated=over, outcome=outcome)
+
+
+def test_a_run_comes_back_with_every_answer(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    log = RunLog(path, HEADER)
+    results = [result(0), result(1, 0.5), result(1, 2.0, "said", over=True)]
+    log.begin(0, 7, (), results[0])
+    log.begin(1, 8, [[DOWN], []], results[1])
+    log.step(0, [DOWN, MOVE], results[1])
+    log.step(1, [], results[0])
+    log.step(0, [], results[2])
+    log.close()
+    log.close()
+    header, (one, other) = read_run(path)
+    assert header.env_id == HEADER.env_id
+    assert (header.options, header.size, header.grey) == ({"mode": 3}, [84, 84], True)
+    assert (one.seed, one.again, one.first) == (7, [], answer_of(results[0]))
+    assert one.steps == [((DOWN, MOVE), answer_of(results[1])), ((), answer_of(results[2]))]
+    assert (other.seed, other.again) == (8, [(DOWN,), ()])
+    assert other.steps == [((), answer_of(results[0]))]
+    assert one.steps[1][1].end == "terminated"
+
+
+def test_every_part_of_an_answer_counts() -> None:
+    answers = {answer_of(each) for each in (result(0), result(1), result(0, 1.0), result(0, text="a"))}
+    answers.add(answer_of(result(0, over=True)))
+    assert len(answers) == 5
+
+
+def test_a_run_that_broke_off_has_what_was_flushed(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    log = RunLog(path, HEADER)
+    log.begin(0, 7, (), result(0))
+    events: list[Event] = [DOWN]
+    for _ in range(1500):
+        log.step(0, events, result(1))
+    kept = path.read_bytes()
+    log.close()
+    path.write_bytes(kept[:-3])
+    _, (episode,) = read_run(path)
+    assert 900 < len(episode.steps) <= 1500
+
+
+def test_an_hour_of_four_frames_a_step_is_half_a_megabyte_at_most(tmp_path: Path) -> None:
+    path, chance = tmp_path / "run", np.random.default_rng(1)
+    log = RunLog(path, HEADER)
+    log.begin(0, 7, (), result(0))
+    for _ in range(5400):
+        key = KeyEvent(int(chance.integers(65361, 65365)), bool(chance.integers(2)))
+        picture = chance.integers(0, 256, (2, 3, 3)).astype(np.uint8)
+        log.step(0, [key], StepResult(picture))
+    log.close()
+    assert path.stat().st_size < 50_000
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no gzip",
+        gzip.compress(b""),
+        gzip.compress(b"[]\n"),
+        gzip.compress(b'{"run": 2}\n'),
+        gzip.compress(b'{"env_id":"a","runtime_version":null,"frame_skip":1,"fps":60,"options":{},"run":2}\n'),
+        gzip.compress(b'{"env_id":"a","runtime_version":null,"frame_skip":1,"fps":60,"options":{}}\n[0,[],0,"a"]\n'),
+    ],
+)
+def test_what_is_no_run_is_said(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(data)
+    with pytest.raises(ConfigurationError, match="run is no recorded run"):
+        read_run(path)
+
+
+def test_a_file_that_is_there_is_kept_and_real_time_has_no_runs(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_text("mine")
+    with pytest.raises(ConfigurationError, match="the run can't be recorded"):
+        RunLog(path, HEADER)
+    assert path.read_text() == "mine"
+    with pytest.raises(ConfigurationError, match='record is of clock="lockstep"'):
+        make_core("gym-core.Pong-v3", record=path)
