@@ -11,6 +11,7 @@ from typing import Final
 
 from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.process import ChildProcess
+from pluriverse_server.x11.modifier_lock import ModifierLock
 from support.input_devices import CONTROL, InputDevice, press, tap
 from support.waiting import eventually
 from support.xwindow import Window
@@ -76,6 +77,19 @@ async def test_locks_make_no_difference(overlay: StartOverlay, window: Window, i
         assert seen_before_mark(window, device) == [parse_combination("Control+c"), parse_combination("Escape")]
     for lock in (CAPS_LOCK, NUM_LOCK):
         tap(device, lock)
+
+
+async def test_what_keeps_clicks_apart_in_lockstep_makes_no_difference(
+    overlay: StartOverlay, window: Window, device: InputDevice
+) -> None:
+    await overlay("--filter-keys")
+    lock = ModifierLock(window.connection)
+    for _ in range(2):
+        lock.toggle()
+        window.connection.sync()
+        for text in ("a", "Left", "Control+t", "Control+c"):
+            press(device, text)
+        assert seen_before_mark(window, device) == [parse_combination(text) for text in ("a", "Left", "Control+c")]
 
 
 async def test_what_a_runtime_allows_passes(overlay: StartOverlay, window: Window, device: InputDevice) -> None:

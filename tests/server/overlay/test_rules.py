@@ -17,7 +17,7 @@ from pluriverse_server.overlay.rules import (
     without_shift,
 )
 
-LOCKS = 0b10010010  # Lock, Mod2, Mod5: Caps Lock, Num Lock, AltGr
+LOCKS = 0b10110010  # Lock, Mod2, Mod3, Mod5: Caps Lock, Num Lock, what keeps clicks apart, AltGr
 keysyms = st.integers(1, 0x1FFFFFFF) | st.sampled_from([*range(0x20, 0x7F), *range(0xFE00, 0x10000)])
 states = st.integers(0, 255)
 

@@ -10,12 +10,12 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 # The modifiers of X that mean something here. Caps Lock, Num Lock and AltGr (Mod5) choose characters and nothing else.
+# Mod3 keeps clicks of lockstep apart (x11/modifier_lock.py); no key has it.
 SHIFT: Final = 1 << 0
 CONTROL: Final = 1 << 2
 ALT: Final = 1 << 3
-MOD3: Final = 1 << 5  # no key has it as the X servers come; one that were given it would be Hyper
 SUPER: Final = 1 << 6
-COMMANDS: Final = CONTROL | ALT | MOD3 | SUPER
+COMMANDS: Final = CONTROL | ALT | SUPER
 
 ESCAPE: Final = 0xFF1B
 
