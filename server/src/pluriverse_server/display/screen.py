@@ -303,7 +303,8 @@ class XvfbScreen(Screen):
 
     async def _x_command(self) -> list[str]:
         size = f"{self.options.width}x{self.options.height}x24"
-        return [executable("Xvfb", package="xvfb"), "-screen", "0", size]
+        # With its pixels in a file, which whoever steps a program in lockstep reads.
+        return [executable("Xvfb", package="xvfb"), "-screen", "0", size, "-fbdir", str(self.options.runtime_dir)]
 
     async def _start_vnc(self) -> None:
         # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.

@@ -7,4 +7,5 @@ waits. What that can't be preloaded into, such as a static program, has a ``Froz
 from .clock import Advance as Advance
 from .clock import NoClock as NoClock
 from .clock import PreloadedClock as PreloadedClock
+from .colours import to_rgb as to_rgb
 from .frozen import FrozenClock as FrozenClock

@@ -59,7 +59,7 @@ class PreloadedClock:
         Raises:
             NoClock: the library isn't there, or the system has no memory for the page.
         """
-        self._library = _library()
+        self._library = library()
         self.page = folder / PAGE_NAME
         epoch_s = EPOCH_S + seed % SEEDS_S
         self._control: int | None = self._library.lockstep_open(
@@ -135,7 +135,7 @@ class PreloadedClock:
 
 
 @cache
-def _library() -> Any:
+def library() -> Any:
     """Return the library's functions for the controller."""
     try:
         library = ctypes.CDLL(str(LIBRARY), use_errno=True)
@@ -146,6 +146,7 @@ def _library() -> Any:
     library.lockstep_close.argtypes = library.lockstep_threads.argtypes = library.lockstep_elapsed.argtypes = [c_void_p]
     library.lockstep_elapsed.restype = c_int64
     library.lockstep_watch.argtypes = [c_void_p, c_int]
+    library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
     library.lockstep_advance.argtypes = [c_void_p, c_int64, c_int64]
     return library
 

@@ -27,9 +27,10 @@ from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
-from pluriverse_server.sources.reading import ReadingState, SourceError
+from pluriverse_server.sources.reading import Pixels, ReadingState, SourceError
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
+from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 
 from .child import Child
 from .cookies import Cookies
@@ -170,14 +171,15 @@ class Play:
             lambda: self._child.exit_code if self._child else None,
             env,
         )
-        self._sources = SourceReader(settings.game, settings.directory, target, display)
+        memory = self._screen_memory(screen) if settings.lockstep else None
+        self._sources = SourceReader(settings.game, settings.directory, target, display, memory)
         self._exit_stack.callback(self._sources.close)
         self._watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(self._watch.close)
         command, clock = settings.command(str(home)), None
         if settings.lockstep:
             picture = settings.game.episode.picture or (0, 0, *desktop.size)
-            self.still = StillScreen(display, cookies, picture, desktop.block)
+            self.still = StillScreen(display, cookies, picture, desktop.block, memory)
             self._exit_stack.callback(self.still.close)
             clock = self._make_clock(folder)
             command = command if clock is None else clock.command(command)
@@ -199,6 +201,14 @@ class Play:
         if settings.lockstep:
             await self._step_with(clock)
         self._watch_limits(Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes))
+
+    def _screen_memory(self, screen: Mapping[str, str]) -> Pixels | None:
+        """Return where the X server keeps its screen; None: it lets nobody look."""
+        try:
+            return framebuffer(Path(screen["XAUTHORITY"]).with_name(FILE))
+        except NoFramebuffer as error:
+            log.debug("the screen is read by requests: %s", error)
+            return None
 
     def _make_clock(self, folder: Path) -> PreloadedClock | None:
         assert self.still is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -36,8 +36,12 @@ class Cycle:
 class SourceReader:
     """Reads all sources of a game; each ``read`` is a cycle."""
 
-    def __init__(self, game: GameTables, directory: Path, target: Target, display: str) -> None:
+    def __init__(
+        self, game: GameTables, directory: Path, target: Target, display: str, screen_memory: Pixels | None = None
+    ) -> None:
         """``directory`` is the runtime's; the display's cookie comes from XAUTHORITY.
+
+        ``screen_memory``: where the X server keeps its screen, which ``read_still`` reads.
 
         Raises:
             SourceError: a source can't be read as its table says.
@@ -51,6 +55,9 @@ class SourceReader:
         readers = {name: make_program_reader(table, target) for name, table in others.items()}
         regions = [table.region for table in screen.values()]
         self._grabber = Grabber(display, regions, list(screen)) if screen else None
+        self._views: list[Pixels] | None = None
+        if screen_memory is not None:
+            self._views = [screen_memory[y : y + height, x : x + width] for x, y, width, height in regions]
         # What was last read of which pixels: the same again need not be read.
         self._seen: dict[str, tuple[Pixels, Value, float]] = {}
         self._threads = {name: ReaderThread(name, others[name], reader) for name, reader in readers.items()}
@@ -74,8 +81,8 @@ class SourceReader:
         at, started = time.time(), time.monotonic()
         for thread in self._threads.values():
             thread.ask()
-        if screen:
-            self._read_screen(at)
+        if screen and self._grabber is not None:
+            self._read_screen(at, self._grabber.grab())
         quick = [thread.answer for thread in self._threads.values() if thread.answer is not None and thread.is_quick]
         if any(not answer.done() for answer in quick):
             await asyncio.wait(quick, timeout=QUICK_S)
@@ -98,20 +105,19 @@ class SourceReader:
             ScreenLost: the X server is gone.
         """
         started = time.monotonic()
-        if screen:
-            self._read_screen(at, still=True)
+        if screen and self._grabber is not None:
+            self._read_screen(at, self._views or self._grabber.grab(), still=True)
         for name, thread in self._threads.items():
             self._readings[name] = self._settlers.feed(name, replace(thread.read_now(), at=at, lag_s=0.0))
         return Cycle(at, dict(self._readings), time.monotonic() - started)
 
-    def _read_screen(self, at: float, *, still: bool = False) -> None:
-        if self._grabber is None:
-            return
-        for (name, reader), pixels in zip(self._screen.items(), self._grabber.grab(), strict=True):
+    def _read_screen(self, at: float, regions: Sequence[Pixels], *, still: bool = False) -> None:
+        for (name, reader), pixels in zip(self._screen.items(), regions, strict=True):
             began = time.monotonic()
             seen = self._seen.get(name)
             if seen is None or not np.array_equal(pixels, seen[0]):
-                seen = self._seen[name] = (pixels, *reader.read(pixels))
+                kept = pixels.copy() if still else pixels
+                seen = self._seen[name] = (kept, *reader.read(kept))
             _, value, confidence = seen
             sample = Sample(value, at, confidence, lag_s=0.0 if still else time.monotonic() - began)
             self._readings[name] = self._settlers.feed(name, sample)

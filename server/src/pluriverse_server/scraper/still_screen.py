@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from Xlib import X
 
 from pluriverse_server.display.injector import Injector
+from pluriverse_server.lockstep import to_rgb
+from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up, open_display
 
@@ -25,9 +26,16 @@ class StillScreen:
     """Presses keys at once, and sees what is drawn. Keys that are held repeat no more, since that takes real time."""
 
     def __init__(
-        self, display: str, xauthority: Path, picture: Sequence[int], hidden: Sequence[int] | None = None
+        self,
+        display: str,
+        xauthority: Path,
+        picture: Sequence[int],
+        hidden: Sequence[int] | None = None,
+        memory: Pixels | None = None,
     ) -> None:
         """``picture`` is the part to see: x, y, width and height; in ``hidden`` is what goes by real time.
+
+        ``memory``: where the X server keeps its screen, if it lets us look.
 
         Raises:
             DisplayLost: there is no X server, or it refuses the cookie.
@@ -43,6 +51,11 @@ class StillScreen:
         self._connection = open_display(display, xauthority)
         self._injector = Injector(display, xauthority)
         self._grabber = Grabber(display, [picture])
+        self._memory = None if memory is None else memory[top : top + height, left : left + width]
+        if memory is not None:
+            # It would be in the pixels.
+            self._connection.xfixes_query_version()
+            self._connection.screen().root.xfixes_hide_cursor()
         self._repeat(X.AutoRepeatModeOff)
         # Where it is on a new server: keys go to the window below it. Where it was left before would be chance.
         screen = self._connection.screen()
@@ -60,16 +73,13 @@ class StillScreen:
         """Press keys and move the pointer; raise DisplayLost if the X server is gone."""
         self._injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
 
-    def see(self) -> NDArray[np.uint8]:
+    def see(self) -> Pixels:
         """Return the picture: RGB, shape (height, width, 3), valid until the next call.
 
         Raises:
             ScreenLost: the X server is gone.
         """
-        (pixels,) = self._grabber.grab()
-        # A channel at a time takes a quarter of the time.
-        for channel in range(3):
-            self._pixels[..., channel] = pixels[..., 2 - channel]
+        to_rgb(self._grabber.grab()[0] if self._memory is None else self._memory, self._pixels)
         self._hidden[:] = 0
         return self._pixels
 

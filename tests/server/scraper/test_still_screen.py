@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pluriverse_server.scraper.still_screen import StillScreen
+from pluriverse_server.x11.connection import hang_up, open_display
+from pluriverse_server.x11.framebuffer import FILE, framebuffer
+from support.xvfb import bare_xvfb
+
+WIDTH, HEIGHT = 120, 90
+
+
+@pytest.fixture
+def painted(tmp_path: Path) -> Iterator[str]:
+    """The name of a display all of which is a window of one colour, with a cursor in its middle."""
+    with bare_xvfb(WIDTH, HEIGHT, "-fbdir", str(tmp_path)) as (name, _):
+        connection: Any = open_display(name)
+        screen = connection.screen()
+        font = connection.open_font("cursor")
+        cursor = font.create_glyph_cursor(font, 2, 3, (65535, 65535, 65535), (0, 0, 0))
+        window = screen.root.create_window(
+            0, 0, WIDTH, HEIGHT, 0, screen.root_depth, background_pixel=0x010203, cursor=cursor
+        )
+        window.map()
+        connection.sync()
+        yield name
+        hang_up(connection)
+
+
+def test_pixels_are_the_same_by_request_and_from_the_screens_memory_without_the_cursor(
+    painted: str, tmp_path: Path
+) -> None:
+    memory = framebuffer(tmp_path / FILE)
+    box, hidden = (10, 20, 100, 60), (0, 20, 40, 8)
+    seen: list[Any] = []
+    for looked_at in (None, memory):
+        with contextlib.closing(StillScreen(painted, tmp_path / "none", box, hidden, looked_at)) as still:
+            seen.append(still.see().copy())
+    assert np.array_equal(*seen)
+    assert not seen[0][:8, :30].any()
+    assert (seen[0][8:] == (1, 2, 3)).all()
+    # It is drawn again once nobody looks.
+    assert (memory[..., :3] != (3, 2, 1)).any()
