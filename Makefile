@@ -64,6 +64,7 @@ lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/pyright
 	.venv/bin/lint-imports
 	$(PY) docs/generate.py --check
+	$(PY) bench/readme.py --check
 
 format: setup-dev  ## Let ruff mend what it can
 	.venv/bin/ruff check --fix

@@ -1,14 +1,23 @@
-"""Puts measured figures into tables: the last step of ``make bench`` (the README's) and ``make faults``."""
+"""Puts measured figures into tables: the last step of ``make bench`` and ``make faults``.
+
+The README's and docs/time.md's are those of ``make bench``, docs/operating.md's are the faults'. ``--check`` only says
+which tables aren't those of the figures.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 BENCH: Final = Path(__file__).parent
 README: Final = BENCH.parent / "README.md"
 OPERATING: Final = BENCH.parent / "docs/operating.md"
+TIME: Final = BENCH.parent / "docs/time.md"
+
+# What the measurements' names begin with that are in docs/time.md.
+LOCKSTEP: Final = "lockstep"
 
 # Two figures of one thing, which share a row.
 MIDDLE: Final = ", p50"
@@ -18,6 +27,11 @@ WORST: Final = (", worst", ", p99")
 def fill(readme: str, results: dict[str, Any]) -> str:
     """The README with its table made anew: the lines that have a target, medians beside the plain alternative."""
     return _between(readme, "bench", _table(results))
+
+
+def fill_lockstep(time: str, results: dict[str, Any]) -> str:
+    """docs/time.md with its table of speeds made anew: all lines of lockstep, also those without a target."""
+    return _between(time, "lockstep", _table_of_lockstep(results))
 
 
 def fill_faults(operating: str, results: dict[str, Any]) -> str:
@@ -43,10 +57,24 @@ def _table(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _table_of_lockstep(results: dict[str, Any]) -> str:
+    measured = [line for line in results["lines"] if line["measurement"].startswith(LOCKSTEP)]
+    lines = [
+        f"Medians of {len(measured[0]['runs'])} runs on {_machine(results)}, with a load of "
+        f"{results['machine']['load_1min']:g} at their end.",
+        "",
+        "| | pluriverse | target | beside it |",
+        "| --- | ---: | ---: | --- |",
+        *(_row(line) for line in measured if line["ours"] is not None),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _row(line: dict[str, Any]) -> str:
-    missed = "" if line["met"] else " (missed)"
+    missed = " (missed)" if line["met"] is False else ""
     plain = "" if line["plain"] is None else f"{_number(line['plain'])} {line['unit']}: {line['plain_title']}"
-    target = f"{line['target']} {line['unit']}"
+    of_what = "times the plain way" if line.get("target_of_plain") else line["unit"]
+    target = f"{line['target']} {of_what}" if line["target"] else ""
     return f"| {line['title']} | {_number(line['ours'])} {line['unit']}{missed} | {target} | {plain} |"
 
 
@@ -100,11 +128,23 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def main() -> None:
-    """Fill both tables."""
-    README.write_text(fill(README.read_text(), json.loads((BENCH / "results.json").read_text())))
-    OPERATING.write_text(fill_faults(OPERATING.read_text(), json.loads((BENCH / "faults.json").read_text())))
+def main() -> int:
+    """Fill all tables; with ``--check`` only return 1 if one is out of date."""
+    old: list[Path] = []
+    for document, figures, filled in (
+        (README, "results.json", fill),
+        (TIME, "results.json", fill_lockstep),
+        (OPERATING, "faults.json", fill_faults),
+    ):
+        text = document.read_text(encoding="utf-8")
+        if (new := filled(text, json.loads((BENCH / figures).read_text(encoding="utf-8")))) != text:
+            old.append(document)
+            if "--check" not in sys.argv:
+                document.write_text(new, encoding="utf-8")
+    for document in old if "--check" in sys.argv else ():
+        sys.stderr.write(f"{document.relative_to(BENCH.parent)} is out of date; run: python bench/readme.py\n")
+    return int(bool(old) and "--check" in sys.argv)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -46,14 +46,21 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A figure is good from ``low`` to ``high``, both included."""
+    """A figure is good from ``low`` to ``high``, both included; ``of_plain``: times the plain alternative's."""
 
     high: float = float("inf")
     low: float = float("-inf")
+    of_plain: bool = False
 
-    def met_by(self, value: float) -> bool:
-        """Return whether ``value`` meets the target."""
+    def met_by(self, value: float, plain: float | None = None) -> bool | None:
+        """Return whether ``value`` meets the target; None if there is nothing to compare it with."""
+        if self.of_plain:
+            return self.low <= value / plain <= self.high if plain else None
         return self.low <= value <= self.high
+
+    def with_unit(self, unit: str) -> str:
+        """Return the target with its unit."""
+        return f"{self} times the plain way" if self.of_plain else f"{self} {unit}"
 
     def __str__(self) -> str:
         if self.low == float("-inf"):
@@ -167,10 +174,10 @@ def print_table(measurements: Sequence[Measurement], figures: Mapping[str, Figur
 
 def _cells(line: Line, figures: Figures) -> tuple[str, ...]:
     ours, plain = figures.get(line.ours), figures.get(line.plain or "")
-    target = f"{line.target} {line.unit}" if line.target else ""
+    target = line.target.with_unit(line.unit) if line.target else ""
     if ours is None:
         return line.title, "not measured", target, "", ""
-    mark = "" if line.target is None or line.target.met_by(ours) else " ✗"
+    mark = " ✗" if line.target is not None and line.target.met_by(ours, plain) is False else ""
     alternative = "" if plain is None else f"{_number(plain)} {line.unit}, {line.plain_title}"
     ratio = f"{ours / plain:.2f}" if plain else ""
     return line.title, f"{_number(ours)} {line.unit}{mark}", target, alternative, ratio
@@ -187,7 +194,8 @@ def _record(name: str, line: Line, runs: Sequence[Figures]) -> dict[str, Any]:
         "runs": [_rounded(run.get(line.ours)) for run in runs],
         "stolen_percent": [_rounded(run.get(STOLEN)) for run in runs],
         "target": str(line.target) if line.target else None,
-        "met": line.target.met_by(ours) if line.target and ours is not None else None,
+        "target_of_plain": line.target.of_plain if line.target else None,
+        "met": line.target.met_by(ours, plain) if line.target and ours is not None else None,
         "plain": _rounded(plain),
         "plain_title": line.plain_title or None,
     }
