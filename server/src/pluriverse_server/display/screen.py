@@ -14,6 +14,7 @@ import psutil
 
 from pluriverse_server.gate.gate import Gate
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free
+from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
 from . import pulse, vnc
@@ -260,6 +261,7 @@ class Screen(ABC):
             self._x = None
         self.xauthority.unlink(missing_ok=True)
         self.gate.vnc_socket.unlink(missing_ok=True)
+        (self.options.runtime_dir / framebuffer.FILE).unlink(missing_ok=True)
 
     async def _map_probes(self, x: XServer) -> None:
         try:
