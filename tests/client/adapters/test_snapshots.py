@@ -81,6 +81,22 @@ def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) 
         assert len({seen[0] for seen in first}) > 1
 
 
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("env_id", ["doom.DefendTheCenter-v0", "internet.2048-v0", "desktop.Vitetris-v0"])
+def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -> None:
+    chance = random.Random(env_id)
+    with LockstepCore(env_id, "local:1", frame_skip=4) as core:
+        begin(core)
+        played(core, [chance.randrange(core.actions.n) for _ in range(5)])
+        moment, then = core.snapshot(0), seen_of(core)
+        actions = [chance.randrange(core.actions.n) for _ in range(5)]
+        first = played(core, actions)
+        back = went_back(core, moment)
+        assert (fingerprint(back.screen), back.elapsed, moment.native) == (then[0], then[4], False)
+        assert played(core, actions) == first
+        assert len({seen[0] for seen in first}) > 1
+
+
 @pytest.fixture(scope="module")
 def pong() -> Generator[LockstepCore]:
     with LockstepCore(PONG, "local:2") as core:
