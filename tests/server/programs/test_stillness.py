@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -55,7 +56,7 @@ def work(process: subprocess.Popen[str], seconds: float) -> None:
 
 def still(stillness: Stillness) -> bool:
     before = stillness.look()
-    return before is not None and stillness.look() == before
+    return before is not None and stillness.stood(before)
 
 
 def test_process_that_waits_stands_still_and_one_that_works_does_not() -> None:
@@ -63,7 +64,7 @@ def test_process_that_waits_stands_still_and_one_that_works_does_not() -> None:
         stillness = Stillness([process.pid])
         until(lambda: still(stillness))
         work(process, 60)
-        until(lambda: stillness.look() is None)
+        until(lambda: not still(stillness))
         assert not still(stillness)
         stillness.close()
 
@@ -79,6 +80,30 @@ def test_work_that_is_done_shows_in_the_next_look() -> None:
         until(lambda: still(stillness))
         assert stillness.look() != before
         stillness.close()
+
+
+def test_thread_that_begins_and_one_that_takes_the_place_of_another_are_seen() -> None:
+    def begin() -> tuple[threading.Thread, threading.Event]:
+        end = threading.Event()
+        thread = threading.Thread(target=end.wait)
+        thread.start()
+        return thread, end
+
+    stillness = Stillness([os.getpid()])
+    looks = [stillness.look() or b""]
+    thread, end = begin()
+    looks.append(stillness.look() or b"")
+    end.set()
+    thread.join()
+    until(lambda: len(list(Path("/proc/self/task").iterdir())) == looks[0].count(b"\n"))
+    thread, end = begin()
+    # One has ended: the next look but one knows who is there.
+    stillness.look()
+    looks.append(stillness.look() or b"")
+    end.set()
+    thread.join()
+    stillness.close()
+    assert [look.count(b"\n") - looks[0].count(b"\n") for look in looks] == [0, 1, 1]
 
 
 def test_process_that_has_ended_stands_still() -> None:

@@ -24,12 +24,14 @@ from pluriverse_server.x11.connection import DisplayLost
 
 from .stillness import Stillness, descendants, process_tree
 
-# Frames are painted as soon as they are there; what scrolls smoothly does so in real time.
+# Frames are painted as soon as they are there; what scrolls smoothly does so in real time. So do movements within the
+# browser's own bars, which nobody sees: each page that is loaded would take 200 ms longer.
 FLAGS: Final = (
     "--disable-frame-rate-limit",
     "--disable-gpu-vsync",
     "--disable-smooth-scrolling",
     "--disable-partial-raster",
+    "--animation-duration-scale=0",
 )
 
 # The module whose process decides which keys reach the browser.
@@ -52,6 +54,10 @@ MENU_S: Final = 0.05
 
 # What rounding adds to a number of frames.
 TOLERANCE: Final = 1e-6
+
+
+# x, y, width and height.
+Box = tuple[int, int, int, int]
 
 
 class Stuck(Exception):
@@ -84,9 +90,9 @@ class Display:
         self._injector.repeat_keys(on=False)
         self._injector.release_all()
 
-    def grab(self) -> Pixels:
-        """Return the screen's pixels; see ``Grabber.grab``."""
-        return self._grabber.grab()[0]
+    def grab(self, box: Box) -> Pixels:
+        """Return the pixels within a box on the screen; see ``Grabber.grab_within``."""
+        return self._grabber.grab_within(box)
 
     def abort(self) -> None:
         """Cut the connections."""
@@ -124,6 +130,7 @@ class PageClock:
         self._menu = self._menu_open = False
         self._stillness = Stillness(())
         self._pixels: Pixels | None = None
+        self._box: Box = (0, 0, 0, 0)  # of these pixels
 
     @classmethod
     async def open(
@@ -201,9 +208,9 @@ class PageClock:
             left -= passed
             self._turned += passed
             self._note_menu(open_now=menu)
-            if (busy or self._menu) and not await self._settle():
-                self.late = True
-            await self._page.check(STEP_TIMEOUT_S)
+            if busy or self._menu:
+                self.late |= not await self._settle()
+                await self._page.check(STEP_TIMEOUT_S)
             if not passed and time.monotonic() > deadline:
                 raise Stuck(f"the page was not loaded within {STEP_TIMEOUT_S:g} s")
         self.frames = math.ceil(self._turned * self._fps / FPS - TOLERANCE)
@@ -213,14 +220,15 @@ class PageClock:
         """Look at the screen anew for the next ``pixels``."""
         self._pixels = None
 
-    async def pixels(self) -> Pixels:
-        """Return what is on the screen: BGRX, shape (height, width, 4).
+    async def pixels(self, box: Box | None = None) -> Pixels:
+        """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4).
 
         Raises:
             DisplayLost: the screen is gone.
         """
-        if self._pixels is None:
-            self._pixels = await self._display.run(lambda display: display.grab())
+        box = box or (0, 0, *self._size)
+        if self._pixels is None or self._box != box:
+            self._pixels, self._box = await self._display.run(functools.partial(Display.grab, box=box)), box
         return self._pixels
 
     def _presses(self, events: Sequence[KeyEvent | PointerEvent]) -> bool:
@@ -247,15 +255,14 @@ class PageClock:
         deadline = time.monotonic() + LATE_S
         while True:
             before = self._stillness.look()
-            if before is None:
-                # Shorter than the event loop's timers can be.
-                time.sleep(PAUSE_S)  # noqa: ASYNC251
             for _ in range(TURNS):
                 await asyncio.sleep(0)
-            if before is not None and not self._loads() and self._stillness.look() == before:
+            if before is not None and not self._loads() and self._stillness.stood(before):
                 return True
             if time.monotonic() > deadline:
                 return False
+            # Shorter than the event loop's timers can be.
+            time.sleep(PAUSE_S)  # noqa: ASYNC251
 
 
 def _group(numbered: tuple[int, KeyEvent | PointerEvent]) -> int:

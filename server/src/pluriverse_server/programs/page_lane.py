@@ -17,10 +17,9 @@ from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Snap
 from pluriverse_server.episode import TIME_LIMIT, Begin
 from pluriverse_server.kit.lane import REPORT_S, Lane
 from pluriverse_server.permitted import Permitted, pass_on
-from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.tasks import start_task
 
-from .page_clock import PageClock
+from .page_clock import Box, PageClock
 
 # A reply before anything is said; its frame is filled in last.
 NOTHING: Final = StepReply(0, 0.0, done=False, terminated=False, truncated=False, frame=(1, 1, 3))
@@ -47,7 +46,7 @@ class PageEpisode:
         self._frames_left = None if limit_s is None else round(limit_s * begin.fps)
         self._frames = 0
         self._reported_at = 0.0
-        self._box: tuple[int, int, int, int] | None = None
+        self._box: Box | None = None
         self._said: StepReply = NOTHING
 
     def note(self, report: reports.Report) -> None:
@@ -114,7 +113,8 @@ class PageEpisode:
         return replace(said, n=step.n, frame=_shape(pixels), info=info), pixels.tobytes()
 
     async def _picture(self) -> NDArray[np.uint8]:
-        return _rgb(await self._clock.pixels(), self._box)
+        pixels = await self._clock.pixels(self._box)
+        return np.ascontiguousarray(pixels[..., 2::-1])
 
     def _take(self) -> StepReply:
         """Return what was said since the last reply."""
@@ -188,9 +188,3 @@ class PageLane:
 def _shape(pixels: NDArray[np.uint8]) -> tuple[int, int, int]:
     height, width, channels = pixels.shape
     return height, width, channels
-
-
-def _rgb(pixels: Pixels, box: tuple[int, int, int, int] | None) -> NDArray[np.uint8]:
-    """Return what is within ``box`` (x, y, width, height) of a screen, RGB."""
-    x, y, width, height = box or (0, 0, pixels.shape[1], pixels.shape[0])
-    return np.ascontiguousarray(pixels[y : y + height, x : x + width, 2::-1])

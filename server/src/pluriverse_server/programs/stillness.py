@@ -19,37 +19,65 @@ class Stillness:
 
     def __init__(self, pids: Sequence[int]) -> None:
         """``pids``: the processes, without their children."""
-        self._folders = [f"/proc/{pid}/task" for pid in pids]
+        # How many links each has: one for each of its threads, and two.
+        self._links = {f"/proc/{pid}/task": 0 for pid in pids}
         self._threads: dict[str, tuple[int, int]] = {}
+        self._runner = ""  # the thread that was last seen to run, which often runs still
 
     def look(self) -> bytes | None:
-        """Return how long the threads have run, all together as a text; None if one runs or waits for a CPU."""
+        """Return how long the threads have run, all together as a text; None if one is seen to run."""
+        if self._runs(self._runner):
+            return None
         self._follow()
         times: list[bytes] = []
-        for state, schedule in self._threads.values():
+        for thread, (_, schedule) in self._threads.items():
             try:
-                line = os.pread(state, _READ_BYTES, 0)
-                # The name is in parentheses and may hold any of them.
-                if line[line.rindex(b")") + 2] == _RUNNING:
-                    return None
                 times.append(os.pread(schedule, _READ_BYTES, 0))
             except OSError:
-                # It has ended since.
-                continue
+                self._ended(thread)
         return b"".join(times)
+
+    def stood(self, since: bytes) -> bool:
+        """Return whether no thread runs or waits for a CPU, nor has one run after the look that gave ``since``."""
+        for thread in self._threads:
+            if self._runs(thread):
+                self._runner = thread
+                return False
+        # One that was woken meanwhile was so by another, which has run, or isn't ours.
+        return self.look() == since
 
     def close(self) -> None:
         """Look no more. May be called repeatedly."""
         for thread in list(self._threads):
             self._forget(thread)
 
+    def _runs(self, thread: str) -> bool:
+        if thread not in self._threads:
+            return False
+        try:
+            line = os.pread(self._threads[thread][0], _READ_BYTES, 0)
+        except OSError:
+            self._ended(thread)
+            return False
+        # The name is in parentheses and may hold any of them.
+        return line[line.rindex(b")") + 2] == _RUNNING
+
+    def _ended(self, thread: str) -> None:
+        # Another may have begun in its place.
+        self._links[thread.rpartition("/")[0]] = 0
+
     def _follow(self) -> None:
         """Open the files of threads that are new, and close those of threads that have ended."""
-        found: set[str] = set()
-        for folder in self._folders:
+        for folder, known in self._links.items():
             with contextlib.suppress(OSError):
-                found.update(f"{folder}/{name}" for name in os.listdir(folder))  # noqa: PTH208 - each look does this
-        for thread in self._threads.keys() - found:
+                links = os.stat(folder).st_nlink  # noqa: PTH116 - each look does this
+                if links != known:
+                    self._links[folder] = links
+                    self._list(folder)
+
+    def _list(self, folder: str) -> None:
+        found = {f"{folder}/{name}" for name in os.listdir(folder)}  # noqa: PTH208
+        for thread in [each for each in self._threads if each.startswith(f"{folder}/") and each not in found]:
             self._forget(thread)
         for thread in found - self._threads.keys():
             with contextlib.suppress(OSError):

@@ -90,6 +90,13 @@ def test_regions_far_apart_and_at_the_edge_are_grabbed_one_by_one(painted: str) 
     assert not black[..., :3].any()
 
 
+def test_part_of_a_region_can_be_grabbed_alone(painted: str) -> None:
+    with contextlib.closing(Grabber(painted, [[0, 0, 640, 480]])) as grabber:
+        (screen,) = grabber.grab()
+        part = grabber.grab_within((95, 45, 30, 20))
+    assert (part == screen[45:65, 95:125]).all()
+
+
 def test_what_was_grabbed_stays_as_it_was(painted: str) -> None:
     with contextlib.closing(Grabber(painted, [[100, 50, 20, 10]])) as grabber:
         (before,) = grabber.grab()

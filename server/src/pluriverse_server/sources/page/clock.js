@@ -167,18 +167,22 @@
   // part changes, what is drawn at its edge depends on the frames before. So there is a veil over the page that changes
   // in each frame, by less than anybody can see.
   const VEIL = "all: initial; position: fixed; inset: 0; background: black; pointer-events: none; z-index: 2147483647; "
-    + "will-change: opacity; opacity: ";
+    + "will-change: opacity";
   const INPUT = ["keydown", "keyup", "mousemove", "mousedown", "mouseup", "mouseover", "mouseout", "wheel"];
   const nextFrame = requestAnimationFrame.bind(window);
   const soon = setTimeout.bind(window);
   let veil = null;
   let touches = 0;
   const touch = () => {
-    veil ??= document.createElement("i");
+    if (!veil) {
+      veil = document.createElement("i");
+      veil.style = VEIL;
+    }
     if (!veil.isConnected) document.documentElement?.append(veil);
-    veil.style = VEIL + (++touches % 2 ? "0.0005" : "0.001");
+    veil.style.opacity = ++touches % 2 ? "0.0005" : "0.001";
   };
-  // Input that is there has been dealt with after a frame; what has moved below the pointer is, after another.
+  // Input that is there has been dealt with after a frame; what has moved below the pointer is, after another. And that
+  // the second has begun says that the first was drawn.
   const paint = async (frames = FRAMES) => {
     for (let count = 0; count < frames; count++) {
       await new Promise((done) => {

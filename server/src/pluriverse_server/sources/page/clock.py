@@ -30,13 +30,17 @@ class ClockScript:
         """Return the script that begins an episode in the current page. Its value is a promise."""
         return f"{self._engine}.begin({json.dumps(_words(seed))})"
 
-    def advance(self, frames: int) -> str:
+    def advance(self, frames: int, check: str) -> str:
         """Return the script that lets up to so many frames pass, until one in which the page did something.
 
-        Its value is a promise of how many, of whether it did, and of whether a menu is open.
+        Its value is a promise of how many, of whether it did, and of whether a menu is open. If it did nothing, the
+        script ``check`` is run.
         """
         engine = self._engine
-        return f"globalThis.{engine}?.advance({frames}).then((passed) => [...passed, {engine}.menu()])"
+        return (
+            f"globalThis.{engine}?.advance({frames})"
+            f".then(([passed, busy]) => {{ if (!busy) {check}; return [passed, busy, {engine}.menu()]; }})"
+        )
 
     @property
     def paint(self) -> str:

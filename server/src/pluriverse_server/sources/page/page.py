@@ -165,7 +165,7 @@ class Page:
         return self._clock is not None
 
     async def advance(self, frames: int, timeout_s: float) -> Passed:
-        """Let up to so many frames pass, until one in which the page did something.
+        """Let up to so many frames pass, until one in which the page did something; if it did nothing, ``check`` it.
 
         None pass while a document is on its way.
 
@@ -173,7 +173,7 @@ class Page:
             DevToolsError: the page hangs, or is gone.
         """
         assert self._clock is not None
-        passed = await self._ask_clock(self._clock.advance(frames), timeout_s)
+        passed = await self._ask_clock(self._clock.advance(frames, self._outline.watcher.check), timeout_s)
         return Passed(0, busy=True, menu=False) if passed is None else Passed(*passed)
 
     async def paint(self, timeout_s: float) -> bool:

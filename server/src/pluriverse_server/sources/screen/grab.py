@@ -92,14 +92,20 @@ class Grabber:
         Raises:
             ScreenLost: the server is gone.
         """
-        try:
-            if self._box is None:
-                return [self._get(*region) for region in self._regions]
-            box = self._get(*self._box)
-        except (*CONNECTION_ERRORS, XError) as error:
-            raise ScreenLost(f"the X server at {self._name} is gone: {error}") from error
+        if self._box is None:
+            return [self.grab_within(region) for region in self._regions]
+        box = self.grab_within(self._box)
         left, top = self._box[:2]
         return [box[y - top : y - top + height, x - left : x - left + width] for x, y, width, height in self._regions]
+
+    def grab_within(self, part: Sequence[int]) -> Pixels:
+        """Return the current pixels of a part of one of the regions, as ``grab`` does all of them."""
+        x, y, width, height = part
+        try:
+            rectangle = np.frombuffer(self._pixels.get(self._root, x, y, width, height), np.uint8)
+        except (*CONNECTION_ERRORS, XError) as error:
+            raise ScreenLost(f"the X server at {self._name} is gone: {error}") from error
+        return rectangle.reshape(height, width, pixels.PIXEL_BYTES).copy()
 
     @property
     def server_pid(self) -> int:
@@ -114,10 +120,6 @@ class Grabber:
     def close(self) -> None:
         """Close the connection. May be called repeatedly."""
         hang_up(self._connection)
-
-    def _get(self, x: int, y: int, width: int, height: int) -> Pixels:
-        rectangle = np.frombuffer(self._pixels.get(self._root, x, y, width, height), np.uint8)
-        return rectangle.reshape(height, width, pixels.PIXEL_BYTES).copy()
 
     def _make_pixels(self) -> pixels.Pixels:
         pixels.require_bgrx(self._connection)
