@@ -43,6 +43,7 @@ def test_the_methods_are_those_that_agents_in_the_field_speak_and_those_of_locks
         "v0.agent.step",
         "v0.agent.snapshot",
         "v0.agent.restore",
+        "v0.agent.begin",
     }
 
 

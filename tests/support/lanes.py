@@ -150,13 +150,13 @@ class Doorway:
         assert self.program is not None
         self.program.send(b"\0")
 
-    def open_lane(self) -> LaneAgent:
+    def open_lane(self, slot: int = 0) -> LaneAgent:
         """Hand a new agent's lane to the program, for which the first call waits."""
         if self.program is None:
             self.program, _ = self._listener.accept()
         mine, theirs = tcp_pair()
         with theirs:
-            socket.send_fds(self.program, [b"\0"], [theirs.fileno()])
+            socket.send_fds(self.program, [bytes((slot,))], [theirs.fileno()])
         self._agents.append(LaneAgent(mine))
         return self._agents[-1]
 

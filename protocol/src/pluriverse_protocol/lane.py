@@ -17,6 +17,9 @@ from .messages import FirstFrame, RestoreReply, ServerMessage, StepReply
 
 PATH: Final = "/step"
 
+# The parameter of the query that says which of a remote's environments is stepped; without it the remote's own, 0.
+SLOT: Final = "slot"
+
 _LENGTH: Final = struct.Struct("!I")
 
 

@@ -62,7 +62,8 @@ class Describe:
     (``env_options.Option``), where the runtime declares them. ``info`` is what is known of an episode that begins to
     run, as rewards carry it. ``clock`` is the episode's; where the environment has others beside real time, they are
     in ``clocks``, ``frame_time`` is how many seconds of the program's time a frame lasts, and ``lockstep`` says whether
-    those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them.
+    those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them. ``slots`` is how many environments
+    the remote holds in lockstep, where that is more than one.
     """
 
     env_id: EnvId
@@ -76,6 +77,7 @@ class Describe:
     clocks: Names | None = None
     frame_time: Number | None = None
     lockstep: String | None = None
+    slots: Count | None = None
     capabilities: Names | None = None
     metadata_encoding: Json | None = None
     picture: Box | None = None
@@ -136,7 +138,10 @@ class PingReply:
 
 @dataclass(frozen=True)
 class FirstFrame:
-    """In lockstep: an episode's first frame, unasked. The pixels of ``frame`` follow in the same WebSocket message."""
+    """In lockstep: an episode's first frame, unasked, or in a slot the answer to ``AgentBegin``.
+
+    The pixels of ``frame`` follow in the same WebSocket message.
+    """
 
     frame: PictureShape
     text: String = ""
@@ -234,6 +239,13 @@ class AgentRestore:
     handle: Count
 
 
+@dataclass(frozen=True)
+class AgentBegin:
+    """In a slot: begin an episode of what the remote plays. Without a seed it follows from the one before."""
+
+    seed: Seed | None = None
+
+
 ServerMessage = (
     Describe
     | Reward
@@ -248,7 +260,7 @@ ServerMessage = (
     | SnapshotReply
     | RestoreReply
 )
-AgentMessage = Reset | Ping | Action | AgentStep | AgentSnapshot | AgentRestore
+AgentMessage = Reset | Ping | Action | AgentStep | AgentSnapshot | AgentRestore | AgentBegin
 Message = ServerMessage | AgentMessage
 
 SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
@@ -272,6 +284,7 @@ AGENT_METHODS: Final[dict[str, type[AgentMessage]]] = {
     "v0.agent.step": AgentStep,
     "v0.agent.snapshot": AgentSnapshot,
     "v0.agent.restore": AgentRestore,
+    "v0.agent.begin": AgentBegin,
 }
 METHOD_OF: Final[dict[type[Message], str]] = {
     **{message: method for method, message in SERVER_METHODS.items()},

@@ -44,7 +44,7 @@ class LockstepEpisode(SteppedEpisode):
 
     def begin(self) -> None:
         """Report that the first tic is on the screen."""
-        self._reporter.report(Ready(self.episode, self._fps), *self.said())
+        self.report(Ready(self.episode, self._fps), *self.said())
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """See ``SteppedEpisode``; raise EngineDied if the engine has crashed."""

@@ -22,11 +22,11 @@ class LockstepEpisode(SteppedEpisode):
         self,
         request: Reset,
         environment: Environment,
-        screen: Screen,
-        reporter: Reporter,
+        reporter: Reporter | None = None,
+        screen: Screen | None = None,
         spaces: Spaces | None = None,
     ) -> None:
-        """Show the first frame; ``begin`` has yet to report it, with ``spaces`` where they aren't those declared."""
+        """Begin it, and show the first frame on ``screen``; without one it is in a slot, which nobody watches."""
         super().__init__(request, reporter, spaces)
         self.turn_keys = environment.turn_keys
         self._fps = request.fps
@@ -36,15 +36,16 @@ class LockstepEpisode(SteppedEpisode):
         # What was seen then, until the step after going back: an emulator's state has no picture.
         self._back_at: Seen | None = None
         environment.reset(request.seed)
-        screen.fit(*environment.size)
-        screen.show(environment)
-        screen.window.sync()
+        if screen is not None:
+            screen.fit(*environment.size)
+            screen.show(environment)
+            screen.window.sync()
 
     def begin(self) -> None:
-        """Report that the first frame is on the screen."""
+        """Report that the first frame is on the screen, with ``spaces`` where they aren't those declared."""
         picture = (0, 0, *self._environment.size)
         ready = Ready(self.episode, self._fps, picture=picture, spaces=self._spaces, info=self.info() or None)
-        self._reporter.report(ready, *self.said())
+        self.report(ready, *self.said())
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """See ``SteppedEpisode``."""
@@ -77,7 +78,8 @@ class LockstepEpisode(SteppedEpisode):
 
     def draw(self) -> None:
         """See ``SteppedEpisode``."""
-        self._screen.show(self._environment)
+        if self._screen is not None:
+            self._screen.show(self._environment)
 
     def info(self) -> dict[str, Any]:
         """How many lives are left, where that is known."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pluriverse_protocol.env_spaces import parse
+from pluriverse_protocol.env_spaces import Spaces, parse
 from pluriverse_protocol.reports import Reset
 from pluriverse_server import kit
 
 from . import catalogue
-from .catalogue import Atari, Gymnasium
+from .catalogue import Atari, Entry, Gymnasium
 from .environment import Environment
 from .episode import Episode
 from .lockstep import LockstepEpisode
@@ -25,17 +28,58 @@ class UnknownEnvironment(Exception):
     """The catalogue has no environment of this id."""
 
 
+class Games:
+    """The game of one slot, kept as long as it is played again; each library is imported when it's first needed."""
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self._entries = entries
+        self._environment: Environment | None = None
+        self._game: Atari | Gymnasium | None = None
+        self._emulators: Emulators | None = None
+
+    def entry(self, request: Reset) -> tuple[Entry, Spaces | None]:
+        """Return what is asked for, and its spaces where they aren't those declared.
+
+        Raises:
+            UnknownEnvironment: the catalogue hasn't it.
+        """
+        declared = self._entries.get(request.env)
+        if declared is None:
+            raise UnknownEnvironment(
+                f"there is no environment {request.env!r} in this runtime; python catalogue.py lists those there are"
+            )
+        entry = declared.with_options(request.options)
+        return entry, parse(entry.spaces) if entry.spaces != declared.spaces else None
+
+    def environment(self, game: Atari | Gymnasium) -> Environment:
+        """Return the environment to reset and play, made anew if the game is another than before."""
+        if self._environment is None or game != self._game:
+            if self._environment is not None:
+                self._environment.close()
+            self._environment, self._game = self._make(game), game
+        return self._environment
+
+    def _make(self, game: Atari | Gymnasium) -> Environment:
+        if isinstance(game, Atari):
+            from .atari import AtariEnvironment
+            from .emulators import Emulators
+
+            self._emulators = self._emulators or Emulators()
+            return AtariEnvironment(game, self._emulators)
+        from .gymnasium_env import GymnasiumEnvironment
+
+        return GymnasiumEnvironment(game)
+
+
 class Program(kit.Program):
     """The loop around the environments, on a screen of its own."""
 
     def __init__(self, reporter: kit.Reporter) -> None:
         """Open the window; raise NoDisplay if there is no X server that can be drawn on."""
         self._screen = Screen()
-        super().__init__(reporter, self._screen.window, self._screen.block)
-        self._entries = {entry.id: entry for entry in catalogue.entries()}
-        self._environment: Environment | None = None
-        self._game: Atari | Gymnasium | None = None
-        self._emulators: Emulators | None = None
+        super().__init__(reporter, self._screen.window, self._screen.block, self._begin_in_slot)
+        entries = {entry.id: entry for entry in catalogue.entries()}
+        self._games = defaultdict[int, Games](partial(Games, entries))
         self._episode: Episode | LockstepEpisode | None = None
         # The agent waits for a clock later than this one (UNIX seconds).
         self._awaited: float | None = None
@@ -51,17 +95,11 @@ class Program(kit.Program):
 
     def reset(self, request: Reset) -> None:
         """Begin an episode; raise UnknownEnvironment if the catalogue hasn't the one that was asked for."""
-        declared = self._entries.get(request.env)
-        if declared is None:
-            raise UnknownEnvironment(
-                f"there is no environment {request.env!r} in this runtime; python catalogue.py lists those there are"
-            )
-        entry = declared.with_options(request.options)
-        spaces = parse(entry.spaces) if entry.spaces != declared.spaces else None
-        environment = self._environment_of(entry.game)
+        entry, spaces = self._games[0].entry(request)
+        environment = self._games[0].environment(entry.game)
         self._awaited = None
         if request.clock == "lockstep":
-            episode = self._episode = LockstepEpisode(request, environment, self._screen, self.reporter, spaces)
+            episode = self._episode = LockstepEpisode(request, environment, self.reporter, self._screen, spaces)
             episode.begin()
             self.lockstep.begin(episode)
             return
@@ -91,25 +129,10 @@ class Program(kit.Program):
         elif self._episode is not None and self.lockstep.watched:
             self._episode.show(time.monotonic())
 
-    def _environment_of(self, game: Atari | Gymnasium) -> Environment:
-        """Return the environment to reset and play, made anew if the game is another than before."""
-        if self._environment is None or game != self._game:
-            if self._environment is not None:
-                self._environment.close()
-            self._environment, self._game = self._make(game), game
-        return self._environment
-
-    def _make(self, game: Atari | Gymnasium) -> Environment:
-        # Each library is imported when it's first needed.
-        if isinstance(game, Atari):
-            from .atari import AtariEnvironment
-            from .emulators import Emulators
-
-            self._emulators = self._emulators or Emulators()
-            return AtariEnvironment(game, self._emulators)
-        from .gymnasium_env import GymnasiumEnvironment
-
-        return GymnasiumEnvironment(game)
+    def _begin_in_slot(self, slot: int, request: Reset) -> LockstepEpisode:
+        games = self._games[slot]
+        entry, spaces = games.entry(request)
+        return LockstepEpisode(request, games.environment(entry.game), spaces=spaces)
 
 
 def _next_millisecond(clock: float) -> float:

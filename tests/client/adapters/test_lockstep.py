@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from pluriverse.adapters import lockstep
+from pluriverse.adapters import alf, envpool, lockstep
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.gymnasium.vector import PluriverseVectorEnv
 from pluriverse.adapters.lockstep import LockstepCore, make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
 from pluriverse.adapters.player import Phase, StepResult
@@ -349,3 +350,87 @@ def test_environment_without_lockstep_says_so(tmp_path: Path) -> None:
         address = remote.address
         with pytest.raises(ConfigurationError, match=r"internet\.2048-v0 at .* is played in real time alone"):
             LockstepCore("internet.2048-v0", address)
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Generator[Core]:
+    """Four environments on one remote."""
+    with make_core(PONG, "local:1", clock="lockstep", slots=4) as core:
+        yield core
+
+
+def test_each_slot_plays_as_a_remote_of_its_own_would(crowd: Core, pong: Core) -> None:
+    assert (crowd.n, crowd.env.n) == (4, 1)
+    actions = np.random.default_rng(5).integers(0, 6, 30).tolist()
+    expected = films(pong, 3, actions)
+    for index in range(4):
+        crowd.reset(index, 3)
+    assert sorted(crowd.receive(4)) == [0, 1, 2, 3]
+    seen = {index: [crowd.picture(index).tobytes()] for index in range(4)}
+    for action in actions:
+        crowd.send(dict.fromkeys(range(4), action))
+        for index in crowd.receive(4):
+            seen[index].append(crowd.picture(index).tobytes())
+    assert all(each == [picture for picture, _, _ in expected] for each in seen.values())
+
+
+def test_slots_are_reset_and_stepped_apart(crowd: Core) -> None:
+    for index in range(4):
+        begin(crowd, index, seed=index)
+    before = crowd.picture(1).tobytes()
+    for _ in range(30):
+        step(crowd, UP, 3)
+    assert (crowd.result(3).elapsed, crowd.result(1).elapsed) == (30, 0)
+    first = begin(crowd, 3, seed=1)
+    assert (first.elapsed, first.first) == (0, True)
+    assert crowd.picture(3).tobytes() == before
+
+
+def test_slots_whose_process_dies_are_lost_alone_and_come_back(crowd: Core) -> None:
+    for index in range(4):
+        begin(crowd, index, seed=index)
+    (program,) = [each for each in psutil.Process().children(recursive=True) if _plays_slots(each)]
+    victims = program.children()
+    for process in victims:
+        process.kill()
+    crowd.send(dict.fromkeys(range(4), UP))
+    crowd.receive(4)
+    assert [crowd.result(index).lost for index in range(4)] == [False, True, True, True]
+    for index in range(1, 4):
+        assert begin(crowd, index, seed=index).first
+        assert not step(crowd, UP, index).lost
+
+
+def _plays_slots(process: psutil.Process) -> bool:
+    return "main.py" in process.cmdline() and any("main.py" in each.cmdline() for each in process.children())
+
+
+def test_more_slots_than_a_remote_has_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"slots is 65; a remote of .* holds 64"):
+        make_core(PONG, "local:1", clock="lockstep", slots=65)
+    with pytest.raises(ConfigurationError, match="slots are for clock='lockstep'"):
+        make_core(PONG, "local:1", slots=2)
+
+
+def test_every_interface_of_many_puts_them_on_one_remote() -> None:
+    def check(core: Core) -> None:
+        assert (core.n, core.env.n) == (3, 1)
+
+    options: dict[str, Any] = {"remotes": "local:1", "clock": "lockstep"}
+    vector = PluriverseVectorEnv(PONG, num_envs=3, **options)
+    check(vector.core)
+    vector.reset(seed=1)
+    assert vector.step(np.array([UP, DOWN, 0]))[0].shape == (3, 210, 160, 3)
+    vector.close()
+    pool = envpool.make_gymnasium("Pong-v5", num_envs=3, batch_size=2, **options)
+    check(pool.core)
+    pool.async_reset()
+    for _ in range(5):
+        observations, _, _, _, info = pool.recv()
+        assert observations.shape == (2, 4, 84, 84)
+        pool.send(np.zeros(2, np.int32), info["env_id"])
+    pool.close()
+    batch = alf.load(PONG, batch_size=3, **options)
+    check(batch.core)
+    assert batch.reset().observation.shape[0] == 3
+    batch.close()

@@ -238,11 +238,24 @@ async def test_lane_needs_a_program_that_takes_it(tmp_path: Path) -> None:
         assert refusal(refused) == (409, "the program isn't running yet; wait until the episode runs")
 
 
+@pytest.mark.parametrize(
+    ("slot", "status", "error"),
+    [("1", 409, "there is no slot 1; expected 0 to 0"), ("-1", 400, "the slot is '-1'; expected a number")],
+)
+async def test_lane_needs_a_slot_that_there_is(tmp_path: Path, slot: str, status: int, error: str) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+        with pytest.raises(InvalidStatus) as refused:
+            async with served.agent(path=f"/step?slot={slot}"):
+                pass
+        assert refusal(refused) == (status, error)
+
+
 async def test_lane_to_a_program_that_has_just_gone_ends_without_a_word(tmp_path: Path) -> None:
     async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
 
-        def gone(lane: socket.socket) -> None:
+        def gone(lane: socket.socket, slot: int) -> None:
             raise ConnectionError("it has gone")
 
         served.service.program.open_lane = gone

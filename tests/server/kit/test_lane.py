@@ -227,7 +227,8 @@ def test_lanes_are_handed_over_one_after_the_other(tmp_path: Path, monkeypatch: 
         assert door is not None
         for n in (1, 2):
             agent = doorway.open_lane()
-            lane = door.accept()
+            slot, lane = door.accept()
+            assert slot == 0
             assert lane is not None
             assert not os.get_inheritable(lane.fileno())
             agent.step(n)
@@ -235,7 +236,7 @@ def test_lanes_are_handed_over_one_after_the_other(tmp_path: Path, monkeypatch: 
             assert [asked for asked, _ in lane.receive()] == [AgentStep(n)]
             lane.close()
         doorway.take_back()
-        assert door.accept() is None
+        assert door.accept() == (0, None)
         assert doorway.program is not None
         doorway.program.close()
         with pytest.raises(ConnectionError):

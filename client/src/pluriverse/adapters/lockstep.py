@@ -15,7 +15,8 @@ from typing import Any, Final, Literal
 import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
-from pluriverse_protocol.messages import ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
+from pluriverse_protocol.limits import MAX_SLOTS
+from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
 
 from pluriverse import validation
 from pluriverse.env.outcome import Outcome
@@ -43,8 +44,11 @@ LOOK_S: Final = 0.02
 
 @dataclass(slots=True)
 class _Game:
-    """One environment: its lane, the episode that is played on it, and what it waits for."""
+    """One environment: where it is, its lane, the episode that is played on it, and what it waits for."""
 
+    remote: int
+    # 0 is the remote's own environment; those beside it have their episodes on their lanes.
+    slot: int
     phase: Phase = Phase.NEW
     lane: LaneConnection | None = None
     # Why the last lane broke.
@@ -54,6 +58,8 @@ class _Game:
     granted: int | None = None
     # The first frame of the last episode that has begun, which may be before it is asked for.
     first: Arrived | None = None
+    # Of a slot: the number under which the episode that begins was asked for.
+    asked: int | None = None
     remote_ended: bool = False
     # When the remote of a step is given up.
     patience_until: float = 0.0
@@ -72,7 +78,7 @@ class LockstepCore(Core):
     """Copies of one environment that stand still between two steps; the calls are those of ``Core``.
 
     A step is ``frame_skip`` frames of the environment's own time, and answered when they are drawn and rewarded. The
-    pictures are what the environment draws on, or ``crop`` within it.
+    pictures are what the environment draws on, or ``crop`` within it. Each remote holds ``slots`` of the environments.
     """
 
     def __init__(
@@ -81,16 +87,19 @@ class LockstepCore(Core):
         remotes: int | str | RemoteManager = 1,
         *,
         pictures: PictureOptions | None = None,
+        slots: int = 1,
         record: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> None:
         """See ``Core``. ``record``: a new file for what is needed to play the run again, and to compare it.
 
         Raises:
+            TooFewSlots: the remotes hold fewer environments each than ``slots``.
             ConfigurationError: the file can't be written, or the remote isn't exact; or as ``Core``.
             RemoteUnavailable: as ``Core``.
             RemoteFailed: as ``Core``.
         """
+        self._slots = validation.integer("slots", slots, 1, MAX_SLOTS)
         again: dict[str, Any] = {"pictures": pictures, **options}
         self._made_of = remotes, again
         self._log: RunLog | None = None
@@ -117,6 +126,11 @@ class LockstepCore(Core):
         except BaseException:
             self.close()
             raise
+
+    @property
+    def n(self) -> int:
+        """The number of environments."""
+        return self.env.n * self._slots
 
     @property
     def exact(self) -> bool:
@@ -264,6 +278,14 @@ class LockstepCore(Core):
     def _choose_clock(self) -> None:
         self.env.play_in_lockstep()
 
+    def _wait_for_episode(self) -> Describe:
+        described = super()._wait_for_episode()
+        for index in range(self.env.n):
+            each = self.env.described(index) or described
+            if self._slots > (each.slots or 1):
+                raise TooFewSlots(self._slots, each)
+        return described
+
     def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
         del vnc, whole
         self._screen = (*size, 3)
@@ -280,7 +302,7 @@ class LockstepCore(Core):
         self._frames = frame_skip
         self._patience_s = STEP_S + FRAME_S * (frame_skip - 1)
         self._max_episode_steps = max_episode_steps
-        self._games = [_Game() for _ in range(self.n)]
+        self._games = [_Game(*divmod(index, self._slots)) for index in range(self.n)]
         self._poll = select.poll()
         self._by_descriptor: dict[int, int] = {}
         _, _, width, height = self._box
@@ -293,11 +315,14 @@ class LockstepCore(Core):
         joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None and self._log is None
         if not joins:
             seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
-            self.env.truncate(index, seed=seed)
+            if not game.slot:
+                self.env.truncate(game.remote, seed=seed)
         # The remote has begun the next one already.
         game.granted = game.episode_id + 1 if joins else None
         game.phase = Phase.RESETTING
         game.seed, game.trail, game.restoring, game.again = None if joins else seed, None, None, None
+        if game.slot and game.lane is not None:
+            self._ask_slot(index, game, game.lane)
 
     def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
         for index, each in events.items():
@@ -316,15 +341,16 @@ class LockstepCore(Core):
     def _look(self, timeout_s: float) -> None:
         ready = len(self._ready)
         resetting = [index for index in self._waiting if self._games[index].phase is Phase.RESETTING]
-        asked = [index for index in resetting if self._games[index].granted is None]
+        asked = [index for index in resetting if not self._games[index].slot and self._games[index].granted is None]
         if asked:
             # Their rewarder connections ring a bell, which lanes don't.
-            self.env.changed(asked, min(timeout_s, LOOK_S) if len(asked) == len(self._waiting) else 0.0)
+            remotes = [self._games[index].remote for index in asked]
+            self.env.changed(remotes, min(timeout_s, LOOK_S) if len(asked) == len(self._waiting) else 0.0)
         for index in resetting:
             self._look_for_episode(index)
         if len(self._ready) > ready or len(asked) == len(self._waiting):
             timeout_s = 0.0
-        elif asked:
+        elif asked or any(self._games[index].lane is None for index in resetting):
             timeout_s = min(timeout_s, LOOK_S)
         stepping = [index for index in self._waiting if self._games[index].phase is Phase.STEPPING]
         if stepping:
@@ -348,8 +374,11 @@ class LockstepCore(Core):
     def _look_for_episode(self, index: int) -> None:
         """See whether the remote has granted the episode that was asked for, and has a lane."""
         game = self._games[index]
+        if game.slot:
+            self._look_for_slot(index, game)
+            return
         if game.granted is None:
-            outcome = self.env.step_some({index: NO_ACTION})[index]
+            outcome = self.env.step_some({game.remote: NO_ACTION})[game.remote]
             if outcome.observation is None or outcome.episode_id is None:
                 return
             game.granted = outcome.episode_id
@@ -363,11 +392,25 @@ class LockstepCore(Core):
         elif game.first is not None and game.first.episode_id >= game.granted:
             self._first(index, game.first)
 
+    def _look_for_slot(self, index: int, game: _Game) -> None:
+        """See whether a slot can be had, and has begun its episode."""
+        if game.lane is None and not self._open_lane(index):
+            # One that is lost is replaced as it is looked at.
+            self.env.step_some({game.remote: NO_ACTION})
+            return
+        if game.lane is not None and game.asked is None:
+            self._ask_slot(index, game, game.lane)
+        self._take_arrived(index)
+
+    def _ask_slot(self, index: int, game: _Game, lane: LaneConnection) -> None:
+        game.asked = lane.begin(game.seed)
+        self._drop_broken(index, lane)
+
     def _open_lane(self, index: int) -> bool:
         """Connect to where steps are taken; return False if the remote has none at the moment."""
         game = self._games[index]
         try:
-            lane = game.lane = self.env.open_lane(index)
+            lane = game.lane = self.env.open_lane(game.remote, game.slot)
         except RemoteUnavailable:
             return False
         self._poll.register(lane, select.POLLIN)
@@ -386,8 +429,12 @@ class LockstepCore(Core):
             # What is of an episode that was left is for nobody.
             awaited = game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id
             match arrived.message:
-                case FirstFrame():
+                case FirstFrame() if not game.slot:
                     game.first = arrived
+                case FirstFrame() if game.phase is Phase.RESETTING and arrived.parent == game.asked:
+                    self._first(index, arrived)
+                case ErrorReply(message) if game.phase is Phase.RESETTING and arrived.parent == game.asked:
+                    game.lane.fail(f"no episode begins: {message}")
                 case StepReply() if awaited and game.restoring is not None:
                     self._played_again(index, game, game.restoring, arrived)
                 case StepReply() if awaited:
@@ -409,7 +456,7 @@ class LockstepCore(Core):
             self._poll.unregister(lane)
             del self._by_descriptor[lane.fileno()]
             lane.close()
-            game.lane = game.first = None
+            game.lane = game.first = game.asked = None
 
     def _first(self, index: int, arrived: Arrived) -> None:
         game, first = self._games[index], arrived.message
@@ -597,6 +644,14 @@ def _usable(snapshot: Snapshot, game: _Game) -> Kept | None:
     return snapshot.kept if snapshot.kept is not None and snapshot.kept.lane is game.lane else None
 
 
+class TooFewSlots(ConfigurationError):
+    """A remote holds fewer environments than are wanted of it; ``slots`` is how many."""
+
+    def __init__(self, wanted: int, described: Describe) -> None:
+        self.slots: int = described.slots or 1
+        super().__init__(f"slots is {wanted}; a remote of {described.env_id} holds {self.slots}")
+
+
 def make_core(
     env_id: str | None,
     remotes: int | str | RemoteManager = 1,
@@ -606,6 +661,8 @@ def make_core(
     **options: Any,
 ) -> Core:
     """Return a core whose environments keep going while the agent thinks, or in lockstep stand still.
+
+    ``options`` are those of ``Core``, and in lockstep ``slots``.
 
     Raises:
         ConfigurationError: there is no such clock; or as ``Core``.
@@ -617,4 +674,40 @@ def make_core(
         return LockstepCore(env_id, remotes, record=record, **options)
     if record is not None:
         raise ConfigurationError('record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen')
+    if options.pop("slots", 1) != 1:
+        raise ConfigurationError("in real time a remote holds one environment; slots are for clock='lockstep'")
     return Core(env_id, remotes, **options)
+
+
+def fit(n: int, remotes: RemoteManager, clock: str | None) -> bool:
+    """Whether ``n`` environments are one on each remote, or in lockstep as many on each as on the others."""
+    return n == remotes.n or (clock == "lockstep" and n % remotes.n == 0)
+
+
+def make_copies(
+    env_id: str | None, n: int, remotes: RemoteManager | None, *, slots: int | None = None, **options: Any
+) -> Core:
+    """Return a core of ``n`` environments; ``options`` are those of ``make_core``.
+
+    They are on ``remotes``, or with None on as few as hold them, ``slots`` on each if that is given. In real time each
+    is a remote of its own.
+
+    Raises:
+        ConfigurationError: ``n`` aren't as many on each remote; or as ``make_core``.
+        RemoteUnavailable: as ``make_core``.
+        RemoteFailed: as ``make_core``.
+    """
+    if options.get("clock") != "lockstep":
+        return make_core(env_id, n if remotes is None else remotes, slots=slots or 1, **options)
+    if remotes is None and slots is None and n > 1:
+        try:
+            return make_core(env_id, 1, slots=n, **options)
+        except TooFewSlots as error:
+            slots = max(each for each in range(1, error.slots + 1) if n % each == 0)
+    if remotes is not None:
+        slots = slots or max(1, n // remotes.n)
+    slots = slots or 1
+    count = n // slots if remotes is None else remotes.n
+    if count * slots != n:
+        raise ConfigurationError(f"{n} environments are not {slots} on each of {count} remotes")
+    return make_core(env_id, count if remotes is None else remotes, slots=slots, **options)

@@ -225,8 +225,8 @@ class VectorEnv(Env):
                 raise ConfigurationError(f"{described.env_id} at {connection.address} is played in real time alone")
         self._resets.clock = LOCKSTEP
 
-    def open_lane(self, index: int) -> LaneConnection:
-        """Return another connection to a remote whose episode runs in lockstep; blocks.
+    def open_lane(self, index: int, slot: int = 0) -> LaneConnection:
+        """Return another connection to a remote whose episode runs in lockstep, to one of its slots; blocks.
 
         Raises:
             RemoteUnavailable: it is away, or takes no steps.
@@ -234,7 +234,7 @@ class VectorEnv(Env):
         connection = self._require().by_index[self._index(index)]
         if connection is None:
             raise RemoteUnavailable(f"remote {index} is away")
-        return LaneConnection.open(connection.rewarder.credentials)
+        return LaneConnection.open(connection.rewarder.credentials, slot)
 
     def truncate(self, index: int, *, seed: int | None = None) -> None:
         """Give up the episode of one index and ask for the next, with ``seed``; what it had earned is dropped.

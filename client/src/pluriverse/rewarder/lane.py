@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import Headers, ProtocolError, encode, lane
 from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_SNAPSHOTS
 from pluriverse_protocol.messages import (
+    AgentBegin,
     AgentMessage,
     AgentRestore,
     AgentSnapshot,
@@ -66,10 +68,14 @@ _QUIET.setLevel(logging.WARNING)
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A message of the remote, the episode that it is of, and its picture: uint8 (height, width, 3 or 1)."""
+    """A message of the remote, the episode that it is of, and its picture: uint8 (height, width, 3 or 1).
+
+    ``parent`` is the number of what it answers.
+    """
 
     message: ServerMessage
     episode_id: int
+    parent: MessageId | None
     pixels: NDArray[np.uint8] | None
 
 
@@ -90,14 +96,14 @@ class LaneConnection:
         self._filled, self._wanted = 0, _LEAST
 
     @classmethod
-    def open(cls, credentials: Credentials) -> LaneConnection:
-        """Connect to the remote whose agent we are; blocks.
+    def open(cls, credentials: Credentials, slot: int = 0) -> LaneConnection:
+        """Connect to a slot of the remote whose agent we are, 0 for its own environment; blocks.
 
         Raises:
             RemoteUnavailable: it can't be reached, or takes no steps; says why.
         """
         name = f"{credentials.host}:{credentials.port}"
-        uri = parse_uri(credentials.url.rstrip("/") + lane.PATH)
+        uri = parse_uri(credentials.url.rstrip("/") + lane.PATH + (f"?{lane.SLOT}={slot}" if slot else ""))
         protocol = ClientProtocol(uri, max_size=MAX_REPLY_BYTES, logger=_QUIET)
         try:
             connection = socket.create_connection((credentials.host, credentials.port), CONNECT_S)
@@ -134,6 +140,10 @@ class LaneConnection:
     def restore(self, handle: int, episode_id: int) -> None:
         """Ask to go on from a snapshot; the answer is a ``RestoreReply``, or an ``ErrorReply``."""
         self._send(AgentRestore(handle), episode_id)
+
+    def begin(self, seed: int | None) -> int:
+        """Ask a slot for an episode; return the number that is the ``parent`` of its first frame."""
+        return self._send(AgentBegin(seed))
 
     def take(self) -> list[Arrived]:
         """Return the messages that have come, without waiting; of a lane that has broken those before it did."""
@@ -175,11 +185,13 @@ class LaneConnection:
             if self._protocol.handshake_exc is not None:
                 raise self._protocol.handshake_exc
 
-    def _send(self, message: AgentMessage, episode_id: int) -> None:
+    def _send(self, message: AgentMessage, episode_id: int | None = None) -> int:
+        number = next(self._message_ids)
         if self.error is None:
-            headers = Headers(next(self._message_ids), time.time(), episode_id)
+            headers = Headers(number, time.time(), episode_id)
             self._protocol.send_text(encode(message, headers).encode())
             self._flush()
+        return number
 
     def _receive(self) -> None:
         while self.error is None and not self._arrived:
@@ -259,7 +271,7 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     picture = None
     if isinstance(message, FirstFrame | StepReply | RestoreReply):
         picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
-    return Arrived(message, headers.episode_id or 0, picture)
+    return Arrived(message, headers.episode_id or 0, headers.parent_message_id, picture)
 
 
 def _reason(response: Response) -> str:

@@ -14,6 +14,7 @@ from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.messages import (
     Action,
+    AgentBegin,
     AgentMessage,
     AgentRestore,
     AgentSnapshot,
@@ -190,7 +191,7 @@ class Connection:
                 raise RequestError("not permitted: this connection is an observer's")
             case Reset() as reset:
                 return ResetReply(), self._reset(reset, envelope.headers)
-            case AgentStep() | AgentSnapshot() | AgentRestore():
+            case AgentStep() | AgentSnapshot() | AgentRestore() | AgentBegin():
                 raise RequestError(f"steps have a WebSocket of their own, at {lane.PATH}")
             case Action(action=events):
                 await self._hub.requests.act(events)

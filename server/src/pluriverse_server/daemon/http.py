@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ _NOT_WEBSOCKET: Final = (
     "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
 )
 OTHER_ORIGIN: Final = "only the remote's own pages may connect from a browser"
+_SLOT: Final = re.compile(r"[0-9]{1,3}")
 _FULL: Final = "this remote has as many connections as it serves; try again when one has gone"
 
 
@@ -145,8 +147,11 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
     token, peer = _token(request), request.remote or "somewhere"
     if not hub.is_agent(token, peer):
         return _refused(403, "only the remote's agent takes steps; connect, and send a reset first")
+    slot = request.query.get(lane.SLOT, "0")
+    if not _SLOT.fullmatch(slot):
+        return _refused(400, f"the slot is {slot!r:.80}; expected a number")
     try:
-        hub.requests.require_lane()
+        hub.requests.require_lane(int(slot))
     except RequestError as error:
         return _refused(409, str(error))
     socket = web.WebSocketResponse(autoping=False, compress=False)
@@ -156,7 +161,7 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
         # Who has lost its seat meanwhile is hung up on.
         with contextlib.suppress(ConnectionError), transport.get_extra_info("socket").dup() as connection:
             if hub.is_agent(token, peer):
-                hub.requests.open_lane(connection)
+                hub.requests.open_lane(connection, int(slot))
         # The program has the connection now; here it ends without a word.
         transport.abort()
     return socket

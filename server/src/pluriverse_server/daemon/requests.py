@@ -37,16 +37,16 @@ class Requests(Protocol):
         """
         ...
 
-    def require_lane(self) -> None:
-        """Make sure that steps can be taken.
+    def require_lane(self, slot: int) -> None:
+        """Make sure that steps can be taken in a slot; 0: of the remote's own environment.
 
         Raises:
-            RequestError: the episode is in real time, or nothing steps it yet.
+            RequestError: there is no such slot, the episode is in real time, or nothing steps it yet.
         """
         ...
 
-    def open_lane(self, lane: socket.socket) -> None:
-        """Give a WebSocket, its handshake done, to the process that steps; the caller then closes it here.
+    def open_lane(self, lane: socket.socket, slot: int) -> None:
+        """Give a WebSocket, its handshake done, to the process that steps the slot; the caller then closes it here.
 
         Raises:
             ConnectionError: that process has just gone.

@@ -14,6 +14,7 @@ from pluriverse_protocol import RemoteProtocolError, decode_from_agent, encode, 
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
 from pluriverse_protocol.messages import (
+    AgentBegin,
     AgentRestore,
     AgentSnapshot,
     AgentStep,
@@ -28,10 +29,12 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-Asked = AgentStep | AgentSnapshot | AgentRestore
+Asked = AgentStep | AgentSnapshot | AgentRestore | AgentBegin
 """What an agent may ask for on a lane."""
 
 Answer = FirstFrame | StepReply | SnapshotReply | RestoreReply | ErrorReply
+
+BEGINS_ELSEWHERE: Final = "v0.env.reset begins this environment's episodes"
 
 LANE_VARIABLE: Final = "PLURIVERSE_LANE"
 
@@ -134,7 +137,7 @@ class Lane:
         if not isinstance(message, Asked):
             self.send(ErrorReply("this connection takes steps, snapshots and restores alone"), 0, headers.message_id)
             return []
-        if headers.episode_id is None:
+        if headers.episode_id is None and not isinstance(message, AgentBegin):
             # It may be on its way while an episode ends, and would be the next one's.
             self.send(ErrorReply("a step names its episode in the header episode_id"), 0, headers.message_id)
             return []
@@ -182,8 +185,8 @@ class LaneDoor:
         """Return the socket, for ``select``: readable when there is a lane, or the daemon has hung up."""
         return self._socket.fileno()
 
-    def accept(self) -> Lane | None:
-        """Return the lane that was handed over; None: the agent has lost its seat, and is to be hung up on.
+    def accept(self) -> tuple[int, Lane | None]:
+        """Return the slot and the lane that was handed over; None: the agent has lost its seat, and all its lanes.
 
         Raises:
             ConnectionError: the daemon has hung up.
@@ -192,10 +195,10 @@ class LaneDoor:
         if not data:
             raise ConnectionError("the daemon has hung up")
         if not descriptors:
-            return None
+            return 0, None
         # What the program starts must not keep the agent's line open after it; recv_fds leaves flags out.
         os.set_inheritable(descriptors[0], False)
-        return Lane(socket.socket(fileno=descriptors[0]))
+        return data[0], Lane(socket.socket(fileno=descriptors[0]))
 
     def close(self) -> None:
         """Take no more lanes."""

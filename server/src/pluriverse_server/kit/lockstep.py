@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
+from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS
 from pluriverse_protocol.messages import (
+    AgentBegin,
     AgentRestore,
     AgentSnapshot,
     AgentStep,
@@ -19,16 +21,19 @@ from pluriverse_protocol.messages import (
     SnapshotReply,
     StepReply,
 )
+from pluriverse_protocol.reports import Reset
 
 from pluriverse_server.permitted import Permitted, pass_on
 
-from .lane import Asked, Lane, LaneDoor
+from .lane import BEGINS_ELSEWHERE, Asked, Lane, LaneDoor
 from .outcome import Outcome
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.
     import numpy as np
     from numpy.typing import NDArray
+
+IN_REAL_TIME: Final = 'this episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,73 +98,153 @@ class Snapshots(Protocol):
         ...
 
 
+class Waited(Protocol):
+    """Something that ``select`` takes."""
+
+    def fileno(self) -> int:
+        """Return its descriptor."""
+        ...
+
+    def close(self) -> None:
+        """Hang up."""
+        ...
+
+
+class Slots(Protocol):
+    """The environments of a program beside its own, each of which lives on its lane alone."""
+
+    @property
+    def waits_on(self) -> Sequence[Waited]:
+        """What to ``select`` for reading."""
+        ...
+
+    def attend(self, readable: Sequence[object]) -> None:
+        """Do what has come on what was readable."""
+        ...
+
+    def play(self, request: Reset) -> None:
+        """Have those that begin an episode from now on play what the program plays, as ``request`` says."""
+        ...
+
+    def open(self, slot: int, lane: Lane) -> None:
+        """Give a lane to its slot."""
+        ...
+
+    def hang_up(self) -> None:
+        """Close the lanes of all."""
+        ...
+
+
 class Lockstep:
     """The lane of a program, if an agent has one, and the episode that is played on it."""
 
-    def __init__(self) -> None:
-        """Connect to the daemon's socket for lanes, where it has one."""
+    def __init__(self, slots: Slots | None = None) -> None:
+        """Connect to the daemon's socket for lanes, where it has one. ``slots`` None: there is one environment."""
         self.watched: bool = True
         """Whether anybody looks at the screen."""
         self._door: LaneDoor | None = LaneDoor.from_environment()
-        self._lane: Lane | None = None
+        self._played: Played | None = None
         self._steps: Steps | None = None
-        # The snapshots of the agent on the lane.
-        self._kept: dict[int, Kept] = {}
-        self._kept_bytes = 0
-        self._next_handle = 0
+        self._slots = slots
 
     @property
-    def waits_on(self) -> list[LaneDoor | Lane]:
+    def waits_on(self) -> list[Waited]:
         """What to ``select`` for reading beside everything else."""
-        return [each for each in (self._door, self._lane) if each is not None]
+        own: list[Waited] = [] if self._door is None else [self._door]
+        if self._played is not None:
+            own.append(self._played.lane)
+        return own if self._slots is None else [*own, *self._slots.waits_on]
+
+    def asked(self, request: Reset) -> None:
+        """Note what the daemon has asked for, before it begins."""
+        if self._slots is not None:
+            self._slots.play(request)
 
     def begin(self, steps: Steps | None) -> None:
         """Play an episode whose first frame is there; None: it is in real time."""
         self._steps = steps
-        self._show_first()
+        if self._played is not None:
+            self._played.begin(steps)
 
     def attend(self, readable: Sequence[object]) -> None:
         """Do what has come on what was readable."""
-        if self._lane is not None and self._lane in readable:
-            for asked, headers in self._lane.receive():
-                self._do(self._lane, asked, headers)
-            if self._lane.closed:
-                self._lane = None
-                self._drop(tuple(self._kept))
+        played = self._played
+        if played is not None and played.lane in readable:
+            for asked, headers in played.lane.receive():
+                played.do(asked, headers)
+            if played.lane.closed:
+                self._played = None
         if self._door is not None and self._door in readable:
-            try:
-                lane = self._door.accept()
-            except OSError:
-                self._door.close()
-                self._door = None
-                return
-            if self._lane is not None:
-                self._lane.close()
-            self._lane = lane
-            self._drop(tuple(self._kept))
-            self._show_first()
+            self._accept(self._door)
+        if self._slots is not None:
+            self._slots.attend(readable)
 
-    def _show_first(self) -> None:
-        if self._lane is None or self._steps is None or self._steps.over:
+    def _accept(self, door: LaneDoor) -> None:
+        try:
+            slot, lane = door.accept()
+        except OSError:
+            door.close()
+            self._door = None
             return
-        seen = self._steps.see()
-        message = FirstFrame(_shape(seen), seen.text, seen.observation, dict(seen.info))
-        self._lane.send(message, self._steps.episode, pixels=_bytes(seen))
+        if slot and lane is not None:
+            if self._slots is not None:
+                self._slots.open(slot, lane)
+            # It has a copy.
+            lane.close()
+            return
+        if lane is None and self._slots is not None:
+            self._slots.hang_up()
+        if self._played is not None:
+            self._played.lane.close()
+        self._played = None if lane is None else Played(lane)
+        if self._played is not None:
+            self._played.begin(self._steps)
 
-    def _do(self, lane: Lane, asked: Asked, headers: Headers) -> None:
+
+class Played:
+    """A lane, the episode that is played on it, and the snapshots of its agent."""
+
+    def __init__(self, lane: Lane, without: str = IN_REAL_TIME) -> None:
+        """There is no episode yet; ``without`` says what is wrong then."""
+        self.lane: Lane = lane
+        self._without = without
+        self._steps: Steps | None = None
+        self._kept: dict[int, Kept] = {}
+        self._kept_bytes = 0
+        self._next_handle = 0
+
+    def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
+        """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
+        self._steps = steps
+        if steps is None or steps.over:
+            return
+        seen = steps.see()
+        message = FirstFrame(_shape(seen), seen.text, seen.observation, dict(seen.info))
+        self.lane.send(message, steps.episode, parent, _bytes(seen))
+
+    def do(self, asked: Asked, headers: Headers) -> None:
+        """Do what the agent has asked for, and answer."""
         steps = self._steps
-        wrong = _fault(steps, headers)
+        wrong = ""
+        if isinstance(asked, AgentBegin):
+            wrong = BEGINS_ELSEWHERE
+        elif steps is None:
+            wrong = self._without
+        elif steps.over or headers.episode_id != steps.episode:
+            wrong = f"episode {headers.episode_id} is over; a reset begins another"
         if steps is None or wrong:
-            lane.send(ErrorReply(wrong), headers.episode_id or 0, headers.message_id)
+            self.lane.send(ErrorReply(wrong), headers.episode_id or 0, headers.message_id)
             return
         match asked:
             case AgentStep():
-                self._play(lane, steps, asked, headers)
+                self._play(steps, asked, headers)
             case AgentSnapshot(drop=handles):
                 self._drop(handles)
-                lane.send(self._keep(steps), steps.episode, headers.message_id)
+                self.lane.send(self._keep(steps), steps.episode, headers.message_id)
             case AgentRestore(handle=handle):
-                self._go_back(lane, steps, handle, headers)
+                self._go_back(steps, handle, headers)
+            case _:
+                pass
 
     def _keep(self, steps: Steps) -> SnapshotReply | ErrorReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None
@@ -181,21 +266,21 @@ class Lockstep:
             if kept is not None:
                 self._kept_bytes -= kept.size
 
-    def _go_back(self, lane: Lane, steps: Steps, handle: int, headers: Headers) -> None:
+    def _go_back(self, steps: Steps, handle: int, headers: Headers) -> None:
         kept = self._kept.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
-            lane.send(ErrorReply(f"there is no snapshot {handle}"), steps.episode, headers.message_id)
+            self.lane.send(ErrorReply(f"there is no snapshot {handle}"), steps.episode, headers.message_id)
             return
         try:
             steps.go_back(kept)
         except ValueError as error:
-            lane.send(ErrorReply(str(error)), steps.episode, headers.message_id)
+            self.lane.send(ErrorReply(str(error)), steps.episode, headers.message_id)
             return
         seen = steps.see()
         reply = RestoreReply(_shape(seen), seen.text, seen.observation, dict(seen.info))
-        lane.send(reply, steps.episode, headers.message_id, _bytes(seen))
+        self.lane.send(reply, steps.episode, headers.message_id, _bytes(seen))
 
-    def _play(self, lane: Lane, steps: Steps, step: AgentStep, headers: Headers) -> None:
+    def _play(self, steps: Steps, step: AgentStep, headers: Headers) -> None:
         outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)
         seen = steps.see()
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
@@ -210,15 +295,7 @@ class Lockstep:
             seen.observation,
             info,
         )
-        lane.send(reply, steps.episode, headers.message_id, _bytes(seen))
-
-
-def _fault(steps: Steps | None, headers: Headers) -> str:
-    if steps is None:
-        return 'this episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
-    if steps.over or headers.episode_id != steps.episode:
-        return f"episode {headers.episode_id} is over; a reset begins another"
-    return ""
+        self.lane.send(reply, steps.episode, headers.message_id, _bytes(seen))
 
 
 def _shape(seen: Seen) -> tuple[int, int, int]:

@@ -17,6 +17,7 @@ from .connection import NoDisplay
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge, KeyLatch
 from .lockstep import Lockstep
 from .reporter import DaemonGone, NoDaemon, Reporter
+from .slots import MakeEpisode, Slots
 from .window import Window
 
 
@@ -48,12 +49,15 @@ def _wait(
 class Program(ABC):
     """Plays one episode after another. A subclass says how one begins, and what is due when."""
 
-    def __init__(self, reporter: Reporter, window: Window, block: MetadataBlock) -> None:
+    def __init__(
+        self, reporter: Reporter, window: Window, block: MetadataBlock, slots: MakeEpisode | None = None
+    ) -> None:
+        """``slots`` begins episodes of the slots beside the program's own environment; None: it has none."""
         self.reporter = reporter
         self._block = block
         self._keyboard = Keyboard(window)
         self.latch = KeyLatch(self._keyboard.held_at_start)
-        self.lockstep = Lockstep()
+        self.lockstep = Lockstep(None if slots is None else Slots(slots))
 
     def run(self) -> None:
         """Play until the daemon asks to stop or hangs up."""
@@ -98,6 +102,7 @@ class Program(ABC):
                 case Stop():
                     return False
                 case Reset():
+                    self.lockstep.asked(request)
                     self.reset(request)
                 case Delivered(_, sent_at):
                     self.delivered(sent_at)

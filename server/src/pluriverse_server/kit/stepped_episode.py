@@ -34,8 +34,11 @@ class SteppedEpisode(ABC):
     turn_keys: frozenset[int] | None = None
     """The keysyms whose press is a step, where frames alone change nothing."""
 
-    def __init__(self, request: Reset, reporter: Reporter, spaces: Spaces | None = None) -> None:
-        """``spaces`` are those of this episode, where they aren't those declared."""
+    def __init__(self, request: Reset, reporter: Reporter | None, spaces: Spaces | None = None) -> None:
+        """``spaces`` are those of this episode, where they aren't those declared.
+
+        ``reporter`` None: it is in a slot, of which its agent alone hears.
+        """
         self.episode: int = request.episode
         self.permitted: Permitted | None = permitted_by(spaces or request.spaces, ())
         """What the agent may press; None: everything."""
@@ -127,18 +130,25 @@ class SteppedEpisode(ABC):
         """Return what is known of now, such as ``lives``; rewards carry what has changed."""
         return {}
 
+    def report(self, *reports: Report) -> None:
+        """Tell the daemon, unless this is in a slot."""
+        if self._reporter is not None:
+            self._reporter.report(*reports)
+
     def _step(self, keys: frozenset[int]) -> Outcome:
         outcome = self.step(keys)
         self.over = outcome.is_last
         return outcome
 
     def _report(self, outcome: Outcome) -> None:
+        if self._reporter is None:
+            return
         self.next_due = self._not_before
         now = time.monotonic()
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
-            self._reporter.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
+            self.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
         info = self.info()
         if outcome.is_last or outcome.reward or info != self._told:
-            self._reporter.report(outcome.report(self.episode, time.time(), info if info != self._told else {}))
+            self.report(outcome.report(self.episode, time.time(), info if info != self._told else {}))
             self._told = info

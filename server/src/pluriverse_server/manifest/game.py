@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from typing import Annotated, Any, Final, Literal
 
+from pluriverse_protocol.limits import MAX_SLOTS
 from pydantic import Field, field_validator, model_validator
 
 from .conditions import names_in
@@ -60,7 +61,7 @@ class ProgramTable(Table):
 
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
     ``network``: whether it may open sockets of the internet, those to this machine included. ``clock``: the kinds of
-    time that it can be played in.
+    time that it can be played in. ``slots``: how many environments it holds in lockstep.
     """
 
     command: Command
@@ -70,6 +71,7 @@ class ProgramTable(Table):
     env: dict[str, str] = {}
     network: bool = False
     clock: Clocks = ["realtime"]
+    slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)] = 1
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()
 

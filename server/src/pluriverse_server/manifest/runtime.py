@@ -219,6 +219,11 @@ class Manifest(GameTables):
         program = self.game(env_id).program
         return tuple(program.clock) if program is not None else ("realtime",)
 
+    def slots(self, env_id: str) -> int:
+        """Return how many environments a remote holds in lockstep."""
+        program = self.game(env_id).program
+        return program.slots if program is not None and "lockstep" in program.clock else 1
+
     def with_games(self, games: Sequence[GameFile]) -> Manifest:
         """Return a copy with the environments of ``games``."""
         envs = [

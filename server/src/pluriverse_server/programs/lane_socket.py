@@ -59,8 +59,8 @@ class LaneSocket:
             self._program.close()
             self._program = None
 
-    def hand_over(self, lane: socket.socket) -> None:
-        """Give the program a connection, which stays open here as well until it is closed.
+    def hand_over(self, lane: socket.socket, slot: int = 0) -> None:
+        """Give the program a connection to one of its slots, which stays open here as well until it is closed.
 
         Raises:
             ConnectionError: there is no program.
@@ -68,13 +68,13 @@ class LaneSocket:
         if self._program is None:
             raise ConnectionError(NO_PROGRAM)
         try:
-            socket.send_fds(self._program, [b"\0"], [lane.fileno()])
+            socket.send_fds(self._program, [bytes((slot,))], [lane.fileno()])
         except OSError as error:
             self.hang_up()
             raise ConnectionError(NO_PROGRAM) from error
 
     def take_back(self) -> None:
-        """Have the program, if there is one, hang up the connection that it has: a byte comes without another."""
+        """Have the program, if there is one, hang up the connections that it has: a byte comes without another."""
         if self._program is not None:
             try:
                 self._program.send(b"\0")

@@ -167,8 +167,9 @@ class PageProgram:
         """Whether an agent can step the page."""
         return self._stepped is not None
 
-    def open_lane(self, lane: socket.socket) -> None:
+    def open_lane(self, lane: socket.socket, slot: int = 0) -> None:
         """Let an agent step the page on ``lane``, which the caller then closes here."""
+        assert slot == 0
         self._lane.open(lane)
         start_task(self._show_first(), "page: first frame")
 

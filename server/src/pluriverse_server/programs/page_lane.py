@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import Headers, reports
-from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, SnapshotReply, StepReply
+from pluriverse_protocol.messages import AgentBegin, AgentStep, ErrorReply, FirstFrame, SnapshotReply, StepReply
 
 from pluriverse_server.episode import TIME_LIMIT, Begin
-from pluriverse_server.kit.lane import REPORT_S, Lane
+from pluriverse_server.kit.lane import BEGINS_ELSEWHERE, REPORT_S, Lane
 from pluriverse_server.permitted import Permitted, pass_on
 from pluriverse_server.tasks import start_task
 
@@ -171,6 +171,8 @@ class PageLane:
         for asked, headers in lane.receive():
             if isinstance(asked, AgentStep):
                 self._steps.put_nowait((asked, headers))
+            elif isinstance(asked, AgentBegin):
+                lane.send(ErrorReply(BEGINS_ELSEWHERE), 0, headers.message_id)
             else:
                 # Its agent plays again instead.
                 lane.send(SnapshotReply(), headers.episode_id or 0, headers.message_id)

@@ -177,13 +177,13 @@ class Program:
         """Whether the program can be given connections of agents that step it."""
         return self._lanes.connected
 
-    def open_lane(self, lane: socket.socket) -> None:
-        """Give the program such a connection, which the caller then closes here.
+    def open_lane(self, lane: socket.socket, slot: int = 0) -> None:
+        """Give the program such a connection to one of its slots, which the caller then closes here.
 
         Raises:
             ConnectionError: the program has gone.
         """
-        self._lanes.hand_over(lane)
+        self._lanes.hand_over(lane, slot)
 
     def close_lane(self) -> None:
         """Have the program hang up on the agent that steps it, if there is one."""

@@ -241,8 +241,8 @@ class EnvironmentService:
                 raise RequestError(f"the action was dropped: {error}") from error
         self.metrics.actions.inc()
 
-    def require_lane(self) -> None:
-        """Make sure that the episode is stepped in lockstep, by a program that is there.
+    def require_lane(self, slot: int) -> None:
+        """Make sure that the episode is stepped in lockstep, by a program that is there and has the slot.
 
         Raises:
             RequestError: it isn't.
@@ -252,14 +252,17 @@ class EnvironmentService:
             raise RequestError('the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"')
         if not self.program.takes_lanes:
             raise RequestError("the program isn't running yet; wait until the episode runs")
+        slots = self._manifest.slots(episode.environment.env_id)
+        if slot >= slots:
+            raise RequestError(f"there is no slot {slot}; expected 0 to {slots - 1}")
 
-    def open_lane(self, lane: socket.socket) -> None:
-        """Give the program the connection of an agent that steps it.
+    def open_lane(self, lane: socket.socket, slot: int) -> None:
+        """Give the program the connection of an agent that steps one of its slots.
 
         Raises:
             ConnectionError: the program has just gone.
         """
-        self.program.open_lane(lane)
+        self.program.open_lane(lane, slot)
 
     def close_lane(self) -> None:
         """Have the program hang up on the agent that steps it, if there is one."""
@@ -431,7 +434,7 @@ class EnvironmentService:
         runtime = self._manifest.runtime
         block = runtime.block
         entry = self._catalogue[described.env_id]
-        clocks = self._manifest.clocks(described.env_id)
+        clocks, slots = self._manifest.clocks(described.env_id), self._manifest.slots(described.env_id)
         return replace(
             described,
             runtime=runtime.id,
@@ -441,6 +444,7 @@ class EnvironmentService:
             clocks=clocks if len(clocks) > 1 else None,
             frame_time=1 / described.fps if len(clocks) > 1 else None,
             lockstep=("exact" if self._is_exact else "frozen") if len(clocks) > 1 else None,
+            slots=slots if slots > 1 else None,
             capabilities=CAPABILITIES,
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=described.spaces or self._manifest.spaces_of(entry),

@@ -16,7 +16,7 @@ from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import make_core
+from pluriverse.adapters.lockstep import fit, make_copies
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.adapters.player import StepResult
@@ -53,7 +53,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     def __init__(
         self,
         env_id: str | None,
-        remotes: int | str | RemoteManager = 1,
+        remotes: int | str | RemoteManager | None = 1,
         *,
         size: tuple[int, int] | None = None,
         grey: bool = False,
@@ -61,6 +61,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         image_channel_first: bool = True,
         discount: float = GOES_ON,
         seed: int | None = None,
+        n: int | None = None,
         **options: Any,
     ) -> None:
         """Start or find the remotes as ``pluriverse.make`` does, and learn what they play; blocks.
@@ -69,7 +70,8 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         width, height) of the screen, in ``size``, (height, width), of one channel if ``grey``, which comes first if
         ``image_channel_first``. ``discount`` is above 0 and at most 1. Remote ``i``'s first episode gets ``seed + i``,
         and what follows is drawn from that. ``options`` are those of ``Core`` (``actions``, ``frame_skip``,
-        ``max_episode_steps``, ``fps``) and of ``pluriverse.make``.
+        ``max_episode_steps``, ``fps``) and of ``pluriverse.make``. ``n`` is how many environments there are, by default
+        a remote each; in lockstep each remote can hold ``slots`` of them, and ``remotes`` None are as few as hold all.
 
         Raise ``ConfigurationError`` if that can't be had, ``RemoteUnavailable`` if a remote can't be reached.
         """
@@ -78,9 +80,10 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         image_channel_first = validation.flag("image_channel_first", image_channel_first)
         self._title = env_id or "pluriverse"
         self._view: View | None = None
-        self.core: Core = make_core(
-            env_id, remotes, pictures=PictureOptions(crop=crop, size=size, grey=grey), **options
-        )
+        manager = None if remotes is None else remotes_module.parse(remotes, env_id)
+        wanted = n or (1 if manager is None else manager.n * (options.get("slots") or 1))
+        pictures = PictureOptions(crop=crop, size=size, grey=grey)
+        self.core: Core = make_copies(env_id, wanted, manager, pictures=pictures, **options)
         n = self.core.n
         try:
             self._observations = _Observations(self.core, image_channel_first)
@@ -201,12 +204,12 @@ def load(
     """
     if batch_size is not None:
         batch_size = validation.integer("batch_size", batch_size, 1)
-    manager = remotes_module.parse((batch_size or 1) if remotes is None else remotes, environment_name)
-    if batch_size is not None and manager.n != batch_size:
+    manager = None if remotes is None else remotes_module.parse(remotes, environment_name)
+    if batch_size is not None and manager is not None and not fit(batch_size, manager, options.get("clock")):
         raise ConfigurationError(
             f"remotes={remotes!r} are {manager.n}, and batch_size is {batch_size}; expected as many"
         )
-    return PluriverseAlfEnvironment(environment_name, manager, **options)
+    return PluriverseAlfEnvironment(environment_name, manager, n=batch_size, **options)
 
 
 # create_environment makes one of these, instead of a process for each.

@@ -11,7 +11,7 @@ from pluriverse_protocol.atari import MINIMAL_ACTIONS
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import make_core
+from pluriverse.adapters.lockstep import fit, make_copies
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
@@ -50,7 +50,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "render_camera_id": "a remote has one screen and no cameras",
 }
 
-# What ``connection`` may have: ``clock``, and options of ``pluriverse.make``.
+# What ``connection`` may have: ``clock`` and, in lockstep, ``slots``; and options of ``pluriverse.make``.
 CONNECTION: Final = (
     "start_timeout_s",
     "replace_on_crash",
@@ -59,6 +59,7 @@ CONNECTION: Final = (
     "probe_keysym",
     "env_options",
     "clock",
+    "slots",
 )
 
 
@@ -172,9 +173,10 @@ class Config(NamedTuple):
         task = task.decode() if isinstance(task, bytes) else task
         played = self._replace(task=task, batch_size=self.batch_size or self.num_envs)
         manager = played.manager()
-        if manager is not None and manager.n != self.num_envs:
+        if manager is not None and not fit(self.num_envs, manager, self.connection.get("clock")):
             raise WrongOption(
-                f"num_envs is {self.num_envs}, and remotes are {manager.n}; each environment is a remote of its own"
+                f"num_envs is {self.num_envs}, and remotes are {manager.n}; each environment is a remote of its own, "
+                "but in lockstep, where each remote can hold as many as the others"
             )
         return played._replace(remotes=manager)._with_seeds()
 
@@ -197,9 +199,10 @@ class Config(NamedTuple):
             size = (self.img_height, self.img_width)
         options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         try:
-            core = make_core(
+            core = make_copies(
                 self.env_id,
-                self.num_envs if self.remotes is None else self.remotes,
+                self.num_envs,
+                self.remotes if isinstance(self.remotes, RemoteManager) else self.manager(),
                 actions=cast("Any", self.actions),
                 pictures=PictureOptions(self.crop, size, self.gray_scale),
                 frame_skip=self.frame_skip,

@@ -13,7 +13,7 @@ from gymnasium.utils import seeding
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import make_core
+from pluriverse.adapters.lockstep import fit, make_copies
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
 from pluriverse.adapters.player import Phase
 from pluriverse.env.views import View, make_view
@@ -35,18 +35,21 @@ def open_core(
     size: Sequence[int] | None = None,
     grey: bool = False,
     crop: Sequence[int] | None = None,
+    slots: int | None = None,
     **options: Any,
 ) -> Core:
     """Start or find ``n`` copies of an environment; blocks until they are there.
 
     Args:
         env_id: such as ``"gym-core.Pong-v3"``; None for whatever the remotes play.
-        remotes: as in ``pluriverse.make``; there must be ``n``. None: start ``n``.
+        remotes: as in ``pluriverse.make``; there must be ``n``, in lockstep so many of which each holds as many of the
+            environments as the others. None: start ``n``, in lockstep as few as hold them.
         n: how many are wanted.
         start_timeout_s: seconds that a remote may take to start.
         size: (height, width) to resize pictures to.
         grey: pictures of one channel.
         crop: (x, y, width, height) in pixels of the screen; None: the part that the environment draws on.
+        slots: how many environments each remote is to hold, in lockstep; None: as many as are needed.
         options: ``clock`` ("realtime" or "lockstep"), ``record`` (a new file, in lockstep), those of ``Core``
             (``actions``, ``frame_skip``, ``fps``, ``max_episode_steps``), and of ``VectorEnv.configure`` (``vnc``,
             ``replace_on_crash``, ``action_probes`` …).
@@ -58,13 +61,15 @@ def open_core(
     # Lists, where they were read from JSON.
     pictures = PictureOptions(cast("Any", crop), cast("Any", size), grey)
     n = validation.integer("num_envs", n, 1)
-    manager = remotes_module.parse(n if remotes is None else remotes, env_id, start_timeout_s=start_timeout_s)
-    if manager.n != n:
+    manager = None
+    if remotes is not None:
+        manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
+    if manager is not None and not fit(n, manager, options.get("clock")):
         raise ConfigurationError(
             f"remotes={remotes!r} are {manager.n}, and this is an environment of {n}; say remotes={n}, or make a "
             f"vector of them with gymnasium.make_vec(…, num_envs={manager.n}, remotes={remotes!r})"
         )
-    return make_core(env_id, manager, pictures=pictures, **options)
+    return make_copies(env_id, n, manager, slots=slots, start_timeout_s=start_timeout_s, pictures=pictures, **options)
 
 
 def spec_of(core: Core, spec: EnvSpec | None) -> EnvSpec | None:

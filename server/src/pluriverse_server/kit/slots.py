@@ -1,0 +1,202 @@
+"""Several environments in one program: all but its own are played by processes beside it, each on its own lane.
+
+As many processes as there are processors, each with its part of the slots, so that Python's lock holds none up, and
+what crashes takes down its own process alone. They are forked when a lane needs them, and end with the program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import select
+import signal
+import socket
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, NoReturn
+
+from pluriverse_protocol.messages import AgentBegin, Headers
+from pluriverse_protocol.reports import Reset, decode_request, encode_line
+
+from .lane import Asked, Lane
+from .lockstep import Played, Steps, Waited
+
+# A request with all its options, behind the number of the slot.
+PACKET_BYTES: Final = 64 * 1024
+
+# Old agents' random generators, NumPy's and ALE's among them, take seeds of 31 bits.
+SEED_BITS: Final = 31
+
+# A forked process closes all descriptors beyond the three of standard input, output and errors.
+STANDARD_ERROR: Final = 2
+FIRST_DESCRIPTOR: Final = 3
+
+NO_EPISODE: Final = "v0.agent.begin comes before the first step"
+
+MakeEpisode = Callable[[int, Reset], Steps]
+
+
+class Slots:
+    """The processes of a program. ``make`` begins an episode of a slot, in whichever of them that is played."""
+
+    def __init__(self, make: MakeEpisode) -> None:
+        self._make = make
+        self._request: Reset | None = None
+        self._processes: dict[int, tuple[int, socket.socket]] = {}
+        self._count = len(os.sched_getaffinity(0))
+
+    @property
+    def waits_on(self) -> Sequence[Waited]:
+        """The processes: readable when one has ended."""
+        return [connection for _, connection in self._processes.values()]
+
+    def attend(self, readable: Sequence[object]) -> None:
+        """Take leave of the processes that have ended."""
+        for number, (_, connection) in list(self._processes.items()):
+            if connection in readable:
+                self._forget(number)
+
+    def play(self, request: Reset) -> None:
+        """Have episodes that begin from now on be of what ``request`` says; in real time there are none."""
+        self._request = request if request.clock == "lockstep" else None
+        if self._request is None:
+            self.hang_up()
+        else:
+            for number in list(self._processes):
+                self._send(number, 0, None)
+
+    def open(self, slot: int, lane: Lane) -> None:
+        """Give a copy of a lane to the process that plays its slot."""
+        number = slot % self._count
+        if self._request is not None and not self._send(number, slot, lane):
+            self._forget(number)
+            self._send(number, slot, lane)
+
+    def hang_up(self) -> None:
+        """Close the lanes of all slots."""
+        for number in list(self._processes):
+            self._forget(number)
+
+    def _send(self, number: int, slot: int, lane: Lane | None) -> bool:
+        assert self._request is not None
+        if number not in self._processes:
+            self._processes[number] = _fork(self._make)
+        packet = bytes((slot,)) + encode_line(self._request)
+        try:
+            socket.send_fds(self._processes[number][1], [packet], [] if lane is None else [lane.fileno()])
+        except OSError:
+            return False
+        return True
+
+    def _forget(self, number: int) -> None:
+        """End a process, whose lanes end with it."""
+        process, connection = self._processes.pop(number)
+        connection.close()
+        # It may be in the middle of a step.
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+@dataclass(slots=True)
+class _Slot:
+    played: Played
+    seeds: random.Random = field(default_factory=random.Random)
+
+
+class _Player:
+    """Plays some of the slots, in a process of its own."""
+
+    def __init__(self, connection: socket.socket, make: MakeEpisode) -> None:
+        self._connection = connection
+        self._make = make
+        self._request: Reset | None = None
+        self._slots: dict[int, _Slot] = {}
+        # Never the same twice, so that a step that comes late is no other episode's.
+        self._episodes = 0
+
+    def run(self) -> None:
+        """Play until the program has gone."""
+        while True:
+            lanes = {slot.played.lane: number for number, slot in self._slots.items()}
+            readable, _, _ = select.select([self._connection, *lanes], (), ())
+            for each in readable:
+                if isinstance(each, Lane):
+                    self._attend(lanes[each])
+            if self._connection in readable and not self._take():
+                return
+
+    def _take(self) -> bool:
+        data, descriptors, _, _ = socket.recv_fds(self._connection, PACKET_BYTES, 1)
+        if not data:
+            return False
+        request = decode_request(data[1:])
+        assert isinstance(request, Reset)
+        self._request = request
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+            self._close(data[0])
+            self._slots[data[0]] = _Slot(Played(Lane(socket.socket(fileno=descriptor)), NO_EPISODE))
+        return True
+
+    def _attend(self, number: int) -> None:
+        slot = self._slots[number]
+        try:
+            for asked, headers in slot.played.lane.receive():
+                self._do(number, slot, asked, headers)
+        except Exception:  # noqa: BLE001 - it is told
+            # What is wrong with one environment is no other's affair.
+            _tell(f"slot {number} has failed")
+            slot.played.lane.close()
+        if slot.played.lane.closed:
+            self._close(number)
+
+    def _do(self, number: int, slot: _Slot, asked: Asked, headers: Headers) -> None:
+        if not isinstance(asked, AgentBegin):
+            slot.played.do(asked, headers)
+            return
+        assert self._request is not None
+        if asked.seed is not None:
+            slot.seeds.seed(asked.seed)
+        self._episodes += 1
+        seed = slot.seeds.getrandbits(SEED_BITS) if asked.seed is None else asked.seed
+        steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
+        slot.played.begin(steps, headers.message_id)
+
+    def _close(self, number: int) -> None:
+        if number in self._slots:
+            self._slots.pop(number).played.lane.close()
+
+
+def _tell(what: str) -> None:
+    """Write what is being handled to standard error."""
+    os.write(STANDARD_ERROR, f"{what}: {traceback.format_exc()}".encode())
+
+
+def _fork(make: MakeEpisode) -> tuple[int, socket.socket]:
+    """Return the id of a new process, and the connection to it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    process = os.fork()
+    if process == 0:
+        _play(theirs, make)
+    theirs.close()
+    return process, ours
+
+
+def _play(connection: socket.socket, make: MakeEpisode) -> NoReturn:
+    status = 1
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # The program's own connections, which would seem to live on, are left to it.
+        own = os.dup(connection.fileno())
+        os.dup2(own, FIRST_DESCRIPTOR)
+        os.closerange(FIRST_DESCRIPTOR + 1, os.sysconf("SC_OPEN_MAX"))
+        with contextlib.closing(socket.socket(fileno=FIRST_DESCRIPTOR)) as kept:
+            _Player(kept, make).run()
+        status = 0
+    except BaseException:  # noqa: BLE001 - it is told
+        _tell("the slots have failed")
+    finally:
+        os._exit(status)

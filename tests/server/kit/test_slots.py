@@ -1,0 +1,181 @@
+"""Slots in processes of their own: episodes that count frames, with an agent on each lane."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pluriverse_protocol.events import Event
+from pluriverse_protocol.messages import AgentBegin, FirstFrame
+from pluriverse_protocol.reports import Reset
+from pluriverse_server.kit import Outcome, Seen
+from pluriverse_server.kit.lane import LANE_VARIABLE
+from pluriverse_server.kit.lockstep import Lockstep
+from pluriverse_server.kit.slots import Slots
+from support.lanes import Doorway, LaneAgent
+
+REQUEST = Reset(5, "some.Game-v0", 1, 60.0, clock="lockstep")
+REAL_TIME = Reset(6, "some.Game-v0", 1, 60.0)
+
+# Steps of so many frames go wrong.
+FAILS, DIES = 100, 200
+
+
+class Counting:
+    """Ends with its tenth frame; each earns as many points as its slot's number. Its observation is its seed."""
+
+    permitted = None
+
+    def __init__(self, slot: int, request: Reset) -> None:
+        self.episode = request.episode
+        self.request = request
+        self.slot = slot
+        self.frames = 0
+
+    @property
+    def over(self) -> bool:
+        return self.frames >= 10
+
+    def play(self, events: Sequence[Event], frames: int) -> Outcome:
+        if frames == FAILS:
+            raise ValueError("that goes wrong")
+        if frames == DIES:
+            os.abort()
+        self.frames += frames
+        return Outcome(self.slot * frames, self.over)
+
+    def see(self) -> Seen:
+        return Seen(np.full((1, 1, 1), self.frames, np.uint8), self.request.env, [self.request.seed])
+
+
+class Stage:
+    """A program's lockstep with slots, and the daemon that opens lanes to it."""
+
+    def __init__(self, doorway: Doorway) -> None:
+        self.lockstep = Lockstep(Slots(Counting))
+        self.doorway = doorway
+        self.lockstep.asked(REQUEST)
+
+    def turn(self) -> None:
+        """Attend to what has come."""
+        readable, _, _ = select.select(self.lockstep.waits_on, [], [], 20)
+        self.lockstep.attend(readable)
+
+    def open(self, slot: int) -> LaneAgent:
+        """Return the agent on a new lane."""
+        agent = self.doorway.open_lane(slot)
+        self.turn()
+        return agent
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    # Two processes: even slots in the one, odd ones in the other.
+    def two(_: int) -> set[int]:
+        return {0, 1}
+
+    monkeypatch.setattr(os, "sched_getaffinity", two)
+    with Doorway(tmp_path) as doorway:
+        monkeypatch.setenv(LANE_VARIABLE, os.fspath(doorway.path))
+        made = Stage(doorway)
+        yield made
+        made.lockstep.asked(REAL_TIME)
+        for each in made.lockstep.waits_on:
+            each.close()
+
+
+def begin(agent: LaneAgent, seed: int | None = None) -> tuple[int, int]:
+    """Begin an episode; its number and its seed."""
+    message_id = agent.send(AgentBegin(seed))
+    heard = agent.hear_first()
+    assert heard.headers.parent_message_id == message_id
+    assert heard.headers.episode_id is not None
+    assert isinstance(heard.message, FirstFrame)
+    assert heard.message.observation is not None
+    return heard.headers.episode_id, heard.message.observation[0]
+
+
+def test_slots_play_episodes_of_their_own(stage: Stage) -> None:
+    agents = {slot: stage.open(slot) for slot in (1, 2, 3, 4)}
+    for slot, agent in agents.items():
+        episode, seed = begin(agent, 10 + slot)
+        assert seed == 10 + slot
+        agent.step(1, slot, episode=episode)
+    for slot, agent in agents.items():
+        answer, pixels = agent.hear_step(1)
+        assert answer.reward == slot * slot
+        assert pixels[0, 0, 0] == slot
+
+
+def test_seeds_follow_from_the_one_that_was_given(stage: Stage) -> None:
+    agent = stage.open(1)
+    first = [begin(agent, seed)[1] for seed in (7, None, None)]
+    assert len(set(first)) == 3
+    assert [begin(agent, seed)[1] for seed in (7, None, None)] == first
+
+
+def test_an_episode_that_is_over_takes_no_steps_and_another_number_comes_next(stage: Stage) -> None:
+    agent = stage.open(1)
+    agent.step(1, episode=1)
+    assert agent.hear_error() == "v0.agent.begin comes before the first step"
+    episode, _ = begin(agent)
+    agent.step(1, 10, episode=episode)
+    assert agent.hear_step(1)[0].done
+    agent.step(2, 1, episode=episode)
+    assert "is over" in agent.hear_error()
+    assert begin(agent)[0] > episode
+
+
+def test_the_programs_own_episodes_begin_elsewhere(stage: Stage) -> None:
+    agent = stage.open(0)
+    agent.send(AgentBegin(1))
+    stage.turn()
+    assert agent.hear_error() == "v0.env.reset begins this environment's episodes"
+
+
+def test_what_fails_takes_down_its_own_lane_alone(stage: Stage, capfd: pytest.CaptureFixture[str]) -> None:
+    one, beside = stage.open(1), stage.open(3)
+    episode, goes_on = begin(one)[0], begin(beside)[0]
+    one.step(1, FAILS, episode=episode)
+    one.hear_end()
+    beside.step(1, 1, episode=goes_on)
+    assert beside.hear_step(1)[0].reward == 3
+    assert "that goes wrong" in capfd.readouterr().err
+    begin(stage.open(1))
+
+
+def test_a_process_that_dies_is_replaced_and_others_go_on(stage: Stage) -> None:
+    one, other = stage.open(1), stage.open(2)
+    episode, goes_on = begin(one)[0], begin(other)[0]
+    one.step(1, DIES, episode=episode)
+    one.hear_end()
+    stage.turn()
+    other.step(1, 1, episode=goes_on)
+    assert other.hear_step(1)[0].reward == 2
+    begin(stage.open(1))
+
+
+def test_lanes_end_with_the_agents_seat_and_with_lockstep(stage: Stage) -> None:
+    agent = stage.open(1)
+    begin(agent)
+    stage.doorway.take_back()
+    stage.turn()
+    agent.hear_end()
+    agent = stage.open(1)
+    begin(agent)
+    stage.lockstep.asked(REAL_TIME)
+    agent.hear_end()
+    stage.open(1).hear_end()
+
+
+def test_a_lane_plays_what_the_program_plays(stage: Stage) -> None:
+    stage.lockstep.asked(Reset(6, "another.Game-v0", 1, 60.0, clock="lockstep"))
+    agent = stage.open(1)
+    agent.send(AgentBegin(1))
+    message = agent.hear_first().message
+    assert isinstance(message, FirstFrame)
+    assert message.text == "another.Game-v0"
