@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import deque
+from itertools import repeat
 from typing import Any, Final, cast
 
 import numpy as np
@@ -13,6 +15,10 @@ from .catalogue import Atari
 from .controls import joystick
 from .emulators import MAX_FRAMES, Emulators
 from .environment import Environment
+from .sticky import LUCK, taken, with_luck
+
+# With sticky actions of 0.25, one of 10**19 times none of so many was taken.
+ASKED: Final = 32
 
 LEAST_FRAMESKIP: Final = 2
 FRAMESKIPS: Final = 3
@@ -95,6 +101,8 @@ class AtariEnvironment(Environment):
         """Begin an episode."""
         self._ale = self._emulators.begin(self._game, seed)
         self._frameskips = Frameskips(self._game.frameskip, seed)
+        # The actions of the last frames.
+        self._asked: deque[int] = deque(maxlen=ASKED)
         size = cast("tuple[int, int]", self._ale.getScreenDims())  # pyright: ignore[reportUnknownMemberType]
         self._screen = np.empty(size, np.uint8)
         self._rgb = np.empty((*size, 3), np.uint8)
@@ -105,8 +113,9 @@ class AtariEnvironment(Environment):
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """The joystick's action for as many frames as this step takes; their rewards are summed."""
-        action = joystick(keys)
-        reward = sum(self._ale.act(action) for _ in range(self._frameskips.next() - 1))
+        action, frames = joystick(keys), self._frameskips.next()
+        self._asked.extend(repeat(action, frames))
+        reward = sum(self._ale.act(action) for _ in range(frames - 1))
         if self._game.max_pool:
             self._keep()
         reward += self._ale.act(action)
@@ -144,21 +153,30 @@ class AtariEnvironment(Environment):
         return self._rgb
 
     def save(self) -> Kept | None:
-        """The emulator's state; None with sticky actions: it lacks the action that may be repeated."""
-        if self._game.repeat_action_probability:
-            return None
-        state = self._ale.cloneState(include_rng=True).serialize()
-        return Kept((self._game, state, self._frameskips.save()), len(state))
+        """The emulator's state, and the action that may be repeated; None where that isn't known."""
+        state, action = self._ale.cloneState(include_rng=True).serialize(), None
+        sticky = self._game.repeat_action_probability
+        if sticky:
+            action = taken(state, sticky, self._asked) if sticky < LUCK else None
+            if action is None:
+                return None
+        asked = tuple(self._asked)
+        return Kept((self._game, state, self._frameskips.save(), asked, action), len(state))
 
     def load(self, kept: Kept) -> None:
         """Restore the emulator's state; see ``Environment.load``."""
         import ale_py
 
-        game, state, frameskips = kept.state
+        game, state, frameskips, asked, action = kept.state
         if game != self._game:
             raise ValueError(f"the snapshot is of {game.rom}, with options of its own")
+        if action is not None:
+            self._ale.restoreState(ale_py.ALEState(with_luck(state)))
+            self._ale.act(action)
         self._ale.restoreState(ale_py.ALEState(state))
         self._frameskips.load(frameskips)
+        self._asked.clear()
+        self._asked.extend(asked)
 
     @property
     def lives(self) -> int:

@@ -118,15 +118,15 @@ def reseeded(serialized: bytes, old: int, new: int) -> bytes | None:
     None if the state doesn't end with such a generator.
     """
     end = len(serialized) - AFTER_STRING
-    start = end - len(_generator(old))
-    if start < STRING_AT or serialized[start:end] != _generator(old):
+    start = end - len(generator(old))
+    if start < STRING_AT or serialized[start:end] != generator(old):
         return None
-    text = serialized[STRING_AT + 4 : start] + _generator(new)
+    text = serialized[STRING_AT + 4 : start] + generator(new)
     return serialized[:STRING_AT] + struct.pack("<i", len(text)) + text + serialized[end:]
 
 
 @lru_cache(maxsize=8)
-def _generator(seed: int) -> bytes:
+def generator(seed: int) -> bytes:
     """Return a freshly seeded Mersenne Twister as C++ writes it to a stream, preceded by its length."""
     words = [seed]
     for index in range(1, MT_WORDS):

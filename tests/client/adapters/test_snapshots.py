@@ -59,7 +59,7 @@ def went_back(core: LockstepCore, snapshot: Any, index: int = 0) -> StepResult:
 
 @pytest.mark.parametrize(
     ("env_id", "native"),
-    [(PONG, True), (STICKY, False), (POLE, True), (MAZE, True), (LANDER, False)],
+    [(PONG, True), (STICKY, True), (POLE, True), (MAZE, True), (LANDER, False)],
 )
 def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) -> None:
     chance = random.Random(env_id)
@@ -70,7 +70,8 @@ def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) 
             played(core, [chance.randrange(n) for _ in range(k)])
             actions = [chance.randrange(n) for _ in range(m)]
             moment = core.snapshot(0)
-            assert moment.native is native
+            # Before the first frame it isn't known which action would be repeated.
+            assert moment.native is (native and (k > 0 or env_id != STICKY))
             then = seen_of(core)
             first = played(core, actions)
             # From elsewhere, and a second time.

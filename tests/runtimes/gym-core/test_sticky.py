@@ -1,0 +1,95 @@
+"""Games go back to what they were, also those with sticky actions."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from typing import Any
+
+import ale_py
+import pytest
+from gym_core.atari import AtariEnvironment
+from gym_core.catalogue import Atari
+from gym_core.emulators import Emulators
+from gym_core.sticky import LUCK, taken, with_luck
+
+LEFT, RIGHT, FIRE = 0xFF51, 0xFF53, ord("z")
+KEYS = [frozenset(keys) for keys in ((), {LEFT}, {RIGHT}, {FIRE}, {LEFT, FIRE})]
+
+
+def played(environment: AtariEnvironment, keys: list[frozenset[int]]) -> list[Any]:
+    seen: list[Any] = []
+    for each in keys:
+        outcome = environment.step(each)
+        seen.append((environment.rgb().tobytes(), outcome, environment.lives))
+        if outcome.is_last:
+            break
+    return seen
+
+
+@pytest.mark.parametrize("rom", ["pong", "breakout", "seaquest", "montezuma_revenge", "video_pinball"])
+@pytest.mark.parametrize(("frameskip", "probability"), [(4, 0.0), (1, 0.25), (None, 0.25), (4, 0.9)])
+def test_what_follows_a_saved_moment_follows_it_again(rom: str, frameskip: int | None, probability: float) -> None:
+    chance = random.Random(rom)
+    emulators = Emulators()
+    environment = AtariEnvironment(Atari(rom, frameskip, probability, max_pool=frameskip is None), emulators)
+    saved = 0
+    for seed in range(6):
+        environment.reset(seed)
+        played(environment, chance.choices(KEYS, k=chance.randrange(1, 40)))
+        kept = environment.save()
+        if kept is None:
+            continue
+        saved += 1
+        keys = chance.choices(KEYS, k=20)
+        first = played(environment, keys)
+        played(environment, chance.choices(KEYS, k=5))
+        environment.load(kept)
+        assert played(environment, keys) == first
+        # From another episode, and where the emulator's own play is over.
+        environment.reset(seed + 100)
+        environment.load(kept)
+        assert played(environment, keys) == first
+    assert saved >= (5 if probability < 0.5 else 1)
+
+
+def test_a_moment_of_another_game_is_refused() -> None:
+    emulators = Emulators()
+    pong, other = (AtariEnvironment(Atari(rom, 4, 0.0), emulators) for rom in ("pong", "breakout"))
+    pong.reset(1)
+    other.reset(1)
+    kept = pong.save()
+    assert kept is not None
+    with pytest.raises(ValueError, match="the snapshot is of pong"):
+        other.load(kept)
+
+
+def test_what_was_taken_is_known_of_frames_whose_numbers_are_there() -> None:
+    emulators = Emulators()
+    game = Atari("pong", 1, 0.25)
+    ale = emulators.begin(game, 3)
+    state = ale.cloneState(include_rng=True).serialize()
+    assert taken(state, 0.25, []) is None
+    for _ in range(3):
+        ale.restoreState(ale_py.ALEState(with_luck(state)))
+        ale.act(3)
+        after = ale.cloneState(include_rng=True).serialize()
+        assert taken(after, LUCK, [3]) == 3
+
+
+def test_saving_and_going_back_take_less_than_five_milliseconds() -> None:
+    environment = AtariEnvironment(Atari("pong", 4, 0.25), Emulators())
+    environment.reset(1)
+    played(environment, KEYS * 3)
+    times: list[list[float]] = [[], []]
+    for _ in range(20):
+        began = time.perf_counter()
+        kept = environment.save()
+        between = time.perf_counter()
+        assert kept is not None
+        environment.load(kept)
+        times[0].append(between - began)
+        times[1].append(time.perf_counter() - between)
+    # Of some tries the best, for the machine may do other things.
+    assert max(min(each) for each in times) < 0.005, [statistics.median(each) for each in times]
