@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -146,14 +147,21 @@ class Page:
 
     async def begin(self, episode: Mapping[str, Any]) -> None:
         """Clear what the current page has stored, and begin an episode in it. Raises DevToolsError."""
-        await self._sweep()
-        for origin in self._outline.origins:
-            session_storage = {"securityOrigin": origin, "storageKey": f"{origin}/", "isLocalStorage": False}
-            await self._call("DOMStorage.clear", {"storageId": session_storage})
-        await self._watch_from_the_start(episode)
-        if self._clock is not None:
-            await self._ask_clock(self._clock.begin(episode["seed"]), BEGIN_TIMEOUT_S)
-        await self._evaluate(self._outline.watcher.begin(episode), BEGIN_TIMEOUT_S)
+        storages = (
+            {"storageId": {"securityOrigin": origin, "storageKey": f"{origin}/", "isLocalStorage": False}}
+            for origin in self._outline.origins
+        )
+        # All at once, and answered together.
+        await asyncio.gather(
+            self._sweep(),
+            *(self._call("DOMStorage.clear", storage) for storage in storages),
+            self._watch_from_the_start(episode),
+        )
+        begin = self._outline.watcher.begin(episode)
+        if self._clock is None:
+            await self._evaluate(begin, BEGIN_TIMEOUT_S)
+        else:
+            await self._ask_clock(f"{self._clock.begin(episode['seed'])}.then(() => {begin})", BEGIN_TIMEOUT_S)
 
     async def check(self, timeout_s: float) -> None:
         """Return once the page answers; raise DevToolsError if it doesn't within ``timeout_s`` or is gone."""
@@ -238,21 +246,26 @@ class Page:
 
     async def _sweep(self) -> None:
         """Remove what the runtime's origins have stored for all tabs: cookies, storage, caches, workers."""
-        await self._call("Network.clearBrowserCookies")
-        for origin in self._outline.origins:
-            await self._call("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        origins = ({"origin": origin, "storageTypes": "all"} for origin in self._outline.origins)
+        await asyncio.gather(
+            self._call("Network.clearBrowserCookies"),
+            *(self._call("Storage.clearDataForOrigin", origin) for origin in origins),
+        )
 
     async def _watch_from_the_start(self, episode: Mapping[str, Any]) -> None:
         """Run the watcher with ``episode`` in each new document before its own scripts."""
-        if self._script_id is not None:
-            await self._call("Page.removeScriptToEvaluateOnNewDocument", {"identifier": self._script_id})
+        before, self._script_id = self._script_id, None
         source = self._outline.watcher.script(episode, lockstep=self._clock is not None)
         if self._clock is not None:
             source = self._clock.script(episode["seed"]) + "\n" + source
         if self._outline.script is not None:
             source += "\n" + self._outline.script
-        added = await self._call("Page.addScriptToEvaluateOnNewDocument", {"source": source})
-        self._script_id = added["identifier"]
+        added = self._call("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+        if before is not None:
+            gone = self._call("Page.removeScriptToEvaluateOnNewDocument", {"identifier": before})
+            self._script_id = (await asyncio.gather(added, gone))[0]["identifier"]
+        else:
+            self._script_id = (await added)["identifier"]
 
     async def _go(self, address: str) -> None:
         self._navigations += 1
