@@ -55,6 +55,15 @@ PAGES = {
       const begun = times();
       setTimeout(() => { game.state = times().map((time, index) => Math.round(time - begun[index])) }, 500);
     }</script>""",
+    "Waits": GOOD
+    + f"""<script>{SAY}
+      const sound = new AudioContext();
+      on.w = () => {{
+        const begun = sound.currentTime;
+        AbortSignal.timeout(40).onabort = ({{ target }}) => say(target.reason.name);
+        setTimeout(() => say(Math.round(1000 * (sound.currentTime - begun))), 30);
+      }};
+    </script>""",
     "Random": GOOD
     + """<script>on.w = () => {
       game.state = [Math.random(), ...crypto.getRandomValues(new Uint32Array(2)), crypto.randomUUID()];
@@ -152,6 +161,13 @@ async def test_all_clocks_of_the_page_agree(played: Stepped) -> None:
     await played.play("pages.Times-v0", 1)
     await played.step(W, 30)
     assert state(played) == [500] * 5
+
+
+async def test_what_waits_for_a_time_in_other_ways_waits_for_the_same_clock(played: Stepped) -> None:
+    await played.play("pages.Waits-v0", 1)
+    await asyncio.sleep(0.1)
+    await played.step(W, 3)
+    assert state(played) == [[30, 30], ["TimeoutError", 40]]
 
 
 async def test_time_stands_still_while_nobody_steps(played: Stepped) -> None:

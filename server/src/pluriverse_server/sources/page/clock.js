@@ -233,6 +233,20 @@
     };
     realm.cancelAnimationFrame = (id) => { animationFrames.delete(id); };
 
+    const { AbortController, DOMException } = realm;
+    realm.AbortSignal.timeout = (delay) => {
+      const controller = new AbortController();
+      const abort = () => controller.abort(new DOMException("signal timed out", "TimeoutError"));
+      later(realm, abort, delay, [], false);
+      return controller.signal;
+    };
+    // Sound that is made goes on in real time; what asks for its time is told the page's.
+    const sounds = new WeakMap();
+    getter(realm.BaseAudioContext.prototype, "currentTime", function () {
+      if (!sounds.has(this)) sounds.set(this, now);
+      return (now - sounds.get(this)) / 1000;
+    });
+
     realm.Math.random = random;
     realm.Crypto.prototype.getRandomValues = fill;
     realm.Crypto.prototype.randomUUID = uuid;
