@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, Literal
 from urllib.request import urlopen
 
+import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse_protocol import lane
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, ServerMessage, StepReply
+from pluriverse_server.programs import page_clock
+from support.agent import Agent
+from support.agent import connected as agent_at
+from support.pages import PageRemote, page_remote, short_folder, write_runtime
 from support.remotes import MachineRemote, on_machine
+from support.served import PASSWORD
 
 METEORS = "internet.Meteors-v0"
 
@@ -65,3 +73,87 @@ def test_same_seed_and_actions_give_the_same_pixels_also_after_real_time() -> No
     assert first == again == second
     assert first != other
     assert len({pixels for pixels, _ in first}) > 30
+
+
+# ── what goes wrong ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+BEGINS = "<script>game.begin(0)</script>"
+HANGS = "<script>on.h = () => { for (;;); }</script>"
+
+
+async def heard(agent: Agent) -> tuple[ServerMessage, int | None]:
+    """The next message on a lane, and its episode."""
+    data = await agent.socket.recv()
+    assert isinstance(data, bytes)
+    envelope, _ = lane.unpack(data)
+    return envelope.message, envelope.headers.episode_id
+
+
+async def first(agent: Agent) -> int:
+    """The episode whose first frame comes next."""
+    message, episode = await heard(agent)
+    assert isinstance(message, FirstFrame), message
+    assert episode is not None
+    return episode
+
+
+async def ask(agent: Agent, n: int, episode: int, key: str = "", frames: int = 1) -> None:
+    """Ask for a step, with a key that is pressed in it."""
+    events = [["KeyEvent", ord(key), down] for down in (True, False)] if key else []
+    await agent.send("v0.agent.step", {"n": n, "frames": frames, "events": events}, episode_id=str(episode))
+
+
+async def stepped(agent: Agent, n: int) -> StepReply:
+    """The answer to step ``n``, which comes next."""
+    message, _ = await heard(agent)
+    assert isinstance(message, StepReply), message
+    assert message.n == n
+    return message
+
+
+async def refused(agent: Agent) -> str:
+    """What the next message says, which must be an error."""
+    message, _ = await heard(agent)
+    assert isinstance(message, ErrorReply), message
+    return message.message
+
+
+def lane_of(remote: PageRemote) -> AbstractAsyncContextManager[Agent]:
+    return agent_at(remote.port, PASSWORD, path="/step")
+
+
+async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_clock, "STEP_TIMEOUT_S", 1.0)
+    with short_folder() as folder:
+        async with page_remote(write_runtime(folder, {"Hangs": BEGINS + HANGS})) as remote:
+            await remote.play("Hangs", clock="lockstep")
+            async with lane_of(remote) as agent:
+                episode = await first(agent)
+                # Two at once are played one after the other.
+                await ask(agent, 1, episode, "a")
+                await ask(agent, 2, episode)
+                assert ((await stepped(agent, 1)).reward, (await stepped(agent, 2)).reward) == (1.0, 0.0)
+                for frames in (0, 10**9):
+                    await ask(agent, 3, episode, frames=frames)
+                    assert f"'frames' is {frames}" in await refused(agent)
+                # What comes behind the end is nobody's, though the next episode has begun meanwhile.
+                await ask(agent, 4, episode, "o", frames=60)
+                await ask(agent, 5, episode)
+                last = await stepped(agent, 4)
+                assert (last.done, last.info["reason"]) == (True, "won")
+                said = [await heard(agent), await heard(agent)]
+                assert sorted(type(message).__name__ for message, _ in said) == ["ErrorReply", "FirstFrame"]
+                # A page that hangs.
+                await ask(agent, 6, episode + 1, "h")
+                assert "the step failed" in await refused(agent)
+                assert (await remote.end())["truncated"] is False
+                assert "was not answered" in await remote.truncated()
+                assert await first(agent) == episode + 2
+                await ask(agent, 7, episode + 2, "a")
+                assert (await stepped(agent, 7)).reward == 1.0
+                # An agent that leaves in the middle of a step.
+                await ask(agent, 8, episode + 2, frames=600)
+            async with lane_of(remote) as agent:
+                assert await first(agent) == episode + 2
+                await ask(agent, 1, episode + 2, "a")
+                assert (await stepped(agent, 1)).reward == 1.0

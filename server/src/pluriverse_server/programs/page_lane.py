@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,9 @@ class PageEpisode:
 class PageLane:
     """The lane of a page, if an agent has one: steps are played one by one, as they come."""
 
-    def __init__(self, play: Callable[[AgentStep, Headers], Awaitable[tuple[StepReply | ErrorReply, bytes]]]) -> None:
+    def __init__(
+        self, play: Callable[[AgentStep, Headers], Coroutine[Any, Any, tuple[StepReply | ErrorReply, bytes]]]
+    ) -> None:
         self._play = play
         self._lane: Lane | None = None
         self._descriptor: int | None = None  # of the lane, as long as it is read from
@@ -182,7 +184,9 @@ class PageLane:
     async def _answer(self, lane: Lane, steps: asyncio.Queue[tuple[AgentStep, Headers]]) -> None:
         while not lane.closed:
             step, headers = await steps.get()
-            reply, pixels = await self._play(step, headers)
+            # Played to its end even if the agent leaves: the page would go on with it beside the next one's.
+            playing = start_task(self._play(step, headers), "page: step")
+            reply, pixels = await asyncio.shield(playing)
             await asyncio.to_thread(lane.send, reply, headers.episode_id or 0, headers.message_id, pixels)
         self._stop_reading()
 
