@@ -31,25 +31,39 @@ static void fill(void *to, size_t size) {
 
 ssize_t getrandom(void *to, size_t size, unsigned flags) {
     (void)flags;
+    ASK("getrandom");
     fill(to, size);
     return (ssize_t)size;
 }
 int getentropy(void *to, size_t size) {
+    ASK("getentropy");
     fill(to, size);
     return 0;
 }
 uint32_t arc4random(void);
-uint32_t arc4random(void) { return (uint32_t)draw(); }
+uint32_t arc4random(void) {
+    ASK("arc4random");
+    return (uint32_t)draw();
+}
 void arc4random_buf(void *to, size_t size);
-void arc4random_buf(void *to, size_t size) { fill(to, size); }
+void arc4random_buf(void *to, size_t size) {
+    ASK("arc4random_buf");
+    fill(to, size);
+}
 /* std::random_device, which may ask the processor. */
 unsigned _ZNSt13random_device9_M_getvalEv(void *device);
 unsigned _ZNSt13random_device9_M_getvalEv(void *device) {
     (void)device;
+    ASK("random_device");
     return (unsigned)draw();
 }
 
-static int is_random(const char *path) { return path && (!strcmp(path, "/dev/urandom") || !strcmp(path, "/dev/random")); }
+/* Inlined, so that who opens it is who asks. */
+static inline __attribute__((always_inline)) int is_random(const char *path) {
+    if (!path || (strcmp(path, "/dev/urandom") && strcmp(path, "/dev/random"))) return 0;
+    ASK(path);
+    return 1;
+}
 static int random_file(void) {
     char data[FILE_BYTES];
     fill(data, sizeof data);

@@ -42,27 +42,35 @@ static int64_t read_clock(void) {
 static int64_t ns_of(const struct timespec *time) { return time->tv_sec * SECOND_NS + time->tv_nsec; }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
+    ASK("clock_gettime");
     int64_t ns = read_clock() + clock_offset(clock);
     *time = (struct timespec){ns / SECOND_NS, ns % SECOND_NS};
     return 0;
 }
 int gettimeofday(struct timeval *time, void *zone) {
+    ASK("gettimeofday");
     (void)zone;
     int64_t ns = read_clock() + page()->epoch;
     *time = (struct timeval){ns / SECOND_NS, ns % SECOND_NS / 1000};
     return 0;
 }
 time_t time(time_t *to) {
+    ASK("time");
     time_t seconds = (read_clock() + page()->epoch) / SECOND_NS;
     if (to) *to = seconds;
     return seconds;
 }
 int timespec_get(struct timespec *time, int base) {
+    ASK("timespec_get");
     clock_gettime(CLOCK_REALTIME, time);
     return base;
 }
-clock_t clock(void) { return read_clock() / (SECOND_NS / CLOCKS_PER_SEC); }
+clock_t clock(void) {
+    ASK("clock");
+    return read_clock() / (SECOND_NS / CLOCKS_PER_SEC);
+}
 clock_t times(struct tms *used) {
+    ASK("times");
     if (used) memset(used, 0, sizeof *used);
     return read_clock() / (SECOND_NS / sysconf(_SC_CLK_TCK));
 }

@@ -163,6 +163,17 @@ PUBLIC void lockstep_watch(struct control *control, int pid) {
 
 PUBLIC int64_t lockstep_elapsed(const struct control *control) { return control->page->now - BEGIN_NS; }
 
+/* Count from now on what the programs ask for. */
+PUBLIC void lockstep_count(struct control *control) { control->page->counting = 1; }
+
+/* Write what was asked for to ``text``, "what by module", and return how often; below 0 behind the last. */
+PUBLIC int64_t lockstep_asked(const struct control *control, int number, char *text, size_t size) {
+    const struct asked *asked = &control->page->asked[number];
+    if (number >= ASKED || asked->state != NAMED) return -1;
+    snprintf(text, size, "%s by %s", asked->what, asked->module);
+    return asked->times;
+}
+
 /* The number of threads that have come to the clock and not ended. */
 PUBLIC int lockstep_threads(const struct control *control) {
     int threads = 0;

@@ -42,6 +42,13 @@ int wait_for(looker look, void *what, int64_t deadline);
 int64_t clock_offset(clockid_t clock);
 void grow_tired(unsigned *times, unsigned limit);
 
+/* asked.c */
+void count_asked(const char *what, const void *caller);
+#define ASK(what)                                                                                                      \
+    do {                                                                                                               \
+        if (page()->counting) count_asked(what, __builtin_return_address(0));                                         \
+    } while (0)
+
 /* timers.c */
 int64_t next_timer(void);
 int fire_timers(void);

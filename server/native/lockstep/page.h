@@ -27,6 +27,16 @@ struct slot {
     char unused[72];
 };
 
+/* How often something was asked for by a module: a program or a library. Its names hold once it is NAMED. */
+#define ASKED 256
+enum { UNUSED, NAMING, NAMED };
+struct asked {
+    _Atomic uint32_t state;
+    _Atomic uint32_t times;
+    char what[24];
+    char module[96];
+};
+
 struct page {
     _Atomic uint32_t magic;
     _Atomic uint32_t claiming; /* a lock, held while slots are given out */
@@ -38,5 +48,7 @@ struct page {
     int64_t epoch;       /* what CLOCK_REALTIME is ahead of it */
     int64_t frame;       /* between two buffer swaps, in ns */
     uint64_t seed;
+    _Atomic uint32_t counting; /* whether to count what is asked for */
     struct slot slots[SLOTS];
+    struct asked asked[ASKED];
 };

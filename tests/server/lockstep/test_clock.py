@@ -70,6 +70,21 @@ def test_what_is_chance_elsewhere_follows_from_the_seed(compiled: Compile, start
     assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, False]
 
 
+def test_who_asks_for_the_time_and_for_random_numbers_is_counted_where_that_is_wanted(
+    compiled: Compile, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = compiled("chance.c")
+    for number, wanted in enumerate(("", "1")):
+        (folder := tmp_path / str(number)).mkdir()
+        monkeypatch.setenv("PLURIVERSE_ASKED", wanted)
+        with PreloadedClock(folder, seed=5, frame_time=FRAME_S) as clock:
+            start(clock.command([program]))
+            play_out(clock)
+            asked = {what: times for what, times in clock.asked().items() if what.endswith("by chance")}
+        expected = {"getrandom by chance": 1, "/dev/urandom by chance": 1, "time by chance": 1}
+        assert asked == (expected if wanted else {})
+
+
 def test_program_stands_still_between_steps_and_takes_no_cpu(
     clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
 ) -> None:

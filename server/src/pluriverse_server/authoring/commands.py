@@ -29,7 +29,7 @@ from pluriverse_server.console.options import (
 from pluriverse_server.console.secrecy import keep_secret
 from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
-from pluriverse_server.manifest.runtime import ManifestError
+from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.settings import Settings
 
 PANEL = "Making a runtime"
@@ -85,11 +85,27 @@ def init(
     typer.echo(f"next: pluriverse-server try {folder}")
 
 
-def validate(runtime: RuntimeArgument, draft: DraftOption = False) -> None:
+def validate(
+    runtime: RuntimeArgument,
+    draft: DraftOption = False,
+    lockstep: Annotated[
+        bool, typer.Option("--lockstep", help="Play an episode in lockstep twice, too, and compare every frame.")
+    ] = False,
+    env: Annotated[str | None, typer.Option(help="With --lockstep: what to play; if not given, the default.")] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="With --lockstep: the seed of the episode and of the actions.")
+    ] = 1,
+    frames: Annotated[int, typer.Option(min=1, help="With --lockstep: how many frames to play.")] = 600,
+    verbose: VerboseOption = False,
+) -> None:
     """Check a runtime: prints each mistake with its file, line and remedy; exit status 2 if there are any.
 
     Checks runtime.toml and the games' files, the files and programs that they name, the places on the screen, and the
     environments. Warns of what runs but is likely to give wrong rewards. Starts nothing but the catalogue's script.
+
+    With --lockstep it then starts a remote, and plays an episode twice with the same seed and actions. It says that the
+    two are the same, or at which frame they first differ, in which pixels, reward or text, and what was asked for the
+    time or random numbers in that frame, by which library: exit status 1.
     """
     from .validate import validate as check
 
@@ -100,6 +116,23 @@ def validate(runtime: RuntimeArgument, draft: DraftOption = False) -> None:
         raise typer.Exit(EXIT_USAGE)
     about = found.manifest.runtime
     typer.echo(f"{runtime}: valid: runtime {about.id} {about.version}, {len(found.catalogue)} environments")
+    if lockstep:
+        _play_twice(runtime, found.manifest, env or about.default_env, seed, frames, verbose=verbose)
+
+
+def _play_twice(runtime: Path, manifest: Manifest, env: str, seed: int, frames: int, *, verbose: bool) -> None:
+    from .twice import play_twice
+
+    if "lockstep" not in manifest.clocks(env):
+        clock = 'clock = ["realtime", "lockstep"] in [program]'
+        raise AuthoringError(f"{env} is played in real time alone; to try it in lockstep, write {clock}")
+    if verbose:
+        set_up_logging(verbose=True)
+    with exit_on_error():
+        verdict = event_loop.run(play_twice(runtime, env, seed=seed, frames=frames))
+    typer.echo(str(verdict))
+    if not verdict.exact:
+        raise typer.Exit(EXIT_BROKEN)
 
 
 def try_(

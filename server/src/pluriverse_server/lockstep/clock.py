@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Collection, Sequence
-from ctypes import c_char_p, c_int, c_int64, c_uint64, c_void_p
+from ctypes import c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,11 @@ NS: Final = 1_000_000_000
 
 # A step of a program that isn't done by then is late: one that computes for so long may never wait.
 PATIENCE_S: Final = 5.0
+
+# Where this is set, a program's clock counts who asks for the time and for random numbers.
+ASKED_VARIABLE: Final = "PLURIVERSE_ASKED"
+
+_ASKED_CHARS: Final = 128
 
 # How often to see whether the program has come to its clock.
 LOOK_S: Final = 0.005
@@ -67,6 +74,8 @@ class PreloadedClock:
         )
         if self._control is None:
             raise NoClock(f"the page of a clock can't be made: {self.page}: {os.strerror(ctypes.get_errno())}")
+        if os.environ.get(ASKED_VARIABLE):
+            self._library.lockstep_count(self._control)
         self._rest_ns = 0.0
         # A page isn't given back under a step that another thread still takes.
         self._lock = threading.Lock()
@@ -108,6 +117,20 @@ class PreloadedClock:
         """The seconds of the program's time that have passed."""
         return self._library.lockstep_elapsed(self._control) / NS
 
+    def asked(self) -> Counter[str]:
+        """Return how often the time and random numbers were asked for so far, as ``time by libSDL.so``.
+
+        Empty unless ``PLURIVERSE_ASKED`` is set.
+        """
+        text = ctypes.create_string_buffer(_ASKED_CHARS)
+        counts: Counter[str] = Counter()
+        for number in itertools.count():
+            times = self._library.lockstep_asked(self._control, number, text, _ASKED_CHARS)
+            if times < 0:
+                break
+            counts[text.value.decode(errors="replace")] += times
+        return counts
+
     def advance(self, seconds: float, *, patience_s: float = PATIENCE_S) -> Advance:
         """Let ``seconds`` of the program's time pass, and return once it waits for more, or after ``patience_s``."""
         # Parts of nanoseconds add up: sixty frames are a second.
@@ -145,6 +168,9 @@ def library() -> Any:
     library.lockstep_open.restype = c_void_p
     library.lockstep_close.argtypes = library.lockstep_threads.argtypes = library.lockstep_elapsed.argtypes = [c_void_p]
     library.lockstep_elapsed.restype = c_int64
+    library.lockstep_count.argtypes = [c_void_p]
+    library.lockstep_asked.argtypes = [c_void_p, c_int, c_char_p, c_size_t]
+    library.lockstep_asked.restype = c_int64
     library.lockstep_watch.argtypes = [c_void_p, c_int]
     library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
     library.lockstep_advance.argtypes = [c_void_p, c_int64, c_int64]

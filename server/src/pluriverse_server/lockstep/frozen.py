@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Final, Self
 
@@ -36,6 +37,10 @@ class FrozenClock:
         self._stop()
         self.elapsed += seconds
         return Advance.DONE
+
+    def asked(self) -> Counter[str]:
+        """Return nothing: what the program asks the machine, nobody else hears."""
+        return Counter()
 
     def close(self) -> None:
         """Let the program go on. May be called repeatedly."""

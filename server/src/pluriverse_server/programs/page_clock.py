@@ -7,7 +7,9 @@ import contextlib
 import functools
 import itertools
 import math
+import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
@@ -16,6 +18,7 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.display.injector import Injector
+from pluriverse_server.lockstep.clock import ASKED_VARIABLE
 from pluriverse_server.sources.page.clock import FPS
 from pluriverse_server.sources.page.page import Page
 from pluriverse_server.sources.reading import Pixels
@@ -215,6 +218,10 @@ class PageClock:
                 raise Stuck(f"the page was not loaded within {STEP_TIMEOUT_S:g} s")
         self.frames = math.ceil(self._turned * self._fps / FPS - TOLERANCE)
         return self.frames - began
+
+    async def asked(self) -> Counter[str]:
+        """Return how often the page has asked for the time and for random numbers so far, if that is to be told."""
+        return Counter(await self._page.asked(STEP_TIMEOUT_S) if os.environ.get(ASKED_VARIABLE) else {})
 
     def forget(self) -> None:
         """Look at the screen anew for the next ``pixels``."""

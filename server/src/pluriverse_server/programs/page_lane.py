@@ -82,7 +82,8 @@ class PageEpisode:
         """
         pixels = await self._picture()
         said = self._take()
-        return FirstFrame(_shape(pixels), said.text, said.observation), pixels.tobytes()
+        info = await self._asked()
+        return FirstFrame(_shape(pixels), said.text, said.observation, info), pixels.tobytes()
 
     async def step(self, step: AgentStep) -> tuple[StepReply, bytes]:
         """Apply the events, let the frames pass, and return the answer with its pixels.
@@ -110,7 +111,12 @@ class PageEpisode:
         pixels = await self._picture()
         said = self._take()
         info = {**said.info, "late": True} if late or self._clock.late else said.info
+        info = {**info, **await self._asked()}
         return replace(said, n=step.n, frame=_shape(pixels), info=info), pixels.tobytes()
+
+    async def _asked(self) -> dict[str, Any]:
+        asked = await self._clock.asked()
+        return {"asked": dict(asked)} if asked else {}
 
     async def _picture(self) -> NDArray[np.uint8]:
         pixels = await self._clock.pixels(self._box)

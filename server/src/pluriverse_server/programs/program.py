@@ -15,6 +15,7 @@ from typing import Final
 from pluriverse_protocol import reports
 
 from pluriverse_server.episode import Begin
+from pluriverse_server.lockstep.clock import ASKED_VARIABLE
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError, fill_command
@@ -244,6 +245,7 @@ class Program:
                         **environment,
                         "PLURIVERSE_SOCKET": str(self._socket.path),
                         "PLURIVERSE_LANE": str(self._lanes.path),
+                        **({ASKED_VARIABLE: asked} if (asked := os.environ.get(ASKED_VARIABLE)) else {}),
                     }
                 ),
                 network=self._needs_network(begin),

@@ -91,6 +91,8 @@ class ScrapedSteps:
     def see(self) -> Seen:
         """See ``kit.Steps``."""
         info: dict[str, Any] = {"late": True} if self._late else {}
+        if asked := self._pace.clock.asked():
+            info["asked"] = dict(asked)
         return Seen(self._still.see(), self._text, self._observation, info)
 
     def _judge(self, answer: Advance) -> list[Report]:

@@ -34,6 +34,10 @@
   let turning = false;
   let lastId = 0;
 
+  // How often a page has asked for the time, or for random numbers.
+  const asked = { __proto__: null };
+  const ask = (what) => { asked[what] = (asked[what] ?? 0) + 1; };
+
   // ── random numbers: xorshift128 ────────────────────────────────────────────────────────────────────────────────────
 
   const state = new Uint32Array(4);
@@ -207,14 +211,14 @@
     });
 
     const RealDate = realm.Date;
-    const date = () => options.epoch + Math.floor(now);
+    const date = () => { ask("Date"); return options.epoch + Math.floor(now); };
     realm.Date = new Proxy(RealDate, {
       construct: (real, given, target) => Reflect.construct(real, given.length ? given : [date()], target),
       apply: () => new RealDate(date()).toString(),
       get: (real, key) => (key === "now" ? date : real[key]),
     });
     RealDate.prototype.constructor = realm.Date;
-    realm.Performance.prototype.now = () => now;
+    realm.Performance.prototype.now = () => { ask("performance.now"); return now; };
     getter(realm.Performance.prototype, "timeOrigin", () => options.epoch);
     getter(realm.Event.prototype, "timeStamp", function () {
       if (!stamps.has(this)) stamps.set(this, now);
@@ -247,9 +251,9 @@
       return (now - sounds.get(this)) / 1000;
     });
 
-    realm.Math.random = random;
-    realm.Crypto.prototype.getRandomValues = fill;
-    realm.Crypto.prototype.randomUUID = uuid;
+    realm.Math.random = () => { ask("Math.random"); return random(); };
+    realm.Crypto.prototype.getRandomValues = (array) => { ask("crypto.getRandomValues"); return fill(array); };
+    realm.Crypto.prototype.randomUUID = () => { ask("crypto.randomUUID"); return uuid(); };
 
     getter(realm.AnimationTimeline.prototype, "currentTime", () => now);
     getter(realm.Animation.prototype, "playState", function () {
@@ -318,6 +322,7 @@
     __proto__: null,
     adopt,
     paint,
+    asked: () => ({ ...asked }),
     // Whether a menu or picker of the browser's own is open.
     menu: () => [...realms].some((realm) => realm.document.querySelector("select:open, input:open") !== null),
     // By up to so many frames, until one in which anything was to be done: returns how many, and whether that is so.

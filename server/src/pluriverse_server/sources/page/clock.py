@@ -43,6 +43,11 @@ class ClockScript:
         )
 
     @property
+    def asked(self) -> str:
+        """The script whose value is how often the document has asked for the time and for random numbers, by name."""
+        return f"globalThis.{self._engine}?.asked()"
+
+    @property
     def paint(self) -> str:
         """The script that deals with all input that has come. Its value is a promise of whether a menu is open."""
         return f"globalThis.{self._engine}?.paint().then({self._engine}.menu)"

@@ -193,6 +193,15 @@ class Page:
         assert self._clock is not None
         return bool(await self._ask_clock(self._clock.paint, timeout_s))
 
+    async def asked(self, timeout_s: float) -> Mapping[str, int]:
+        """Return how often the document has asked for the time and for random numbers, by what it asked.
+
+        Raises:
+            DevToolsError: the page hangs, or is gone.
+        """
+        assert self._clock is not None
+        return await self._ask_clock(self._clock.asked, timeout_s) or {}
+
     async def _ask_clock(self, expression: str, timeout_s: float) -> Any:
         script = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         try:
