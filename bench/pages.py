@@ -1,9 +1,10 @@
-"""Pages as environments: resets, rewards, start and cost, beside miniwob's own environment over Selenium."""
+"""Pages as environments, in real time and in lockstep: beside miniwob's own environment over Selenium."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import random
 import shutil
 import statistics
 import sys
@@ -13,14 +14,23 @@ from typing import Any, Final
 
 import psutil
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.lockstep import make_core
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.reports import Done, Reward
 from processes import MIB
 from report import Effort, Figures, Line, Measurement, Target, percentile
 from reset import reset_once
 from support.agent import Agent, connected
-from support.remotes import MachineRemote, on_machine
+from support.remotes import ROOT, MachineRemote, on_machine
+from support.stepped import Stepped, stepped
 
 TASK: Final = "wob.mini.ClickTest-v0"
+# Its page is loaded for each episode.
+LOADED: Final = "wob.mini.ChaseCircle-v0"
 ARCADE: Final = "internet.Meteors-v0"
+
+LEFT: Final = 1
+EPISODE_STEPS: Final = 8
 
 # What starting the browser costs is over by then.
 SETTLE_S: Final = 3.0
@@ -31,6 +41,8 @@ def run(effort: Effort) -> Figures:
     figures: Figures = {}
     figures |= _play_world_of_bits(effort)
     figures |= asyncio.run(_hear_ticks(effort.of(100, 30)))
+    figures |= _play_lockstep(effort)
+    figures |= asyncio.run(_play_twice(every=effort.of(1, 16)))
     figures |= _play_arcade(effort.of(20, 6))
     figures |= _play_miniwob(effort.of(60, 15))
     return figures
@@ -98,6 +110,73 @@ def _step(core: Core) -> None:
     if core.result(0).terminated or core.result(0).truncated:
         core.reset(0)
         core.receive(1)
+
+
+def _play_lockstep(effort: Effort) -> Figures:
+    """Milliseconds of resets; steps a second that move the pointer, which paints a frame, and that change nothing."""
+    with make_core(TASK, "local:1", clock="lockstep") as core:
+        painted = _step_lockstep(core, effort.of(600, 100), moves=True)
+        resets = _reset_lockstep(core, effort.of(60, 15))
+        unchanged = _step_lockstep(core, effort.of(600, 100), moves=False)
+    with make_core(LOADED, "local:1", clock="lockstep") as core:
+        loads = _reset_lockstep(core, effort.of(40, 10))
+    return {
+        "lockstep_painted": 1000 / percentile(painted, 50),
+        "lockstep_unchanged": 1000 / percentile(unchanged, 50),
+        "lockstep_reset_p50": percentile(resets, 50),
+        "lockstep_reset_p90": percentile(resets, 90),
+        "lockstep_load": percentile(loads, 50),
+    }
+
+
+def _reset_lockstep(core: Core, times: int) -> list[float]:
+    def reset() -> None:
+        core.reset(0)
+        core.receive(1)
+
+    reset()
+    return [_timed(reset) for _ in range(times)]
+
+
+def _step_lockstep(core: Core, times: int, *, moves: bool) -> list[float]:
+    core.reset(0, 1)
+    core.receive(1)
+    taken: list[float] = []
+    for number in range(times):
+        action = {"pointer": [5 + 7 * number % 150, 55 + 11 * number % 150]} if moves else {}
+
+        def step(action: dict[str, Any] = action) -> None:
+            core.send({0: action})
+            core.receive(1)
+
+        taken.append(_timed(step))
+        if core.result(0).terminated or core.result(0).truncated:
+            core.reset(0)
+            core.receive(1)
+    return taken
+
+
+async def _play_twice(every: int) -> Figures:
+    """Per cent of the tasks whose pixels and rewards are the same in two episodes, with pointer, clicks and keys."""
+    async with stepped(ROOT / "runtimes/world-of-bits") as played:
+        ids = list(played.entries)[::every]
+        same = [await _played(played, env_id) == await _played(played, env_id) for env_id in ids]
+    return {"lockstep_same": 100 * sum(same) / len(same), "lockstep_ids": len(ids)}
+
+
+async def _played(played: Stepped, env_id: str) -> list[object]:
+    chance = random.Random(env_id)
+    seen: list[object] = [(await played.play(env_id, 1)).tobytes()]
+    for number in range(EPISODE_STEPS):
+        x, y = chance.randrange(12, 168), chance.randrange(127, 283)
+        press = [PointerEvent(x, y, LEFT), PointerEvent(x, y, 0)] if number % 2 else []
+        keys = [KeyEvent(chance.choice(b"abc1"), down=down) for down in (True, False)] if number % 4 == 0 else []
+        pixels = await played.step([PointerEvent(x, y, 0), *press, *keys])
+        rewards = [(type(said), said.reward) for said in played.said if isinstance(said, Reward | Done)]
+        seen += [pixels.tobytes(), rewards]
+        if any(isinstance(said, Done) for said in played.said):
+            break
+    return seen
 
 
 async def _hear_ticks(count: int) -> Figures:
@@ -168,6 +247,7 @@ def _play_miniwob(times: int) -> Figures:
         "selenium_reset_p50": percentile(resets, 50),
         "selenium_reset_p90": percentile(resets, 90),
         "selenium_step": percentile(steps, 50),
+        "selenium_steps": 1000 / percentile(steps, 50),
     }
 
 
@@ -185,6 +265,27 @@ MEASUREMENT: Final = Measurement(
         Line("world-of-bits: reset → running, p50", "ms", "reset_p50", Target(40), "selenium_reset_p50", SELENIUM),
         Line("world-of-bits: reset → running, p90", "ms", "reset_p90", None, "selenium_reset_p90", SELENIUM),
         Line("world-of-bits: step, which takes a frame, p50", "ms", "step", None, "selenium_step", SELENIUM),
+        Line(
+            "world-of-bits in lockstep: steps that move the pointer and paint",
+            "steps/s",
+            "lockstep_painted",
+            Target(low=120),
+            "selenium_steps",
+            SELENIUM,
+        ),
+        Line(
+            "world-of-bits in lockstep: steps in which nothing changes",
+            "steps/s",
+            "lockstep_unchanged",
+            Target(low=400),
+            "selenium_steps",
+            SELENIUM,
+        ),
+        Line("… reset → first frame, p50", "ms", "lockstep_reset_p50", Target(15), "selenium_reset_p50", SELENIUM),
+        Line("… reset → first frame, p90", "ms", "lockstep_reset_p90", None, "selenium_reset_p90", SELENIUM),
+        Line("… reset of a page that is loaded anew, p50", "ms", "lockstep_load"),
+        Line("… ids that are the same twice", "%", "lockstep_same", Target(low=100)),
+        Line("… of so many", "ids", "lockstep_ids"),
         Line("world-of-bits: start → first task", "s", "start", Target(3), "selenium_start", SELENIUM),
         Line("a page's reward in hand after it was earned, p50", "ms", "reward_p50", Target(25)),
         Line("a page's reward in hand after it was earned, p99", "ms", "reward_p99"),
