@@ -55,6 +55,24 @@ static void choose_sizes(struct rfb_picture *picture) {
     picture->picture_y = crop->height / down;
 }
 
+/* Each pixel has equally many, of which some may be of nothing: a loop without conditions is twice as fast. */
+static bool choose_taps(struct rfb_picture *picture) {
+    const int box = picture->picture_x, length = picture->screen_x, last = picture->crop.width - 1;
+    if (length == 1) return true;
+    picture->taps_each = (box - 1) / length + 2;
+    struct rfb_tap *tap = calloc((size_t)picture->width * (size_t)picture->taps_each, sizeof *tap);
+    picture->taps = tap;
+    for (int x = 0; tap && x < picture->width; x++) {
+        const int begin = x * box, end = begin + box;
+        for (int i = 0; i < picture->taps_each; i++, tap++) {
+            int column = begin / length + i;
+            tap->column = smaller(column, last) * picture->channels;
+            tap->part = (uint32_t)larger(0, smaller(end, (column + 1) * length) - larger(begin, column * length));
+        }
+    }
+    return tap != NULL;
+}
+
 static const uint8_t *source_of(const struct rfb_picture *picture) {
     return picture->luma ? picture->luma : picture->screen;
 }
@@ -82,15 +100,17 @@ bool rfb_picture_resize(struct rfb_picture *picture, const uint8_t *screen, int 
     picture->own = calloc((size_t)picture->height, picture->stride);
     picture->sums = calloc((size_t)picture->crop.width * channels, sizeof *picture->sums);
     picture->pixels = picture->own;
-    return picture->own && picture->sums;
+    return picture->own && picture->sums && choose_taps(picture);
 }
 
 void rfb_picture_end(struct rfb_picture *picture) {
     free(picture->luma);
     free(picture->own);
     free(picture->sums);
+    free(picture->taps);
     picture->luma = picture->own = NULL;
     picture->sums = NULL;
+    picture->taps = NULL;
 }
 
 /* -- Averaging ----------------------------------------------------------------------------------------------------- */
@@ -143,16 +163,14 @@ static inline void put_squares(uint8_t *out, const uint32_t *sums, int count, in
     }
 }
 
-static inline void put_parts(const struct rfb_picture *picture, uint8_t *out, int left, int right, struct mean mean) {
-    const int channels = picture->channels, length = picture->screen_x;
-    for (int x = left; x < right; x++) {
-        const int begin = x * picture->picture_x, end = begin + picture->picture_x;
+static inline void put_parts(const struct rfb_picture *picture, uint8_t *out, int left, int count, int channels,
+                             struct mean mean) {
+    const int each = picture->taps_each;
+    const struct rfb_tap *taps = picture->taps + (size_t)left * (size_t)each;
+    for (int x = 0; x < count; x++, taps += each) {
         for (int channel = 0; channel < channels; channel++) {
             uint64_t sum = 0;
-            for (int column = begin / length; column * length < end; column++) {
-                int part = smaller(end, (column + 1) * length) - larger(begin, column * length);
-                sum += (uint64_t)part * picture->sums[column * channels + channel];
-            }
+            for (int i = 0; i < each; i++) sum += (uint64_t)taps[i].part * picture->sums[taps[i].column + channel];
             *out++ = mean_of(sum, mean);
         }
     }
@@ -169,7 +187,8 @@ FAST static void average(const struct rfb_picture *picture, const struct rfb_reg
         const uint32_t *sums = picture->sums + left * box * channels;
         add_rows(picture, y, first, last);
         if (picture->screen_x != 1) {
-            put_parts(picture, out, left, right, mean);
+            channels == 1 ? put_parts(picture, out, left, count, 1, mean)
+                          : put_parts(picture, out, left, count, RGB_BYTES, mean);
         } else if (mean.area == 4 && box == 2) {
             channels == 1 ? put_squares(out, sums, count, 2, 1) : put_squares(out, sums, count, 2, RGB_BYTES);
         } else if (mean.area == 16 && box == 4) {

@@ -21,6 +21,12 @@ struct rfb_picture_options {
     struct rfb_region block; /* pixels that are kept as they are on the screen, whatever the picture is */
 };
 
+/* A column of the crop, and how much of it a pixel gets. */
+struct rfb_tap {
+    int column;
+    uint32_t part;
+};
+
 struct rfb_picture {
     struct rfb_picture_options wanted;
     int width, height, channels;
@@ -34,6 +40,8 @@ struct rfb_picture {
     uint8_t *luma;          /* of all of the screen, if the picture is grey */
     uint8_t *own;           /* the picture's memory, unless it is a part of the screen or of its luma */
     uint32_t *sums;         /* a row of the crop */
+    struct rfb_tap *taps;   /* of each pixel of a row of the picture that isn't a whole number of the screen's wide */
+    int taps_each;
     /* Lengths of a pixel of the screen and of one of the picture, in a unit that both are multiples of. */
     int screen_x, screen_y, picture_x, picture_y;
 };
