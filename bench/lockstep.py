@@ -230,7 +230,7 @@ DOOM: Final[Mapping[str, Callable[[], Any]]] = {
     "doom_itself": _doom_itself,
 }
 VECTORS: Final[Mapping[str, Callable[[], Any]]] = {
-    "many": partial(_pool, envpool, remotes=f"local:{MANY}", clock="lockstep"),
+    "many": partial(_pool, envpool, remotes="local:1", clock="lockstep"),
     "many_envpool": partial(_pool, envpool_itself),
     "many_processes": _processes,
 }

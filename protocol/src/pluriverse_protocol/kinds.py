@@ -38,7 +38,7 @@ class Kind:
 
     name: str
     read: Callable[[Any], Any]
-    write: Callable[[Any], Any] = lambda value: value
+    write: Callable[[Any], Any] | None = None
 
 
 def expect(condition: bool, message: str = "") -> None:
@@ -264,6 +264,10 @@ _Plan = tuple[
 ]
 
 
+# What ``to_json`` needs to know of a field: its key, whether it may be null, what checks it, and what writes it.
+_Writer = tuple[str, bool, Callable[[Any], Any], Callable[[Any], Any] | None]
+
+
 @functools.cache
 def _plan(message: type[Any]) -> _Plan:
     if hasattr(message, "__slots__"):
@@ -319,16 +323,21 @@ def to_json(message: Any) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     kind = cast("type[Any]", type(message))
-    for field in fields_of(kind):
-        value = getattr(message, field.key)
-        if value is None and field.optional:
+    for key, optional, read, write in _writers(kind):
+        value = getattr(message, key)
+        if value is None and optional:
             continue
         try:
-            checked = field.kind.read(value)
+            value = read(value)
         except ValueError as error:
-            raise _misfit(kind, field.key, value, error) from None
-        values[field.key] = field.kind.write(checked)
+            raise _misfit(kind, key, value, error) from None
+        values[key] = value if write is None else write(value)
     return values
+
+
+@functools.cache
+def _writers(message: type[Any]) -> tuple[_Writer, ...]:
+    return tuple((field.key, field.optional, field.kind.read, field.kind.write) for field in fields_of(message))
 
 
 def _misfit(message: type[Any], key: str, value: object, error: ValueError) -> ValueError:
