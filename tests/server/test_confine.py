@@ -104,6 +104,15 @@ def test_root_without_privileges_keeps_none() -> None:
     assert "CapPrm:\t0000000000000000" in status
 
 
+@pytest.mark.skipif(
+    subprocess.run(["setarch", "-R", "true"], capture_output=True, check=False).returncode != 0,
+    reason="addresses are always random here",
+)
+def test_confined_program_may_have_the_same_addresses_each_time() -> None:
+    heaps = {run(confine.NONE, "setarch", "-R", "grep", "heap", "/proc/self/maps").split()[0] for _ in range(3)}
+    assert len(heaps) == 1
+
+
 def test_program_that_is_not_there_is_named() -> None:
     command = [sys.executable, "-I", "-S", confine.__file__, confine.NONE, "/no/such/program"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
