@@ -85,7 +85,7 @@ class PreloadedClock:
 
         Without privileges of its files' (set-uid), since such programs have nothing preloaded.
         """
-        same_addresses = ["setarch", "-R"] if _can_fix_addresses() else []
+        same_addresses = ["setarch", "-R"] if can_fix_addresses() else []
         environment = {"LD_PRELOAD": str(LIBRARY), "PLURIVERSE_CLOCK": str(self.page), **_ENVIRONMENT}
         variables = [f"{name}={value}" for name, value in environment.items()]
         return ["setpriv", "--no-new-privs", *same_addresses, "env", *variables, *command]
@@ -178,7 +178,7 @@ def library() -> Any:
 
 
 @cache
-def _can_fix_addresses() -> bool:
+def can_fix_addresses() -> bool:
     """Return whether programs may have the same addresses each time; Docker's seccomp profile refuses that."""
     return subprocess.run(["setarch", "-R", "true"], capture_output=True, check=False).returncode == 0
 

@@ -61,7 +61,8 @@ class ProgramTable(Table):
 
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
     ``network``: whether it may open sockets of the internet, those to this machine included. ``clock``: the kinds of
-    time that it can be played in. ``slots``: how many environments it holds in lockstep.
+    time that it can be played in; ``same_addresses``: in lockstep two runs are the same only where addresses are, which
+    not every machine allows. ``slots``: how many environments it holds in lockstep.
     """
 
     command: Command
@@ -71,6 +72,7 @@ class ProgramTable(Table):
     env: dict[str, str] = {}
     network: bool = False
     clock: Clocks = ["realtime"]
+    same_addresses: bool = False
     slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)] = 1
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()

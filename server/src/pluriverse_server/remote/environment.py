@@ -23,7 +23,7 @@ from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
-from pluriverse_server.lockstep.clock import LIBRARY
+from pluriverse_server.lockstep.clock import LIBRARY, can_fix_addresses
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.permitted import Permitted, pass_on, permitted_by
@@ -305,10 +305,13 @@ class EnvironmentService:
             self.statistics.note_readings(known)
             self.metrics.note_readings(known, report.cycle_ms / 1000)
 
-    @property
-    def _is_exact(self) -> bool:
-        """Whether programs play in lockstep by a clock of their own, or of ours that is there to be preloaded."""
-        return not self._manifest.plays_scraped or LIBRARY.exists()
+    def _is_exact(self, env_id: str) -> bool:
+        """Whether a program plays in lockstep by a clock of its own, or by ours and with all that it needs beside."""
+        if not self._manifest.plays_scraped:
+            return True
+        program = self._manifest.game(env_id).program
+        needs_addresses = program is not None and program.same_addresses
+        return LIBRARY.exists() and (can_fix_addresses() or not needs_addresses)
 
     @property
     def _sources(self) -> Mapping[str, Source]:
@@ -443,7 +446,7 @@ class EnvironmentService:
             height=runtime.screen.height,
             clocks=clocks if len(clocks) > 1 else None,
             frame_time=1 / described.fps if len(clocks) > 1 else None,
-            lockstep=("exact" if self._is_exact else "frozen") if len(clocks) > 1 else None,
+            lockstep=("exact" if self._is_exact(described.env_id) else "frozen") if len(clocks) > 1 else None,
             slots=slots if slots > 1 else None,
             capabilities=CAPABILITIES,
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
