@@ -199,3 +199,18 @@ def test_a_program_that_comes_to_something_else_is_said(pong: LockstepCore) -> N
     with pytest.raises(ResetNeeded):
         pong.snapshot(0)
     begin(pong)
+
+
+def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:
+    with LockstepCore(POLE, "local:1", slots=2) as core:
+        for index in range(2):
+            begin(core, index, seed=index)
+        for index in range(2):
+            played(core, [0, 1], index)
+            moment = core.snapshot(index)
+            assert moment.native
+            first = played(core, [0] * 100, index)
+            for other in (index, 1 - index):
+                went_back(core, moment, other)
+                assert played(core, [0] * 100, other) == first
+            begin(core, 1 - index, seed=1 - index)
