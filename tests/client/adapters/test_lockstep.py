@@ -190,6 +190,14 @@ def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) 
     assert screen.astype(int).sum() == pong.picture(0).astype(int).sum()
 
 
+def test_picture_that_is_wanted_as_it_came_is_no_copy_and_cannot_be_changed(pong: Core) -> None:
+    begin(pong, seed=1)
+    picture = pong.picture(0)
+    assert picture is pong.result(0).screen
+    with pytest.raises(ValueError, match="read-only"):
+        picture[0] = 1
+
+
 def test_crop_beyond_what_the_environment_draws_on_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"crop is \(100, 0, 100, 100\); .* within \(0, 0, 160, 210\)"):
         make_core(PONG, "local:1", clock="lockstep", pictures=PictureOptions(crop=(100, 0, 100, 100)))

@@ -294,7 +294,9 @@ class LockstepCore(Core):
             x, y, across, down = options.crop
             if x < left or y < top or x + across > left + width or y + down > top + height:
                 raise ConfigurationError(f"crop is {options.crop}; in lockstep it has to be within {self._box}")
-        self.pictures = Pictures(options, self._box, origin=(left, top))
+        # What comes is what is asked for, in an array of its own: a copy would cost as much as sending it.
+        ready = options.crop in (None, self._box) and options.size in (None, (height, width)) and not options.grey
+        self.pictures = Pictures(options, self._box, ready=ready, origin=(left, top))
         return np.zeros((height, width, 3), np.uint8)
 
     def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:

@@ -49,7 +49,7 @@ class PictureOptions:
 class Pictures:
     """The pictures of one environment; ``shape`` is theirs: (height, width, channels), uint8.
 
-    ``ready``: the VNC driver makes them, and ``make`` returns them as they are.
+    ``ready``: they come as they are asked for, from the VNC driver or a lane, and ``make`` returns them as they are.
     """
 
     def __init__(

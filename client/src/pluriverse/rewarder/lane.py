@@ -271,6 +271,7 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     picture = None
     if isinstance(message, FirstFrame | StepReply | RestoreReply):
         picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
+        picture.flags.writeable = False
     return Arrived(message, headers.episode_id or 0, headers.parent_message_id, picture)
 
 
