@@ -17,6 +17,7 @@ import interfaces
 import latency
 import live
 import lockstep
+import lockstep_games
 import many
 import messages
 import pacing
@@ -41,6 +42,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     many.MEASUREMENT,
     live.MEASUREMENT,
     lockstep.MEASUREMENT,
+    lockstep_games.MEASUREMENT,
     interfaces.MEASUREMENT,
     pages.MEASUREMENT,
     reading.MEASUREMENT,
