@@ -301,6 +301,21 @@ async def test_remote_that_never_says_what_it_is_is_unavailable() -> None:
             await RewarderConnection.open(Credentials("127.0.0.1", port), on_change=lambda: None, timeout_s=0.2)
 
 
+async def test_agent_without_a_turn_for_long_gives_no_remote_up(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SILENCE_S", 0.3)
+    monkeypatch.setattr(module, "PING_S", 0.05)
+    await served.running()
+    async with opened(served.port) as connection:
+        await eventually(lambda: connection.pings > module.FIRST_PINGS)
+        time.sleep(0.6)  # noqa: ASYNC251 - nothing has a turn, as where a process is stopped
+        pings = connection.pings
+        await eventually(lambda: connection.pings > pings + 2)
+        assert connection.error is None
+        assert connection.lost is None
+
+
 async def test_remote_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SILENCE_S", 0.3)
     monkeypatch.setattr(module, "PING_S", 0.05)

@@ -348,8 +348,14 @@ class RewarderConnection:
             self._clock.add(sent, remote_received, headers.sent_at, received_at)
 
     async def _keep_time(self) -> None:
+        looked_at = time.monotonic()
         for count in itertools.count(1):
-            if time.monotonic() - self._heard_at > SILENCE_S:
+            now = time.monotonic()
+            # What has come while this process had no turn is yet to be heard.
+            if now - looked_at > 2 * PING_S:
+                self._heard_at = now
+            looked_at = now
+            if now - self._heard_at > SILENCE_S:
                 self._lose(f"{self.name} has said nothing for {SILENCE_S:g} s")
                 return
             self._ping()
