@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.manifest.spaces import keysym
+from pluriverse_server.remote import environment
 from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import DisplayBackend, Settings
 from support.agent import Agent, connected
@@ -65,3 +66,13 @@ async def test_agent_gets_what_the_end_gives_at_the_time_limit_too(tmp_path: Pat
         done = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] == 1)
         assert (done["body"]["terminated"], done["body"]["truncated"]) == (False, True)
         assert done["body"]["info"]["reason"] == "time limit"
+
+
+@pytest.mark.parametrize(("fixed", "said"), [(True, "exact"), (False, "frozen")])
+async def test_lockstep_that_needs_the_same_addresses_is_exact_only_where_there_are_such(
+    fixed: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "can_fix_addresses", lambda: fixed)
+    write_runtime(tmp_path, program={"clock": ["realtime", "lockstep"], "same_addresses": True})
+    async with playing(tmp_path) as (_, agent):
+        assert (await agent.hear_method("v0.env.describe"))["body"]["lockstep"] == said
