@@ -42,7 +42,7 @@ class Program(kit.Program):
         """Return the seconds until the next tic is due, or in lockstep until it is to be shown."""
         episode = self._episode
         if isinstance(episode, LockstepEpisode):
-            due = episode.next_due if self.lockstep.watched else None
+            due = episode.due(watched=self.lockstep.watched)
         else:
             due = episode.pacer.next_due if episode is not None else None
         return None if due is None else due - time.monotonic()
@@ -76,8 +76,7 @@ class Program(kit.Program):
         """Play a tic if it is time; raise EngineDied if the engine has crashed."""
         episode = self._episode
         if isinstance(episode, LockstepEpisode):
-            if self.lockstep.watched:
-                episode.show(time.monotonic())
+            episode.attend(time.monotonic(), watched=self.lockstep.watched)
             return
         if episode is None or not episode.pacer.take(time.monotonic()):
             return

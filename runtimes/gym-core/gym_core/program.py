@@ -86,11 +86,14 @@ class Program(kit.Program):
 
     def idle_s(self) -> float | None:
         """Return the seconds until the next frame, or until the clock that an agent waits for."""
-        if self._episode is None or self._episode.next_due is None:
+        episode = self._episode
+        if episode is None:
             return None
-        if isinstance(self._episode, LockstepEpisode) and not self.lockstep.watched:
+        stepped = isinstance(episode, LockstepEpisode)
+        due = episode.due(watched=self.lockstep.watched) if stepped else episode.next_due
+        if due is None:
             return None
-        idle = self._episode.next_due - time.monotonic()
+        idle = due - time.monotonic()
         return idle if self._awaited is None else min(idle, _next_millisecond(self._awaited) - time.time())
 
     def reset(self, request: Reset) -> None:
@@ -126,8 +129,8 @@ class Program(kit.Program):
             self._awaited = None
         if isinstance(self._episode, Episode):
             self._episode.tick(time.monotonic())
-        elif self._episode is not None and self.lockstep.watched:
-            self._episode.show(time.monotonic())
+        elif self._episode is not None:
+            self._episode.attend(time.monotonic(), watched=self.lockstep.watched)
 
     def _begin_in_slot(self, slot: int, request: Reset) -> LockstepEpisode:
         games = self._games[slot]

@@ -255,7 +255,7 @@ async def test_lane_to_a_program_that_has_just_gone_ends_without_a_word(tmp_path
     async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
 
-        def gone(lane: socket.socket, slot: int) -> None:
+        def gone(lane: socket.socket, slot: int = 0) -> None:
             raise ConnectionError("it has gone")
 
         served.service.program.open_lane = gone

@@ -54,6 +54,13 @@ def press(keysym: int) -> KeyEvent:
     return KeyEvent(keysym, down=True)
 
 
+def pay(counter: Counter) -> None:
+    """Let the time come at which the daemon hears of rewards."""
+    due = counter.due(watched=False)
+    assert due is not None
+    counter.attend(due, watched=False)
+
+
 def test_keys_stay_down_until_they_are_released_and_a_tap_counts_in_one_frame(counter: Counter) -> None:
     counter.play([press(A)], 2)
     counter.play([KeyEvent(A, down=False), PointerEvent(1, 1, 0)], 1)
@@ -73,7 +80,21 @@ def test_change_of_what_is_known_is_told_once_also_without_a_reward(counter: Cou
     reward = daemon.expect(Reward)
     assert (reward.reward, reward.info) == (0.0, {"lives": 2})
     counter.play([press(A)], 1)
+    pay(counter)
     assert daemon.expect(Reward).info == {}
+
+
+def test_rewards_that_follow_at_once_are_told_together_and_none_is_lost(counter: Counter, daemon: ReportServer) -> None:
+    for _ in range(4):
+        counter.play([press(A)], 1)
+    assert daemon.expect(Reward).reward == 1.0
+    pay(counter)
+    assert daemon.expect(Reward).reward == 3.0
+    assert counter.due(watched=False) is None
+    counter.play([], 1)
+    assert counter.play([KeyEvent(A, down=False), press(B)], 1).reward == 0.0
+    assert daemon.expect(Done).reward == 1.0
+    assert counter.due(watched=False) is None
 
 
 def test_frames_after_the_end_are_not_played(counter: Counter, daemon: ReportServer) -> None:
@@ -104,15 +125,18 @@ def test_observers_hear_of_frames_now_and_then(counter: Counter, daemon: ReportS
 
 def test_frame_is_shown_once_and_not_sooner_than_a_sixtieth_of_a_second_after_the_last(counter: Counter) -> None:
     counter.play([], 1)
-    counter.show(100.0)
-    counter.show(100.0)
+    counter.attend(100.0, watched=False)
+    assert counter.drawn == 0
+    assert counter.due(watched=False) is None
+    for _ in range(2):
+        counter.attend(100.0, watched=True)
     assert counter.drawn == 1
     counter.play([], 1)
-    counter.show(100.01)
+    counter.attend(100.01, watched=True)
     assert counter.drawn == 1
-    counter.show(100.02)
+    counter.attend(100.02, watched=True)
     assert counter.drawn == 2
-    assert counter.next_due is None
+    assert counter.due(watched=True) is None
 
 
 def test_turn_based_steps_are_presses_of_their_keys_whatever_the_frames(counter: Counter) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from pluriverse_protocol.env_spaces import Spaces
@@ -21,6 +22,9 @@ from .reporter import Reporter
 
 # Who watches sees no more frames a second than this, and always the last one.
 WATCHED_FPS: Final = 60.0
+
+# The daemon hears of rewards at most so often: some environments earn at each of thousands of frames a second.
+EARNED_S: Final = 0.05
 
 TIME_LIMIT: Final = "time limit"
 
@@ -43,15 +47,19 @@ class SteppedEpisode(ABC):
         self.permitted: Permitted | None = permitted_by(spaces or request.spaces, ())
         """What the agent may press; None: everything."""
         self.over: bool = False
-        self.next_due: float | None = None
-        """When the present frame is to be shown, on the monotonic clock; None: it is shown."""
         self._limit = None if request.time_limit_s is None else round(request.time_limit_s * request.fps)
         self._reporter = reporter
         self._latch = KeyLatch()
         # Those the daemon counts, and those that count towards the limit.
         self._frames = 0
         self._played = 0
+        # When the present frame is to be shown, on the monotonic clock (None: it is), and the earliest for the next.
+        self._show_at: float | None = None
         self._not_before = 0.0
+        # What the daemon has yet to hear of rewards and when, and when it last has.
+        self._earned = 0.0
+        self._earned_due: float | None = None
+        self._earned_at = 0.0
         self._reported_at = 0.0
         # What the daemon knows of ``info``.
         self._told: dict[str, Any] | None = None
@@ -90,7 +98,7 @@ class SteppedEpisode(ABC):
         saved, latch, played = kept.state
         self.load(saved)
         self._latch, self._played = latch.copy(), played
-        self.next_due = self._not_before
+        self._show_at = self._not_before
 
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
         """Apply events, and go on by so many frames, or until the episode is over; report what the daemon must know."""
@@ -118,13 +126,19 @@ class SteppedEpisode(ABC):
         self._report(outcome)
         return outcome
 
-    def show(self, now: float) -> None:
-        """Show the frame if that is due at ``now``, on the monotonic clock."""
-        if self.next_due is None or now < self.next_due:
-            return
-        self.next_due = None
-        self._not_before = now + 1 / WATCHED_FPS
-        self.draw()
+    def due(self, *, watched: bool) -> float | None:
+        """Return when there is something to ``attend`` to, on the monotonic clock; None: nothing before a step."""
+        dues = (self._show_at if watched else None, self._earned_due)
+        return min((due for due in dues if due is not None), default=None)
+
+    def attend(self, now: float, *, watched: bool) -> None:
+        """Show the frame, and report rewards, if that is due at ``now``, on the monotonic clock."""
+        if watched and self._show_at is not None and now >= self._show_at:
+            self._show_at = None
+            self._not_before = now + 1 / WATCHED_FPS
+            self.draw()
+        if self._earned_due is not None and now >= self._earned_due:
+            self._report_earned(Outcome(0.0), {}, now)
 
     def info(self) -> dict[str, Any]:
         """Return what is known of now, such as ``lives``; rewards carry what has changed."""
@@ -143,12 +157,20 @@ class SteppedEpisode(ABC):
     def _report(self, outcome: Outcome) -> None:
         if self._reporter is None:
             return
-        self.next_due = self._not_before
+        self._show_at = self._not_before
         now = time.monotonic()
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
             self.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
+        self._earned += outcome.reward
+        if outcome.reward and self._earned_due is None:
+            self._earned_due = max(now, self._earned_at + EARNED_S)
         info = self.info()
-        if outcome.is_last or outcome.reward or info != self._told:
-            self.report(outcome.report(self.episode, time.time(), info if info != self._told else {}))
-            self._told = info
+        news = info if info != self._told else {}
+        self._told = info
+        if outcome.is_last or news or (self._earned_due is not None and now >= self._earned_due):
+            self._report_earned(outcome, news, now)
+
+    def _report_earned(self, outcome: Outcome, news: dict[str, Any], now: float) -> None:
+        earned, self._earned, self._earned_due, self._earned_at = self._earned, 0.0, None, now
+        self.report(replace(outcome, reward=earned).report(self.episode, time.time(), news))
