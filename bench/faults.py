@@ -143,17 +143,20 @@ def main(
     seconds: Annotated[float, typer.Option(min=1, help="After so long no fault of a kind is begun.")] = 900.0,
     remotes: Annotated[int, typer.Option(min=1, help="How many remotes one agent plays at once.")] = 8,
     quick: Annotated[bool, typer.Option(help="In some two minutes: to see that it works.")] = False,
-    output: Annotated[Path, typer.Option(help="Where the figures are written.")] = RESULTS,
+    output: Annotated[
+        Path, typer.Option(help="Where the figures are written, beside those of others that it has.")
+    ] = RESULTS,
 ) -> None:
     """Inject faults, print a table and write the figures. Exit status 1 if something could not be run."""
     if unknown := set(kind or ()) - set(KINDS):
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: choose of {', '.join(KINDS)}", param_hint="--kind")
     plan = Plan(faults or (40 if quick else 500), seconds, remotes, said=partial(typer.echo, err=True))
-    wanted = [each for each in measurements(plan, quick) if not kind or each.name in kind]
+    among = measurements(plan, quick)
+    wanted = [each for each in among if not kind or each.name in kind]
     effort = Effort(quick)
     figures, failed = measure(wanted, effort, runs=1)
     print_table(wanted, {name: medians(taken) for name, taken in figures.items()})
-    write_json(output, wanted, figures, effort)
+    write_json(output, among, figures, effort)
     raise typer.Exit(int(failed))
 
 

@@ -133,16 +133,24 @@ def table(measurements: Sequence[Measurement], figures: Mapping[str, Figures]) -
 def write_json(
     path: Path, measurements: Sequence[Measurement], runs: Mapping[str, Sequence[Figures]], effort: Effort
 ) -> None:
-    """All lines with their medians and the figure of each run, and what they were measured on."""
+    """Write the lines of ``runs`` with their medians and the figure of each run, and what they were measured on.
+
+    Of the other ``measurements`` the lines stay that the file has.
+    """
+    before = json.loads(path.read_text())["lines"] if path.exists() else []
+    kept = [line for line in before if line["measurement"] not in runs]
     document = {
         "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "quick": effort.quick,
         "machine": describe_machine(),
         "lines": [
-            _record(measurement.name, line, runs[measurement.name])
+            line
             for measurement in measurements
-            if measurement.name in runs
-            for line in measurement.lines
+            for line in (
+                [_record(measurement.name, line, runs[measurement.name]) for line in measurement.lines]
+                if measurement.name in runs
+                else [line for line in kept if line["measurement"] == measurement.name]
+            )
         ],
     }
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")

@@ -61,7 +61,9 @@ def main(
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="How often each is measured; medians are shown.")] = 3,
     quick: Annotated[bool, typer.Option(help="Measure for a third of the time: to see that it works.")] = False,
-    output: Annotated[Path, typer.Option(help="Where the figures are written.")] = RESULTS,
+    output: Annotated[
+        Path, typer.Option(help="Where the figures are written, beside those of others that it has.")
+    ] = RESULTS,
 ) -> None:
     """Measure, print a table and write the figures. Exit status 1 if something could not be run; slowness is none."""
     if unknown := set(only or ()) - set(NAMES):
@@ -72,7 +74,7 @@ def main(
     effort = Effort(quick)
     figures, failed = measure(wanted, effort, runs)
     print_table(wanted, {name: medians(of_all_runs) for name, of_all_runs in figures.items()})
-    write_json(output, wanted, figures, effort)
+    write_json(output, MEASUREMENTS, figures, effort)
     raise typer.Exit(int(failed))
 
 
