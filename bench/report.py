@@ -137,7 +137,7 @@ def write_json(
 
     Of the other ``measurements`` the lines stay that the file has.
     """
-    before = json.loads(path.read_text())["lines"] if path.exists() else []
+    before: list[dict[str, Any]] = json.loads(path.read_text())["lines"] if path.exists() else []
     kept = [line for line in before if line["measurement"] not in runs]
     document = {
         "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
