@@ -48,10 +48,11 @@ RUN python3 -m venv --without-pip /opt/pluriverse
 COPY package.json package-lock.json /src/
 COPY tools /src/tools
 RUN /opt/tools/bin/python /src/tools/vendor_assets.py
-# For the clock that is preloaded into programs, which is part of every image.
+# For the native parts, which are in every image: the clock that is preloaded into programs, and what makes pictures.
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
 COPY protocol /src/protocol
 COPY server /src/server
+COPY client/native/rfb_picture.c client/native/rfb_picture.h /src/client/native/
 # --no-sources: workspace members would be installed as links into /src, which isn't shipped.
 RUN cd /src && PLURIVERSE_NATIVE=require /opt/tools/bin/uv pip install -q --python /opt/pluriverse/bin/python \
       --compile-bytecode --no-sources \

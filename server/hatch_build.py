@@ -1,7 +1,10 @@
-"""Builds the clock that is preloaded into programs, where there is a compiler; see native/lockstep.
+"""Builds what of the server is in C, where there is a compiler.
+
+That is the clock that is preloaded into programs (native/lockstep), and what makes pictures as agents ask for them
+(native/views), from the source with which agents make them themselves (client/native).
 
 ``PLURIVERSE_NATIVE=require`` makes a failed build an error, ``skip`` doesn't try. Otherwise lockstep is only frozen
-without it. ``python hatch_build.py`` builds it into the source tree.
+without it, and pictures are sent whole. ``python hatch_build.py`` builds it into the source tree.
 """
 
 from __future__ import annotations
@@ -16,7 +19,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = Path(__file__).parent
-LIBRARY = HERE / "src/pluriverse_server/lockstep/preloaded.so"
+CLOCK = HERE / "src/pluriverse_server/lockstep/preloaded.so"
+VIEWS = HERE / "src/pluriverse_server/kit/make_view.so"
+
+# Where the client's source is, and where an sdist has its copy.
+SHARED_SOURCES = (HERE.parent / "client/native", HERE / "native/views")
 MEND = "install a C compiler and the headers, on Debian: apt-get install gcc libc6-dev"
 
 # Compilers hold promises of glibc's headers to be true of arguments; these are programs', which may break them.
@@ -28,24 +35,29 @@ SHARED = ["-shared", "-fPIC", "-ftls-model=initial-exec", "-pthread"]
 
 
 def build() -> bool:
-    """Build it and return whether there is one."""
+    """Build both and return whether they are there."""
     wish = os.environ.get("PLURIVERSE_NATIVE", "")
-    LIBRARY.unlink(missing_ok=True)
+    CLOCK.unlink(missing_ok=True)
+    VIEWS.unlink(missing_ok=True)
     if wish == "skip":
         return False
-    sources = sorted(str(path) for path in (HERE / "native/lockstep").glob("*.c"))
+    clock = sorted(str(path) for path in (HERE / "native/lockstep").glob("*.c"))
+    shared = next(folder for folder in SHARED_SOURCES if (folder / "rfb_picture.c").exists())
+    views = [f"-I{shared}", str(HERE / "native/views/view.c"), str(shared / "rfb_picture.c")]
+    compiler = os.environ.get("CC", "cc")
     try:
-        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, *SHARED, "-o", str(LIBRARY), *sources, "-ldl"], check=True)
+        subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(CLOCK), *clock, "-ldl"], check=True)
+        subprocess.run([compiler, *FLAGS, "-O3", "-shared", "-fPIC", "-o", str(VIEWS), *views], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        print(f"the preloaded clock can't be built ({error}); {MEND}", file=sys.stderr)
+        print(f"the server's native parts can't be built ({error}); {MEND}", file=sys.stderr)
         if wish == "require":
             raise
         return False
     return True
 
 
-class BuildClock(BuildHookInterface):
-    """Has a wheel with the clock say which machines it is for."""
+class BuildNative(BuildHookInterface):
+    """Has a wheel with native parts say which machines it is for."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: D102 - hatchling's
         if self.target_name == "wheel" and build():

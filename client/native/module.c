@@ -131,11 +131,7 @@ static PyObject *make_picture(PyObject *Py_UNUSED(module), PyObject *args) {
         PyErr_NoMemory();
     } else if ((made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)picture.width * picture.height * picture.channels))) {
         rfb_picture_update(&picture, (struct rfb_region){0, 0, width, height}, false);
-        size_t row = (size_t)picture.width * (size_t)picture.channels;
-        char *out = PyBytes_AsString(made);
-        for (int y = 0; y < picture.height; y++, out += row) {
-            memcpy(out, picture.pixels + (size_t)y * picture.stride, row);
-        }
+        rfb_picture_copy(&picture, (uint8_t *)PyBytes_AsString(made));
     }
     rfb_picture_end(&picture);
     PyBuffer_Release(&buffer);

@@ -237,6 +237,11 @@ struct rfb_region rfb_picture_update(struct rfb_picture *picture, struct rfb_reg
     return dirty;
 }
 
+void rfb_picture_copy(const struct rfb_picture *picture, uint8_t *out) {
+    size_t row = (size_t)picture->width * (size_t)picture->channels;
+    for (int y = 0; y < picture->height; y++) memcpy(out + (size_t)y * row, picture->pixels + (size_t)y * picture->stride, row);
+}
+
 void rfb_picture_block(const struct rfb_picture *picture, uint8_t *rgb) {
     const struct rfb_region *block = &picture->wanted.block;
     size_t row_bytes = (size_t)block->width * RGB_BYTES;

@@ -51,6 +51,8 @@ bool rfb_picture_resize(struct rfb_picture *picture, const uint8_t *screen, int 
 void rfb_picture_end(struct rfb_picture *picture);
 /* Takes over what was painted on the screen, or, `in_luma`, on its luma; returns what that changed of the picture. */
 struct rfb_region rfb_picture_update(struct rfb_picture *picture, struct rfb_region painted, bool in_luma);
+/* Copies the picture's pixels, without gaps. */
+void rfb_picture_copy(const struct rfb_picture *picture, uint8_t *out);
 /* Grey of RGB. */
 void rfb_luma_of(uint8_t *luma, const uint8_t *rgb, int count);
 /* Copies the pixels of the block, RGB; those that are not on the screen are black. */

@@ -148,15 +148,15 @@ class Doorway:
     def take_back(self) -> None:
         """Have the program hang up on its agent."""
         assert self.program is not None
-        self.program.send(b"\0")
+        self.program.send(bytes(lane.HANDOVER_BYTES))
 
-    def open_lane(self, slot: int = 0) -> LaneAgent:
-        """Hand a new agent's lane to the program, for which the first call waits."""
+    def open_lane(self, slot: int = 0, view: lane.View | None = None) -> LaneAgent:
+        """Hand a new agent's lane to the program, for which the first call waits; ``view`` is of its pictures."""
         if self.program is None:
             self.program, _ = self._listener.accept()
         mine, theirs = tcp_pair()
         with theirs:
-            socket.send_fds(self.program, [bytes((slot,))], [theirs.fileno()])
+            socket.send_fds(self.program, [lane.pack_handover(slot, view)], [theirs.fileno()])
         self._agents.append(LaneAgent(mine))
         return self._agents[-1]
 

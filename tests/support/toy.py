@@ -17,6 +17,7 @@ DEADLINE_S = 10.0
 
 PROGRAM = """
 import json, os, select, socket, sys
+from pluriverse_protocol.lane import HANDOVER_BYTES
 
 daemon, test = (socket.socket(socket.AF_UNIX) for _ in range(2))
 daemon.connect(os.environ["PLURIVERSE_SOCKET"])
@@ -39,7 +40,7 @@ while True:
             sources.remove(source)
             continue
         if source not in (daemon, test):
-            data, descriptors, _, _ = socket.recv_fds(source, 1, 1)
+            data, descriptors, _, _ = socket.recv_fds(source, HANDOVER_BYTES, 1)
             for lane in taken:
                 lane.close()
                 sources.remove(lane)

@@ -24,6 +24,9 @@ MAX_SNAPSHOT_BYTES: Final = 256 * 1024 * 1024
 # A byte says which of them a program is handed. Each takes memory, and a processor's part.
 MAX_SLOTS: Final = 256
 
+# Views that an agent asks for, as large as pictures of an answer that it takes.
+MAX_VIEW_SIDE: Final = 4096
+
 # JSON integers beyond 2**53 don't survive every peer's parser; an episode a millisecond lasts 285,000 years.
 MAX_EPISODE_ID: Final = 2**53
 

@@ -63,7 +63,8 @@ class Describe:
     run, as rewards carry it. ``clock`` is the episode's; where the environment has others beside real time, they are
     in ``clocks``, ``frame_time`` is how many seconds of the program's time a frame lasts, and ``lockstep`` says whether
     those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them. ``slots`` is how many environments
-    the remote holds in lockstep, where that is more than one.
+    the remote holds in lockstep, where that is more than one. ``views``: its lanes send the part of the picture that is
+    asked of them, as small and grey as that is.
     """
 
     env_id: EnvId
@@ -78,6 +79,7 @@ class Describe:
     frame_time: Number | None = None
     lockstep: String | None = None
     slots: Count | None = None
+    views: Flag | None = None
     capabilities: Names | None = None
     metadata_encoding: Json | None = None
     picture: Box | None = None

@@ -16,11 +16,13 @@ import pytest
 from pluriverse.adapters import alf, envpool, lockstep
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium.vector import PluriverseVectorEnv
-from pluriverse.adapters.lockstep import LockstepCore, make_core
+from pluriverse.adapters.lockstep import LockstepCore, lockstep_of, make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
 from pluriverse.adapters.player import Phase, StepResult
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
+from pluriverse.rewarder import lane as rewarder_lane
 from pluriverse.vnc import VncOptions
+from pluriverse_protocol.lane import View
 from support.leftovers import Leftovers
 from support.remotes import ROOT, kill_remote, on_machine
 
@@ -179,6 +181,59 @@ def test_picture_is_the_one_of_real_time(options: PictureOptions) -> None:
                 pictures.append(seen)
     for stepped, seen in zip(*pictures, strict=True):
         assert np.array_equal(stepped, seen)
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
+    slots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = PictureOptions(crop=(10, 30, 100, 160), size=(42, 33), grey=True)
+    with on_machine() as remote:
+        films: list[list[Pixels]] = []
+        for views in (True, False):
+            if not views:
+                # As an older remote takes what is asked of it.
+                def asks_nothing(view: View) -> dict[str, str]:
+                    return {}
+
+                monkeypatch.setattr(View, "query", asks_nothing)
+            taken: list[tuple[int, ...]] = []
+            arrived = rewarder_lane.Arrived
+
+            def note(*given: Any, taken: list[tuple[int, ...]] = taken, arrived: Any = arrived) -> Any:
+                made = arrived(*given)
+                taken.append(made.pixels.shape)
+                return made
+
+            monkeypatch.setattr(rewarder_lane, "Arrived", note)
+            with make_core(PONG, remote.address, clock="lockstep", pictures=options, slots=slots) as core:
+                begin(core, slots - 1, seed=3)
+                seen = [np.array(core.picture(slots - 1))]
+                for action in (UP, UP, DOWN, FIRE) * 5:
+                    step(core, action, slots - 1)
+                    seen.append(np.array(core.picture(slots - 1)))
+                with pytest.raises(Misuse, match="no whole screens"):
+                    core.screen(slots - 1)
+            monkeypatch.undo()
+            assert set(taken) == {(42, 33, 1) if views else (210, 160, 3)}
+            films.append(seen)
+    for made_there, made_here in zip(*films, strict=True):
+        assert made_there.shape == (42, 33, 1)
+        assert np.array_equal(made_there, made_here)
+
+
+def test_whole_screens_come_whole_whatever_the_pictures_are() -> None:
+    options = PictureOptions(size=(42, 33), grey=True)
+    with make_core(PONG, "local:1", clock="lockstep", pictures=options, whole_screens=True) as core:
+        begin(core, seed=1)
+        moment = lockstep_of(core).snapshot(0)
+        x, y, width, height = core.pictures.box
+        assert core.screen(0)[y : y + height, x : x + width].shape == core.result(0).screen.shape == (210, 160, 3)
+        assert core.picture(0).shape == (42, 33, 1)
+        step(core, UP)
+        lockstep_of(core).restore(0, moment)
+        core.receive(1)
+        assert not core.result(0).lost
 
 
 def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) -> None:

@@ -15,8 +15,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
+from pluriverse_protocol.lane import View
 from pluriverse_server.daemon.door import MAX_PENDING, Door
 from pluriverse_server.daemon.http import listen
+from pluriverse_server.kit import views
 from pluriverse_server.process import StartError
 from support.agent import Agent, connected
 from support.ports import free_port
@@ -251,11 +253,46 @@ async def test_lane_needs_a_slot_that_there_is(tmp_path: Path, slot: str, status
         assert refusal(refused) == (status, error)
 
 
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("size=84", "size is '84'; expected height, width in pixels, each at most 4096, and sides of at least 1"),
+        ("size=84,0", "size is '84,0'"),
+        ("size=4097,1", "size is '4097,1'"),
+        ("size=1e3,7", "size is '1e3,7'"),
+        ("crop=0,0,10", "crop is '0,0,10'; expected x, y, width, height in pixels"),
+        ("crop=-1,0,10,10", "crop is '-1,0,10,10'"),
+        ("crop=0,0,0,10", "crop is '0,0,0,10'"),
+        ("grey=yes", "grey is 'yes'; expected 0 or 1"),
+    ],
+)
+async def test_lane_needs_a_view_that_can_be(tmp_path: Path, query: str, error: str) -> None:
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+        with pytest.raises(InvalidStatus) as refused:
+            async with served.agent(path=f"/step?{query}"):
+                pass
+        status, said = refusal(refused)
+        assert (status, said[: len(error)]) == (400, error)
+
+
+async def test_view_of_a_remote_that_makes_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "available", lambda: False)
+    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+        await begin_lockstep(agent, await served.running())
+        with pytest.raises(InvalidStatus) as refused:
+            async with served.agent(path="/step?grey=1"):
+                pass
+        assert refusal(refused) == (409, "this remote sends whole pictures alone; its description has no views")
+        async with served.agent(path="/step?grey=0") as lane:
+            assert await lane.socket.recv() == b"taken"
+
+
 async def test_lane_to_a_program_that_has_just_gone_ends_without_a_word(tmp_path: Path) -> None:
     async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
 
-        def gone(lane: socket.socket, slot: int = 0) -> None:
+        def gone(lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
             raise ConnectionError("it has gone")
 
         served.service.program.open_lane = gone

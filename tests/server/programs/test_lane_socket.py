@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 import pytest
+from pluriverse_protocol.lane import HANDOVER_BYTES, View, unpack_handover
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.lane_socket import NO_PROGRAM, LaneSocket
 from support.waiting import eventually
@@ -36,7 +37,7 @@ async def program(lanes: LaneSocket) -> AsyncGenerator[socket.socket]:
 
 def taken(end: socket.socket) -> socket.socket | None:
     """The lane that a program takes; None: the daemon has hung up."""
-    _, descriptors, _, _ = socket.recv_fds(end, 1, 1)
+    _, descriptors, _, _ = socket.recv_fds(end, HANDOVER_BYTES, 1)
     return socket.socket(fileno=descriptors[0]) if descriptors else None
 
 
@@ -51,6 +52,17 @@ async def test_a_lane_stays_open_with_the_program_when_the_daemon_has_closed_it(
             with lane:
                 mine.sendall(b"step")
                 assert lane.recv(10) == b"step"
+
+
+async def test_a_slot_and_a_view_come_with_a_lane(lanes: LaneSocket) -> None:
+    async with program(lanes) as end:
+        for slot, view in ((0, None), (3, View((1, 2, 30, 40), (84, 83), grey=True)), (255, View(grey=True))):
+            mine, theirs = socket.socketpair()
+            with mine, theirs:
+                lanes.hand_over(theirs, slot, view)
+                data, descriptors, _, _ = socket.recv_fds(end, HANDOVER_BYTES, 1)
+                assert unpack_handover(data) == (slot, view)
+                socket.socket(fileno=descriptors[0]).close()
 
 
 async def test_without_a_program_there_is_no_lane(lanes: LaneSocket) -> None:
@@ -84,7 +96,7 @@ async def test_a_lane_is_taken_back_by_a_word_without_one(lanes: LaneSocket) -> 
     lanes.take_back()
     async with program(lanes) as end:
         lanes.take_back()
-        assert socket.recv_fds(end, 1, 1)[:2] == (b"\0", [])
+        assert socket.recv_fds(end, HANDOVER_BYTES, 1)[:2] == (bytes(HANDOVER_BYTES), [])
     lanes.take_back()
     assert not lanes.connected
 

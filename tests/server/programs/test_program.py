@@ -51,11 +51,12 @@ for line in lines:
 TAKES_LANES = (
     """
 import threading
+from pluriverse_protocol.lane import HANDOVER_BYTES
 lanes = socket.socket(socket.AF_UNIX)
 lanes.connect(os.environ["PLURIVERSE_LANE"])
 def take():
     while True:
-        descriptors = socket.recv_fds(lanes, 1, 1)[1]
+        descriptors = socket.recv_fds(lanes, HANDOVER_BYTES, 1)[1]
         socket.socket(fileno=descriptors[0]).sendall(b"taken")
 threading.Thread(target=take, daemon=True).start()
 """

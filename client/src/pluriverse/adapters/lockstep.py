@@ -10,12 +10,14 @@ import select
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Final, Literal
 
 import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
-from pluriverse_protocol.limits import MAX_SLOTS
+from pluriverse_protocol.lane import View
+from pluriverse_protocol.limits import MAX_SLOTS, MAX_VIEW_SIDE
 from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
 
 from pluriverse import validation
@@ -78,7 +80,8 @@ class LockstepCore(Core):
     """Copies of one environment that stand still between two steps; the calls are those of ``Core``.
 
     A step is ``frame_skip`` frames of the environment's own time, and answered when they are drawn and rewarded. The
-    pictures are what the environment draws on, or ``crop`` within it. Each remote holds ``slots`` of the environments.
+    pictures are what the environment draws on, or ``crop`` within it, and made by the remote if it can. Each remote
+    holds ``slots`` of the environments.
     """
 
     def __init__(
@@ -142,8 +145,14 @@ class LockstepCore(Core):
         return self._games[index].phase
 
     def screen(self, index: int) -> Pixels:
-        """Return the whole screen of the last answer, uint8 (height, width, 3), RGB; black around the picture."""
+        """Return the whole screen of the last answer, uint8 (height, width, 3), RGB; black around the picture.
+
+        Raises:
+            Misuse: the pictures are others, and without ``whole_screens`` that is all that came.
+        """
         self.env.require_open()
+        if self._made_here is not None:
+            raise Misuse("there are no whole screens; in lockstep they come with whole_screens or a render_mode")
         left, top, width, height = self._box
         screen = np.zeros(self._screen, np.uint8)
         screen[top : top + height, left : left + width] = self._results[index].screen
@@ -196,9 +205,10 @@ class LockstepCore(Core):
         kept = self._ask_to_keep(index, game)
         if kept is None and game.seed is None:
             raise Misuse(f"the episode of environment {index} was joined, so that its seed isn't known; reset with one")
-        seen, result = fingerprint(result.screen), replace(result, screen=np.empty(0, np.uint8))
+        seen, result = fingerprint(self.picture(index)), replace(result, screen=np.empty(0, np.uint8))
         encoder = copy.deepcopy(self._encoders[index])
-        return Snapshot(self.described.env_id, self._frames, game.seed, game.trail, result, seen, encoder, kept)
+        shown = self.pictures.options
+        return Snapshot(self.described.env_id, self._frames, game.seed, game.trail, result, seen, shown, encoder, kept)
 
     def restore(self, index: int, snapshot: Snapshot) -> None:
         """Ask to go on from a snapshot, of this core or another; the answer is the moment's frame, and earns nothing.
@@ -287,17 +297,27 @@ class LockstepCore(Core):
         return described
 
     def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
-        del vnc, whole
+        del vnc
         self._screen = (*size, 3)
         left, top, width, height = self._box = self.described.picture or (0, 0, size[1], size[0])
         if options.crop is not None:
             x, y, across, down = options.crop
             if x < left or y < top or x + across > left + width or y + down > top + height:
                 raise ConfigurationError(f"crop is {options.crop}; in lockstep it has to be within {self._box}")
+        self._whole = height, width, 3
         # What comes is what is asked for, in an array of its own: a copy would cost as much as sending it.
-        ready = options.crop in (None, self._box) and options.size in (None, (height, width)) and not options.grey
-        self.pictures = Pictures(options, self._box, ready=ready, origin=(left, top))
-        return np.zeros((height, width, 3), np.uint8)
+        same = options.crop in (None, self._box) and options.size in (None, (height, width)) and not options.grey
+        self.pictures = Pictures(options, self._box, ready=same or not whole, origin=(left, top))
+        self._shape = self.pictures.shape if self.pictures.ready else self._whole
+        self._view = self._made_here = None
+        if not (same or whole):
+            # What remotes send whole is made as it comes.
+            self._made_here = Pictures(options, self._box, origin=(left, top))
+            # They would have more to send of what is larger than theirs.
+            if prod(self._shape) < prod(self._whole) and max(self._whole) <= MAX_VIEW_SIDE:
+                x, y, across, down = self.pictures.box
+                self._view = View((x - left, y - top, across, down), options.size, options.grey)
+        return np.zeros(self._shape, np.uint8)
 
     def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
         del blank
@@ -307,8 +327,6 @@ class LockstepCore(Core):
         self._games = [_Game(*divmod(index, self._slots)) for index in range(self.n)]
         self._poll = select.poll()
         self._by_descriptor: dict[int, int] = {}
-        _, _, width, height = self._box
-        self._shape = (height, width, 3)
 
     def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
         game = self._games[index]
@@ -412,7 +430,7 @@ class LockstepCore(Core):
         """Connect to where steps are taken; return False if the remote has none at the moment."""
         game = self._games[index]
         try:
-            lane = game.lane = self.env.open_lane(game.remote, game.slot)
+            lane = game.lane = self.env.open_lane(game.remote, game.slot, self._view)
         except RemoteUnavailable:
             return False
         self._poll.register(lane, select.POLLIN)
@@ -425,9 +443,13 @@ class LockstepCore(Core):
         if game.lane is None:
             return
         for arrived in game.lane.take():
-            if arrived.pixels is not None and arrived.pixels.shape != self._shape:
-                game.lane.fail(f"its picture is {arrived.pixels.shape}, expected {self._shape}")
-                break
+            if arrived.pixels is not None:
+                shape = arrived.pixels.shape
+                if shape == self._whole and self._made_here is not None:
+                    arrived = replace(arrived, pixels=self._made_here.make(arrived.pixels))  # noqa: PLW2901
+                elif shape != self._shape:
+                    game.lane.fail(f"its picture is {shape}, expected {self._shape}")
+                    break
             # What is of an episode that was left is for nobody.
             awaited = game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id
             match arrived.message:
@@ -481,7 +503,7 @@ class LockstepCore(Core):
             ),
         )
         if self._log is not None and game.seed is not None:
-            self._log.begin(index, game.seed, (), self._results[index])
+            self._log.begin(index, game.seed, (), self._shown(index))
 
     def _stepped(self, index: int, arrived: Arrived, reply: StepReply) -> None:
         game, last = self._games[index], self._results[index]
@@ -508,7 +530,7 @@ class LockstepCore(Core):
             ),
         )
         if self._log is not None and game.trail is not None:
-            self._log.step(index, game.trail[1], self._results[index])
+            self._log.step(index, game.trail[1], self._shown(index))
 
     def _lose(self, index: int, why: str) -> None:
         """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
@@ -607,7 +629,8 @@ class LockstepCore(Core):
 
     def _arrive(self, index: int, game: _Game, snapshot: Snapshot, arrived: Arrived) -> None:
         assert arrived.pixels is not None
-        if fingerprint(arrived.pixels) != snapshot.seen:
+        alike = snapshot.pictures == self.pictures.options
+        if alike and fingerprint(self.pictures.make(arrived.pixels)) != snapshot.seen:
             game.retried = True
             self._lose(index, f"after {snapshot.elapsed} steps its picture is another: the program isn't exact")
             return
@@ -618,7 +641,11 @@ class LockstepCore(Core):
         outcome = replace(then.outcome, reward=0.0, episode_id=game.episode_id)
         self._answer(index, replace(then, screen=arrived.pixels, reward=0.0, outcome=outcome))
         if self._log is not None and game.seed is not None:
-            self._log.begin(index, game.seed, reversed(steps_of(game.trail)), self._results[index])
+            self._log.begin(index, game.seed, reversed(steps_of(game.trail)), self._shown(index))
+
+    def _shown(self, index: int) -> StepResult:
+        """Return the last answer with the picture that was asked for, also where whole screens come."""
+        return replace(self._results[index], screen=self.picture(index))
 
     def _outcome(self, game: _Game, info: Mapping[str, Any]) -> Outcome:
         return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info))

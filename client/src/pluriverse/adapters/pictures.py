@@ -63,7 +63,7 @@ class Pictures:
         """``box``: x, y, width and height of what the environment draws on; ``origin``: where what is cut begins."""
         self.ready: bool = ready
         self.box: tuple[int, int, int, int] = options.crop or box
-        self._options = options
+        self.options: PictureOptions = options
         x, y, width, height = self.box
         crop = Region(x - origin[0], y - origin[1], width, height)
         self._spec = PictureSpec(crop, options.size, grey=options.grey)
@@ -73,7 +73,7 @@ class Pictures:
         """How to ask the VNC driver for these pictures."""
         # Copies could be of what was never decoded.
         encodings = [name for name in vnc.encodings if name != "copyrect"]
-        size, grey = self._options.size, self._options.grey
+        size, grey = self.options.size, self.options.grey
         return replace(vnc, encodings=encodings, crop=Region(*self.box), size=size, grey=grey)
 
     def make(self, screen: Pixels) -> Pixels:

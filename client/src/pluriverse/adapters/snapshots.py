@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
 from pluriverse_protocol.events import Event
 
 from pluriverse.rewarder.lane import LaneConnection
 from pluriverse.rfb.picture import Pixels
 
 from .actions import ActionEncoder
+from .pictures import PictureOptions
 from .player import StepResult
 
 Trail: TypeAlias = "tuple[Trail, Sequence[Event]] | None"
@@ -45,6 +47,8 @@ class Snapshot:
     """The answer of then, without its picture."""
     seen: bytes
     """The fingerprint of the picture."""
+    pictures: PictureOptions
+    """How that was asked for."""
     encoder: ActionEncoder
     """What the agent held."""
     kept: Kept | None
@@ -72,4 +76,4 @@ def steps_of(trail: Trail) -> list[Sequence[Event]]:
 
 def fingerprint(pixels: Pixels) -> bytes:
     """Return a few bytes that differ between two pictures that differ."""
-    return hashlib.blake2b(pixels.data, digest_size=4).digest()
+    return hashlib.blake2b(np.ascontiguousarray(pixels).data, digest_size=4).digest()

@@ -10,6 +10,7 @@ from typing import Any, Final, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol import lane
 from pluriverse_protocol.env_options import Value, parse_values
 from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM
 from pluriverse_protocol.messages import Describe
@@ -225,8 +226,10 @@ class VectorEnv(Env):
                 raise ConfigurationError(f"{described.env_id} at {connection.address} is played in real time alone")
         self._resets.clock = LOCKSTEP
 
-    def open_lane(self, index: int, slot: int = 0) -> LaneConnection:
+    def open_lane(self, index: int, slot: int = 0, view: lane.View | None = None) -> LaneConnection:
         """Return another connection to a remote whose episode runs in lockstep, to one of its slots; blocks.
+
+        ``view`` is what is wanted of pictures, where the remote makes such; others send whole ones.
 
         Raises:
             RemoteUnavailable: it is away, or takes no steps.
@@ -234,7 +237,9 @@ class VectorEnv(Env):
         connection = self._require().by_index[self._index(index)]
         if connection is None:
             raise RemoteUnavailable(f"remote {index} is away")
-        return LaneConnection.open(connection.rewarder.credentials, slot)
+        described = connection.rewarder.described
+        makes_views = described is not None and bool(described.views)
+        return LaneConnection.open(connection.rewarder.credentials, slot, view if makes_views else None)
 
     def truncate(self, index: int, *, seed: int | None = None) -> None:
         """Give up the episode of one index and ask for the next, with ``seed``; what it had earned is dropped.

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,14 +97,18 @@ class LaneConnection:
         self._filled, self._wanted = 0, _LEAST
 
     @classmethod
-    def open(cls, credentials: Credentials, slot: int = 0) -> LaneConnection:
+    def open(cls, credentials: Credentials, slot: int = 0, view: lane.View | None = None) -> LaneConnection:
         """Connect to a slot of the remote whose agent we are, 0 for its own environment; blocks.
+
+        ``view`` is what is wanted of pictures; a remote that has no views sends whole ones.
 
         Raises:
             RemoteUnavailable: it can't be reached, or takes no steps; says why.
         """
         name = f"{credentials.host}:{credentials.port}"
-        uri = parse_uri(credentials.url.rstrip("/") + lane.PATH + (f"?{lane.SLOT}={slot}" if slot else ""))
+        query = ({lane.SLOT: str(slot)} if slot else {}) | ({} if view is None else view.query())
+        address = credentials.url.rstrip("/") + lane.PATH + (f"?{urlencode(query)}" if query else "")
+        uri = parse_uri(address)
         protocol = ClientProtocol(uri, max_size=MAX_REPLY_BYTES, logger=_QUIET)
         try:
             connection = socket.create_connection((credentials.host, credentials.port), CONNECT_S)

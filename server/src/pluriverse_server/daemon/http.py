@@ -151,7 +151,11 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
     if not _SLOT.fullmatch(slot):
         return _refused(400, f"the slot is {slot!r:.80}; expected a number")
     try:
-        hub.requests.require_lane(int(slot))
+        view = lane.parse_view(request.query)
+    except ValueError as error:
+        return _refused(400, str(error))
+    try:
+        hub.requests.require_lane(int(slot), view)
     except RequestError as error:
         return _refused(409, str(error))
     socket = web.WebSocketResponse(autoping=False, compress=False)
@@ -161,7 +165,7 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
         # Who has lost its seat meanwhile is hung up on.
         with contextlib.suppress(ConnectionError), transport.get_extra_info("socket").dup() as connection:
             if hub.is_agent(token, peer):
-                hub.requests.open_lane(connection, int(slot))
+                hub.requests.open_lane(connection, int(slot), view)
         # The program has the connection now; here it ends without a word.
         transport.abort()
     return socket

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from pluriverse_protocol.events import Event
+from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import Describe, Reset
 
 
@@ -37,16 +38,18 @@ class Requests(Protocol):
         """
         ...
 
-    def require_lane(self, slot: int) -> None:
+    def require_lane(self, slot: int, view: View | None) -> None:
         """Make sure that steps can be taken in a slot; 0: of the remote's own environment.
 
         Raises:
-            RequestError: there is no such slot, the episode is in real time, or nothing steps it yet.
+            RequestError: there is no such slot or view, the episode is in real time, or nothing steps it yet.
         """
         ...
 
-    def open_lane(self, lane: socket.socket, slot: int) -> None:
+    def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
         """Give a WebSocket, its handshake done, to the process that steps the slot; the caller then closes it here.
+
+        ``view`` is what is wanted of its pictures.
 
         Raises:
             ConnectionError: that process has just gone.

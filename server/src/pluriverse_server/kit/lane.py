@@ -61,9 +61,10 @@ _QUIET.setLevel(logging.WARNING)
 class Lane:
     """A connected lane. ``closed`` once either side has hung up."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        """Take over a WebSocket whose handshake is done."""
+    def __init__(self, connection: socket.socket, view: lane.View | None = None) -> None:
+        """Take over a WebSocket whose handshake is done; ``view`` is what its agent wants of pictures."""
         self.closed = False
+        self.view = view
         self._socket = connection
         # With a time limit of Python's, reads without waiting would wait.
         self._socket.setblocking(True)
@@ -191,14 +192,15 @@ class LaneDoor:
         Raises:
             ConnectionError: the daemon has hung up.
         """
-        data, descriptors, _, _ = socket.recv_fds(self._socket, 1, 1)
+        data, descriptors, _, _ = socket.recv_fds(self._socket, lane.HANDOVER_BYTES, 1)
         if not data:
             raise ConnectionError("the daemon has hung up")
         if not descriptors:
             return 0, None
         # What the program starts must not keep the agent's line open after it; recv_fds leaves flags out.
         os.set_inheritable(descriptors[0], False)
-        return data[0], Lane(socket.socket(fileno=descriptors[0]))
+        slot, view = lane.unpack_handover(data)
+        return slot, Lane(socket.socket(fileno=descriptors[0]), view)
 
     def close(self) -> None:
         """Take no more lanes."""

@@ -25,6 +25,7 @@ from pluriverse_protocol.reports import Reset
 
 from pluriverse_server.permitted import Permitted, pass_on
 
+from . import views
 from .lane import BEGINS_ELSEWHERE, Asked, Lane, LaneDoor
 from .outcome import Outcome
 
@@ -219,8 +220,9 @@ class Played:
         if steps is None or steps.over:
             return
         seen = steps.see()
-        message = FirstFrame(_shape(seen), seen.text, seen.observation, dict(seen.info))
-        self.lane.send(message, steps.episode, parent, _bytes(seen))
+        shape, pixels = views.make(seen.pixels, self.lane.view)
+        message = FirstFrame(shape, seen.text, seen.observation, dict(seen.info))
+        self.lane.send(message, steps.episode, parent, pixels)
 
     def do(self, asked: Asked, headers: Headers) -> None:
         """Do what the agent has asked for, and answer."""
@@ -277,12 +279,14 @@ class Played:
             self.lane.send(ErrorReply(str(error)), steps.episode, headers.message_id)
             return
         seen = steps.see()
-        reply = RestoreReply(_shape(seen), seen.text, seen.observation, dict(seen.info))
-        self.lane.send(reply, steps.episode, headers.message_id, _bytes(seen))
+        shape, pixels = views.make(seen.pixels, self.lane.view)
+        reply = RestoreReply(shape, seen.text, seen.observation, dict(seen.info))
+        self.lane.send(reply, steps.episode, headers.message_id, pixels)
 
     def _play(self, steps: Steps, step: AgentStep, headers: Headers) -> None:
         outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)
         seen = steps.see()
+        shape, pixels = views.make(seen.pixels, self.lane.view)
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
         reply = StepReply(
             step.n,
@@ -290,19 +294,9 @@ class Played:
             outcome.is_last,
             outcome.terminated,
             outcome.truncated,
-            _shape(seen),
+            shape,
             seen.text,
             seen.observation,
             info,
         )
-        self.lane.send(reply, steps.episode, headers.message_id, _bytes(seen))
-
-
-def _shape(seen: Seen) -> tuple[int, int, int]:
-    height, width, channels = seen.pixels.shape
-    return height, width, channels
-
-
-def _bytes(seen: Seen) -> memoryview:
-    pixels = seen.pixels if seen.pixels.flags.c_contiguous else seen.pixels.copy()
-    return pixels.data.cast("B")
+        self.lane.send(reply, steps.episode, headers.message_id, pixels)

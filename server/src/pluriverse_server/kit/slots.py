@@ -17,13 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
 
+from pluriverse_protocol import lane as lanes
 from pluriverse_protocol.messages import AgentBegin, Headers
 from pluriverse_protocol.reports import Reset, decode_request, encode_line
 
 from .lane import Asked, Lane
 from .lockstep import Played, Steps, Waited
 
-# A request with all its options, behind the number of the slot.
+# A request with all its options, behind the slot and the view of its lane.
 PACKET_BYTES: Final = 64 * 1024
 
 # Old agents' random generators, NumPy's and ALE's among them, take seeds of 31 bits.
@@ -83,7 +84,7 @@ class Slots:
         assert self._request is not None
         if number not in self._processes:
             self._processes[number] = _fork(self._make)
-        packet = bytes((slot,)) + encode_line(self._request)
+        packet = lanes.pack_handover(slot, lane and lane.view) + encode_line(self._request)
         try:
             socket.send_fds(self._processes[number][1], [packet], [] if lane is None else [lane.fileno()])
         except OSError:
@@ -131,13 +132,14 @@ class _Player:
         data, descriptors, _, _ = socket.recv_fds(self._connection, PACKET_BYTES, 1)
         if not data:
             return False
-        request = decode_request(data[1:])
+        slot, view = lanes.unpack_handover(data[: lanes.HANDOVER_BYTES])
+        request = decode_request(data[lanes.HANDOVER_BYTES :])
         assert isinstance(request, Reset)
         self._request = request
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
-            self._close(data[0])
-            self._slots[data[0]] = _Slot(Played(Lane(socket.socket(fileno=descriptor)), NO_EPISODE))
+            self._close(slot)
+            self._slots[slot] = _Slot(Played(Lane(socket.socket(fileno=descriptor), view), NO_EPISODE))
         return True
 
     def _attend(self, number: int) -> None:

@@ -7,6 +7,8 @@ import contextlib
 import socket
 from pathlib import Path
 
+from pluriverse_protocol import lane as lanes
+
 from pluriverse_server.process import start_error
 
 NO_PROGRAM = "the program isn't running; wait until an episode in lockstep runs"
@@ -59,8 +61,10 @@ class LaneSocket:
             self._program.close()
             self._program = None
 
-    def hand_over(self, lane: socket.socket, slot: int = 0) -> None:
+    def hand_over(self, lane: socket.socket, slot: int = 0, view: lanes.View | None = None) -> None:
         """Give the program a connection to one of its slots, which stays open here as well until it is closed.
+
+        ``view`` is what is wanted of its pictures.
 
         Raises:
             ConnectionError: there is no program.
@@ -68,16 +72,16 @@ class LaneSocket:
         if self._program is None:
             raise ConnectionError(NO_PROGRAM)
         try:
-            socket.send_fds(self._program, [bytes((slot,))], [lane.fileno()])
+            socket.send_fds(self._program, [lanes.pack_handover(slot, view)], [lane.fileno()])
         except OSError as error:
             self.hang_up()
             raise ConnectionError(NO_PROGRAM) from error
 
     def take_back(self) -> None:
-        """Have the program, if there is one, hang up the connections that it has: a byte comes without another."""
+        """Have the program, if there is one, hang up the connections that it has: words come without one."""
         if self._program is not None:
             try:
-                self._program.send(b"\0")
+                self._program.send(bytes(lanes.HANDOVER_BYTES))
             except OSError:
                 self.hang_up()
 

@@ -14,6 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pluriverse_protocol import Headers, reports
 from pluriverse_protocol.env_options import Value
+from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import AgentStep, ErrorReply, StepReply
 
 from pluriverse_server.episode import Begin
@@ -34,7 +35,7 @@ from pluriverse_server.x11.connection import DisplayLost
 from .browser import BINARY, Browser
 from .page_browser import BrowserKeeper
 from .page_clock import FLAGS, PageClock, Stuck
-from .page_lane import PageEpisode, PageLane
+from .page_lane import PageEpisode, PageLane, Pixels
 from .program import Lost
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
@@ -167,10 +168,10 @@ class PageProgram:
         """Whether an agent can step the page."""
         return self._stepped is not None
 
-    def open_lane(self, lane: socket.socket, slot: int = 0) -> None:
-        """Let an agent step the page on ``lane``, which the caller then closes here."""
+    def open_lane(self, lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
+        """Let an agent step the page on ``lane``, which the caller then closes here; ``view``: of its pictures."""
         assert slot == 0
-        self._lane.open(lane)
+        self._lane.open(lane, view)
         start_task(self._show_first(), "page: first frame")
 
     def close_lane(self) -> None:
@@ -271,19 +272,19 @@ class PageProgram:
                 with contextlib.suppress(DisplayLost, ScreenLost):
                     await self._lane.show_first(self._stepped)
 
-    async def _play(self, step: AgentStep, headers: Headers) -> tuple[StepReply | ErrorReply, bytes]:
+    async def _play(self, step: AgentStep, headers: Headers) -> tuple[StepReply | ErrorReply, Pixels | None]:
         """Play a step of the agent's; return the answer and its pixels."""
         async with self._turn:
             stepped = self._stepped
             if stepped is None or stepped.over or headers.episode_id != stepped.number:
                 over = f"episode {headers.episode_id} is over or in real time"
-                return ErrorReply(f"{over}; a reset begins another"), b""
+                return ErrorReply(f"{over}; a reset begins another"), None
             try:
                 return await stepped.step(step)
             except (DevToolsError, DisplayLost, ScreenLost, Stuck) as error:
                 if stepped is self._stepped and not isinstance(error, ConnectionLost):
                     self._lose(Lost(f"page: {error}", died=False))
-                return ErrorReply(f"the step failed: {error}"), b""
+                return ErrorReply(f"the step failed: {error}"), None
 
     def _address(self, entry: EnvTable, *, seed: int, fps: float, options: Mapping[str, Value] = NO_OPTIONS) -> str:
         address = fill_address(self._table, entry, seed=seed, fps=fps, options=options)

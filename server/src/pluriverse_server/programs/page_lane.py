@@ -12,17 +12,25 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import Headers, reports
+from pluriverse_protocol.errors import MessageId
+from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import AgentBegin, AgentStep, ErrorReply, FirstFrame, SnapshotReply, StepReply
 
 from pluriverse_server.episode import TIME_LIMIT, Begin
+from pluriverse_server.kit import views
 from pluriverse_server.kit.lane import BEGINS_ELSEWHERE, REPORT_S, Lane
 from pluriverse_server.permitted import Permitted, pass_on
 from pluriverse_server.tasks import start_task
 
 from .page_clock import Box, PageClock
 
-# A reply before anything is said; its frame is filled in last.
-NOTHING: Final = StepReply(0, 0.0, done=False, terminated=False, truncated=False, frame=(1, 1, 3))
+Pixels = NDArray[np.uint8]
+
+# The shape of a picture that is yet to be made as it is wanted.
+UNSEEN: Final = (1, 1, 3)
+
+# A reply before anything is said.
+NOTHING: Final = StepReply(0, 0.0, done=False, terminated=False, truncated=False, frame=UNSEEN)
 
 
 class PageEpisode:
@@ -74,8 +82,8 @@ class PageEpisode:
             case _:
                 pass
 
-    async def first(self) -> tuple[FirstFrame, bytes]:
-        """Return the frame as it is now, with its pixels, and what was last said.
+    async def first(self) -> tuple[FirstFrame, Pixels]:
+        """Return what was last said, and the picture as it is now.
 
         Raises:
             DisplayLost: the screen is gone.
@@ -83,10 +91,10 @@ class PageEpisode:
         pixels = await self._picture()
         said = self._take()
         info = await self._asked()
-        return FirstFrame(_shape(pixels), said.text, said.observation, info), pixels.tobytes()
+        return FirstFrame(UNSEEN, said.text, said.observation, info), pixels
 
-    async def step(self, step: AgentStep) -> tuple[StepReply, bytes]:
-        """Apply the events, let the frames pass, and return the answer with its pixels.
+    async def step(self, step: AgentStep) -> tuple[StepReply, Pixels]:
+        """Apply the events, let the frames pass, and return the answer and the picture.
 
         Raises:
             DevToolsError: the page hangs, or is gone.
@@ -112,13 +120,13 @@ class PageEpisode:
         said = self._take()
         info = {**said.info, "late": True} if late or self._clock.late else said.info
         info = {**info, **await self._asked()}
-        return replace(said, n=step.n, frame=_shape(pixels), info=info), pixels.tobytes()
+        return replace(said, n=step.n, info=info), pixels
 
     async def _asked(self) -> dict[str, Any]:
         asked = await self._clock.asked()
         return {"asked": dict(asked)} if asked else {}
 
-    async def _picture(self) -> NDArray[np.uint8]:
+    async def _picture(self) -> Pixels:
         pixels = await self._clock.pixels(self._box)
         return np.ascontiguousarray(pixels[..., 2::-1])
 
@@ -133,7 +141,7 @@ class PageLane:
     """The lane of a page, if an agent has one: steps are played one by one, as they come."""
 
     def __init__(
-        self, play: Callable[[AgentStep, Headers], Coroutine[Any, Any, tuple[StepReply | ErrorReply, bytes]]]
+        self, play: Callable[[AgentStep, Headers], Coroutine[Any, Any, tuple[StepReply | ErrorReply, Pixels | None]]]
     ) -> None:
         self._play = play
         self._lane: Lane | None = None
@@ -143,10 +151,10 @@ class PageLane:
         # The episode of which the lane has had a frame unasked.
         self._shown: int | None = None
 
-    def open(self, connection: socket.socket) -> None:
-        """Take steps from a copy of ``connection``, and no more from the last one."""
+    def open(self, connection: socket.socket, view: View | None = None) -> None:
+        """Take steps from a copy of ``connection``, and no more from the last one; ``view`` is of its pictures."""
         self.close()
-        self._lane, self._shown = Lane(connection.dup()), None
+        self._lane, self._shown = Lane(connection.dup(), view), None
         self._descriptor = self._lane.fileno()
         self._steps = asyncio.Queue()
         asyncio.get_running_loop().add_reader(self._descriptor, self._receive, self._lane)
@@ -173,7 +181,7 @@ class PageLane:
         if lane is not None and self._shown != episode.number:
             self._shown = episode.number
             message, pixels = await episode.first()
-            await asyncio.to_thread(lane.send, message, episode.number, None, pixels)
+            await asyncio.to_thread(_send, lane, message, episode.number, None, pixels)
 
     def _receive(self, lane: Lane) -> None:
         for asked, headers in lane.receive():
@@ -193,10 +201,19 @@ class PageLane:
             # Played to its end even if the agent leaves: the page would go on with it beside the next one's.
             playing = start_task(self._play(step, headers), "page: step")
             reply, pixels = await asyncio.shield(playing)
-            await asyncio.to_thread(lane.send, reply, headers.episode_id or 0, headers.message_id, pixels)
+            await asyncio.to_thread(_send, lane, reply, headers.episode_id or 0, headers.message_id, pixels)
         self._stop_reading()
 
 
-def _shape(pixels: NDArray[np.uint8]) -> tuple[int, int, int]:
-    height, width, channels = pixels.shape
-    return height, width, channels
+def _send(
+    lane: Lane,
+    message: FirstFrame | StepReply | ErrorReply,
+    episode: int,
+    parent: MessageId | None,
+    pixels: Pixels | None,
+) -> None:
+    if isinstance(message, ErrorReply) or pixels is None:
+        lane.send(message, episode, parent)
+        return
+    shape, made = views.make(pixels, lane.view)
+    lane.send(replace(message, frame=shape), episode, parent, made)

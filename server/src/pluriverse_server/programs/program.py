@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import reports
+from pluriverse_protocol.lane import View
 
 from pluriverse_server.episode import Begin
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
@@ -178,13 +179,15 @@ class Program:
         """Whether the program can be given connections of agents that step it."""
         return self._lanes.connected
 
-    def open_lane(self, lane: socket.socket, slot: int = 0) -> None:
+    def open_lane(self, lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
         """Give the program such a connection to one of its slots, which the caller then closes here.
+
+        ``view`` is what is wanted of its pictures.
 
         Raises:
             ConnectionError: the program has gone.
         """
-        self._lanes.hand_over(lane, slot)
+        self._lanes.hand_over(lane, slot, view)
 
     def close_lane(self) -> None:
         """Have the program hang up on the agent that steps it, if there is one."""

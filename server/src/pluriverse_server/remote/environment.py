@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, TypeVar, cast
 
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.events import Event, JoystickEvent
+from pluriverse_protocol.lane import View
 from pluriverse_protocol.steady_clock import SteadyClock
 
 from pluriverse_server.daemon.hub import Hub
@@ -23,6 +24,7 @@ from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
+from pluriverse_server.kit import views
 from pluriverse_server.lockstep.clock import LIBRARY, can_fix_addresses
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
@@ -241,8 +243,8 @@ class EnvironmentService:
                 raise RequestError(f"the action was dropped: {error}") from error
         self.metrics.actions.inc()
 
-    def require_lane(self, slot: int) -> None:
-        """Make sure that the episode is stepped in lockstep, by a program that is there and has the slot.
+    def require_lane(self, slot: int, view: View | None) -> None:
+        """Make sure that the episode is stepped in lockstep, by a program that is there, and has the slot and the view.
 
         Raises:
             RequestError: it isn't.
@@ -255,14 +257,16 @@ class EnvironmentService:
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
             raise RequestError(f"there is no slot {slot}; expected 0 to {slots - 1}")
+        if view is not None and not views.available():
+            raise RequestError("this remote sends whole pictures alone; its description has no views")
 
-    def open_lane(self, lane: socket.socket, slot: int) -> None:
+    def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
         """Give the program the connection of an agent that steps one of its slots.
 
         Raises:
             ConnectionError: the program has just gone.
         """
-        self.program.open_lane(lane, slot)
+        self.program.open_lane(lane, slot, view)
 
     def close_lane(self) -> None:
         """Have the program hang up on the agent that steps it, if there is one."""
@@ -448,6 +452,7 @@ class EnvironmentService:
             frame_time=1 / described.fps if len(clocks) > 1 else None,
             lockstep=("exact" if self._is_exact(described.env_id) else "frozen") if len(clocks) > 1 else None,
             slots=slots if slots > 1 else None,
+            views=True if len(clocks) > 1 and views.available() else None,
             capabilities=CAPABILITIES,
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=described.spaces or self._manifest.spaces_of(entry),

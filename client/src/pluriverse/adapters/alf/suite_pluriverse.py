@@ -83,6 +83,8 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         manager = None if remotes is None else remotes_module.parse(remotes, env_id)
         wanted = n or (1 if manager is None else manager.n * (options.get("slots") or 1))
         pictures = PictureOptions(crop=crop, size=size, grey=grey)
+        # In lockstep render shows what steps brought.
+        options = {"whole_screens": options.get("clock") == "lockstep", **options}
         self.core: Core = make_copies(env_id, wanted, manager, pictures=pictures, **options)
         n = self.core.n
         try:
