@@ -24,7 +24,7 @@ MAX_SNAPSHOT_BYTES: Final = 256 * 1024 * 1024
 # A byte says which of them a program is handed. Each takes memory, and a processor's part.
 MAX_SLOTS: Final = 256
 
-# Views that an agent asks for, as large as pictures of an answer that it takes.
+# Sides of a picture as it is asked for: an agent takes answers of so many pixels each way.
 MAX_VIEW_SIDE: Final = 4096
 
 # JSON integers beyond 2**53 don't survive every peer's parser; an episode a millisecond lasts 285,000 years.

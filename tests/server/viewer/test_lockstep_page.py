@@ -21,12 +21,15 @@ SHOWN = "document.getElementById('time').checkVisibility()"
 
 # What the page says on its lane, and when; and how often it is answered.
 LISTEN = """
-window.steps = []; window.answers = 0;
+window.steps = []; window.answers = 0; window.largest = 0;
 const send = WebSocket.prototype.send;
 WebSocket.prototype.send = function (data) {
   if (this.url.includes("/step") && !this.heard) {
     this.heard = true;
-    this.addEventListener("message", () => window.answers += 1);
+    this.addEventListener("message", ({ data }) => {
+      window.answers += 1;
+      window.largest = Math.max(window.largest, data.byteLength);
+    });
   }
   const said = typeof data === "string" ? JSON.parse(data) : {};
   if (said.method === "v0.agent.step") steps.push({ at: performance.now(), ...said.body });
@@ -74,6 +77,8 @@ async def stepped(browser: Chromium, count: int) -> list[dict[str, Any]]:
 async def stands_still(browser: Chromium) -> int:
     """How many steps were asked for, once all are answered, and half a second later the same."""
     await browser.wait_until("answers >= steps.length")
+    # Pictures come over VNC; a whole one is 100,800 bytes.
+    assert await browser.evaluate("largest") < 1000
     before = await browser.evaluate("steps.length")
     await browser.evaluate("new Promise((resolve) => setTimeout(resolve, 500))")
     assert await browser.evaluate("steps.length") == before

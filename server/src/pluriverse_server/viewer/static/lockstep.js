@@ -24,6 +24,7 @@ export class Lockstep {
   #messages = 0;
   #episode = null;
   #frameTime = 1 / 60;
+  #view = {};
   #speed = 1;
   #events = [];
   #timer;
@@ -116,13 +117,15 @@ export class Lockstep {
     if (first) this.#reset("lockstep");
     else if (body.env_state === "running" && body.clock === "lockstep") {
       this.#frameTime = body.frame_time;
+      // Pictures are seen over VNC: as little of them as can be asked for.
+      this.#view = body.views ? { crop: "0,0,1,1" } : {};
       if (this.#lane === null) this.#open();
     }
   }
 
   // The lane ends with its program, and another is opened once that is back.
   #open() {
-    const lane = new WebSocket(this.#address("step", { "pluriverse-agent": this.#token }));
+    const lane = new WebSocket(this.#address("step", { "pluriverse-agent": this.#token, ...this.#view }));
     lane.binaryType = "arraybuffer";
     this.#lane = lane;
     lane.onmessage = ({ data }) => this.#answer(lane, data);
@@ -132,7 +135,7 @@ export class Lockstep {
     };
   }
 
-  // A length, a message of that length, and pixels, which are seen over VNC.
+  // A length, a message of that length, and pixels.
   #answer(lane, data) {
     if (lane !== this.#lane) return;
     const length = new DataView(data).getUint32(0);
