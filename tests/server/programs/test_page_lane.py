@@ -119,7 +119,7 @@ async def refused(agent: Agent) -> str:
 
 
 def lane_of(remote: PageRemote) -> AbstractAsyncContextManager[Agent]:
-    return agent_at(remote.port, PASSWORD, path="/step")
+    return agent_at(remote.port, PASSWORD, path="/step?size=20,30&grey=1")
 
 
 async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(mo
                 await ask(agent, 4, episode, "o", frames=60)
                 await ask(agent, 5, episode)
                 last = await stepped(agent, 4)
-                assert (last.done, last.info["reason"]) == (True, "won")
+                assert (last.done, last.info["reason"], last.frame) == (True, "won", (20, 30, 1))
                 said = [await heard(agent), await heard(agent)]
                 assert sorted(type(message).__name__ for message, _ in said) == ["ErrorReply", "FirstFrame"]
                 # A page that hangs.
