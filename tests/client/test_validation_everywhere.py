@@ -225,7 +225,18 @@ PLAYING: Final[dict[str, Callable[[], Any]]] = {
 }
 
 # Of VectorEnv, for wrappers and adapters; and what takes anything, since it ignores it.
-NOT_FOR_AGENTS: Final = {"step_some", "changed", "vision", "send_events", "open_viewer", "open_screens", "described"}
+NOT_FOR_AGENTS: Final = {
+    "step_some",
+    "changed",
+    "vision",
+    "send_events",
+    "open_viewer",
+    "open_screens",
+    "open_lane",
+    "described",
+}
+# In real time, which these are played in, they refuse whatever they are given.
+OF_LOCKSTEP: Final = {"replay", "restore", "fork"}
 IGNORED: Final = {"EnvPool.seed.seed", "EnvPool.recv.return_info", "EnvPool.recv.reset"}
 
 # What else a call is given.
@@ -261,7 +272,7 @@ def playing(request: pytest.FixtureRequest) -> Generator[Any]:
 def agents_calls(env: Any) -> Iterator[Call]:
     for name, method in inspect.getmembers(env, inspect.ismethod):
         is_ours = method.__func__.__module__.startswith("pluriverse.")
-        if is_ours and not name.startswith("_") and name not in {"configure", "close", *NOT_FOR_AGENTS}:
+        if is_ours and not name.startswith("_") and name not in {"configure", "close", *NOT_FOR_AGENTS, *OF_LOCKSTEP}:
             yield Call(method.__qualname__, method, {})
 
 

@@ -77,6 +77,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         """
         self._discount = check_discount(validation.number("discount", discount))
         seed = validation.seed(seed)
+        n = None if n is None else validation.integer("n", n, 1)
         image_channel_first = validation.flag("image_channel_first", image_channel_first)
         self._title = env_id or "pluriverse"
         self._view: View | None = None
