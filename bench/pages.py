@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import psutil
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import make_core
+from pluriverse.adapters.making import make_core
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Reward
 from processes import MIB

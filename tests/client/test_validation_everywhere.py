@@ -23,7 +23,7 @@ from pluriverse.adapters import alf, dm_env, envpool
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
-from pluriverse.adapters.lockstep import make_core
+from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.env.vector import VectorEnv
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from pluriverse.adapters import alf, envpool, lockstep
+from pluriverse.adapters import lockstep
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.gymnasium.vector import PluriverseVectorEnv
-from pluriverse.adapters.lockstep import LockstepCore, lockstep_of, make_core
+from pluriverse.adapters.lockstep import LockstepCore, lockstep_of
+from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
 from pluriverse.adapters.player import Phase, StepResult
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
@@ -399,11 +399,6 @@ def test_close_leaves_nothing_behind_and_calls_after_it_say_so() -> None:
     leftovers.assert_none()
 
 
-def test_clock_that_there_is_none_of_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"clock is 'lockstp'; .*lockstep"):
-        make_core(PONG, "local:1", clock="lockstp")  # pyright: ignore[reportArgumentType]
-
-
 def test_environment_without_lockstep_says_so(tmp_path: Path) -> None:
     # Pages that may go elsewhere take the time that others take.
     shutil.copytree(ROOT / "runtimes" / "internet", tmp_path / "internet")
@@ -466,34 +461,3 @@ def test_slots_whose_process_dies_are_lost_alone_and_come_back(crowd: Core) -> N
 
 def _plays_slots(process: psutil.Process) -> bool:
     return "main.py" in process.cmdline() and any("main.py" in each.cmdline() for each in process.children())
-
-
-def test_more_slots_than_a_remote_has_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"slots is 65; a remote of .* holds 64"):
-        make_core(PONG, "local:1", clock="lockstep", slots=65)
-    with pytest.raises(ConfigurationError, match="slots are for clock='lockstep'"):
-        make_core(PONG, "local:1", slots=2)
-
-
-def test_every_interface_of_many_puts_them_on_one_remote() -> None:
-    def check(core: Core) -> None:
-        assert (core.n, core.env.n) == (3, 1)
-
-    options: dict[str, Any] = {"remotes": "local:1", "clock": "lockstep"}
-    vector = PluriverseVectorEnv(PONG, num_envs=3, **options)
-    check(vector.core)
-    vector.reset(seed=1)
-    assert vector.step(np.array([UP, DOWN, 0]))[0].shape == (3, 210, 160, 3)
-    vector.close()
-    pool = envpool.make_gymnasium("Pong-v5", num_envs=3, batch_size=2, **options)
-    check(pool.core)
-    pool.async_reset()
-    for _ in range(5):
-        observations, _, _, _, info = pool.recv()
-        assert observations.shape == (2, 4, 84, 84)
-        pool.send(np.zeros(2, np.int32), info["env_id"])
-    pool.close()
-    batch = alf.load(PONG, batch_size=3, **options)
-    check(batch.core)
-    assert batch.reset().observation.shape[0] == 3
-    batch.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pluriverse.adapters.lockstep import make_core
+from pluriverse.adapters.making import make_core
 from pluriverse.adapters.player import StepResult
 from pluriverse.adapters.run_log import RunHeader, RunLog, answer_of, read_run
 from pluriverse.env.outcome import Outcome

@@ -18,7 +18,7 @@ from pluriverse.vnc.keys import key_name
 
 from .actions import BUTTONS, ActionMap
 from .core import Core
-from .lockstep import make_core
+from .making import make_core
 from .observations import Observations
 from .pictures import PictureOptions
 from .player import Phase, StepResult

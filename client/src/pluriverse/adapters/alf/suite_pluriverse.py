@@ -16,7 +16,7 @@ from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import fit, make_copies
+from pluriverse.adapters.making import fit, make_copies
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.adapters.player import StepResult

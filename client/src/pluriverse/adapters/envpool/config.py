@@ -11,7 +11,7 @@ from pluriverse_protocol.atari import MINIMAL_ACTIONS
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import fit, make_copies
+from pluriverse.adapters.making import fit, make_copies
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager

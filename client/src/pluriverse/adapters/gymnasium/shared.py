@@ -13,7 +13,7 @@ from gymnasium.utils import seeding
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import fit, make_copies
+from pluriverse.adapters.making import fit, make_copies
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
 from pluriverse.adapters.player import Phase
 from pluriverse.env.views import View, make_view
