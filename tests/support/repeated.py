@@ -17,6 +17,17 @@ class Step(NamedTuple):
     over: bool
 
 
+def assert_repeatable(env_id: str, remotes: str, *, frame_skip: int, steps: int) -> None:
+    """Play an episode in lockstep twice, and another seed's between: those of one seed are the same."""
+    env = PluriverseEnv(env_id, remotes=remotes, clock="lockstep", frame_skip=frame_skip)
+    try:
+        first, other, again = (played(env, seed, steps) for seed in (3, 4, 3))
+    finally:
+        env.close()
+    assert first == again
+    assert first != other
+
+
 def played(env: PluriverseEnv, seed: int, steps: int) -> list[Step]:
     """Return the first steps of an episode, or all there are, with actions that are drawn from the seed."""
     env.action_space.seed(seed)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from .codec import Envelope, decode_from_server
 from .errors import MalformedEnvelope
 from .limits import MAX_VIEW_SIDE
-from .messages import FirstFrame, RestoreReply, ServerMessage, StepReply
+from .messages import Pictured, ServerMessage
 
 PATH: Final = "/step"
 
@@ -128,7 +128,7 @@ def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryvie
     envelope = decode_from_server(bytes(data[_LENGTH.size : start]))
     pixels = memoryview(data)[start:]
     message = envelope.message
-    expected = prod(message.frame) if isinstance(message, FirstFrame | StepReply | RestoreReply) else 0
+    expected = prod(message.frame) if isinstance(message, Pictured) else 0
     if len(pixels) != expected:
         raise MalformedEnvelope(f"{len(pixels)} bytes of pixels, expected {expected}")
     return envelope, pixels

@@ -27,6 +27,9 @@ MAX_SLOTS: Final = 256
 # Sides of a picture as it is asked for: an agent takes answers of so many pixels each way.
 MAX_VIEW_SIDE: Final = 4096
 
+# Of seeds that nobody chose: old agents' random generators, NumPy's and ALE's among them, take so many.
+DRAWN_SEED_BITS: Final = 31
+
 # JSON integers beyond 2**53 don't survive every peer's parser; an episode a millisecond lasts 285,000 years.
 MAX_EPISODE_ID: Final = 2**53
 

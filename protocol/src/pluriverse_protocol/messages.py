@@ -265,6 +265,9 @@ ServerMessage = (
 AgentMessage = Reset | Ping | Action | AgentStep | AgentSnapshot | AgentRestore | AgentBegin
 Message = ServerMessage | AgentMessage
 
+Pictured = FirstFrame | StepReply | RestoreReply
+"""What has a picture behind it."""
+
 SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
     "v0.env.describe": Describe,
     "v0.env.reward": Reward,

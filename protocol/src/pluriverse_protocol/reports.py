@@ -20,6 +20,9 @@ from .strict_json import MAX_DEPTH, dump, parse_object
 # An observation stands one level deeper in the message to agents than in its report.
 MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
 
+# The ``reason`` of an episode that reached its time limit.
+TIME_LIMIT: Final = "time limit"
+
 
 @dataclass(frozen=True)
 class Ready:

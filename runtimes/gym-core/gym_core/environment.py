@@ -65,13 +65,17 @@ class Environment(ABC):
         """Return the text of the episode, such as its mission; may be empty."""
         return ""
 
+    @abstractmethod
     def save(self) -> Kept | None:
         """Return what ``load`` needs to go back to this step; None if the game can't."""
-        return None
 
+    @abstractmethod
     def load(self, kept: Kept) -> None:
-        """Go back to a step that was saved of this game. The frame is there again with the next step."""
-        raise NotImplementedError
+        """Go back to a step that was saved. The frame is there again with the next step.
+
+        Raises:
+            ValueError: it was saved of another game.
+        """
 
     def close(self) -> None:  # noqa: B027 - emulators stay loaded
         """Free its resources."""

@@ -16,15 +16,10 @@ from pluriverse_protocol import messages, reports
 from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.episodes import TRANSITIONS, Event, State, Step
+from pluriverse_protocol.limits import DRAWN_SEED_BITS
 
 # Agents are promised a reward message at least once a second; the rest is the time to send it.
 HEARTBEAT_S: Final = 0.8
-
-# Old agents' random generators, NumPy's and ALE's among them, take seeds of 31 bits.
-SEED_BITS: Final = 31
-
-# The reason of an episode that reached its time limit.
-TIME_LIMIT: Final = "time limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +192,7 @@ class EpisodeMachine:
         """End episode ``episode_id`` at its time limit; do nothing if it has ended meanwhile."""
         if self.episode is None or self.episode.episode_id != episode_id or self.state is not State.RUNNING:
             return []
-        return self._run(Event.TIME_LIMIT, now, ending=Ending(TIME_LIMIT))
+        return self._run(Event.TIME_LIMIT, now, ending=Ending(reports.TIME_LIMIT))
 
     def program_lost(self, reason: str, now: float) -> list[Output]:
         """End the episode of a program that crashed, hung, or was not ready in time."""
@@ -322,7 +317,7 @@ class EpisodeMachine:
             self._current.frame_at = at
 
     def _draw_seed(self) -> int:
-        return self._seeds.getrandbits(SEED_BITS)
+        return self._seeds.getrandbits(DRAWN_SEED_BITS)
 
     @property
     def _current(self) -> Episode:

@@ -81,12 +81,15 @@ def test_an_hour_of_four_frames_a_step_is_half_a_megabyte_at_most(tmp_path: Path
     [
         b"",
         b"no gzip",
-        gzip.compress(b""),
-        gzip.compress(b"[]\n"),
-        gzip.compress(b'{"run": 2}\n'),
-        gzip.compress(b'{"env_id":"a","runtime_version":null,"frame_skip":1,"fps":60,"options":{},"run":2}\n'),
-        gzip.compress(b'{"env_id":"a","runtime_version":null,"frame_skip":1,"fps":60,"options":{}}\n[0,[],0,"a"]\n'),
+        gzip.compress(b"", mtime=0),
+        gzip.compress(b"[]\n", mtime=0),
+        gzip.compress(b'{"run": 2}\n', mtime=0),
+        gzip.compress(b'{"env_id":"a","runtime_version":null,"frame_skip":1,"fps":60,"options":{},"run":2}\n', mtime=0),
+        gzip.compress(
+            b'{"env_id":"a","runtime_version":null,"frame_skip":1,"fps":60,"options":{}}\n[0,[],0,"a"]\n', mtime=0
+        ),
     ],
+    ids=["nothing", "no gzip", "no line", "no header", "a header of another kind", "a later format", "a wrong step"],
 )
 def test_what_is_no_run_is_said(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "run"

@@ -298,13 +298,19 @@ def ask(stage: Stage, agent: LaneAgent, message: AgentSnapshot | AgentRestore) -
     return agent.hear().message
 
 
-def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_one(stage: Stage) -> None:
+def after_three_frames(stage: Stage) -> LaneAgent:
+    """The agent of an episode that can go back, whose first step was taken."""
     stage.lockstep.begin(Returning())
     agent = stage.open_lane()
     agent.hear_first()
     agent.step(1, 3)
     stage.turn()
     agent.hear_step(1)
+    return agent
+
+
+def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_one(stage: Stage) -> None:
+    agent = after_three_frames(stage)
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
     for frames in (2, 7):
         agent.step(2, frames)
@@ -322,12 +328,7 @@ def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_
 
 
 def test_snapshots_are_dropped_when_asked_and_with_their_lane(stage: Stage) -> None:
-    stage.lockstep.begin(Returning())
-    agent = stage.open_lane()
-    agent.hear_first()
-    agent.step(1, 3)
-    stage.turn()
-    agent.hear_step(1)
+    agent = after_three_frames(stage)
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
     assert ask(stage, agent, AgentSnapshot((0, 77))) == SnapshotReply(1)
     assert ask(stage, agent, AgentRestore(0)) == ErrorReply("there is no snapshot 0")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pluriverse_protocol.reports import Done, Frame, Observation, Report, Reset, Reward
+from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Observation, Report, Reset, Reward
 from pluriverse_server import kit
-from pluriverse_server.kit.stepped_episode import TIME_LIMIT
 from pluriverse_server.permitted import Permitted
 from support.report_server import ReportServer
 

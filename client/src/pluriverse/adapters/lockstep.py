@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.lane import View
-from pluriverse_protocol.limits import MAX_SLOTS, MAX_VIEW_SIDE
+from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS, MAX_VIEW_SIDE
 from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
 
 from pluriverse import validation
@@ -35,9 +35,6 @@ from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
 STEP_S: Final = 10.0
 FRAME_S: Final = 0.2
-
-# Seeds of episodes that nobody gave one, so that they can be played again.
-DRAWN_SEEDS: Final = 2**31
 
 # How often to look whether an episode has begun, if nothing tells.
 LOOK_S: Final = 0.02
@@ -333,7 +330,8 @@ class LockstepCore(Core):
         # Of an episode that is joined the seed isn't known, which records need.
         joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None and self._log is None
         if not joins:
-            seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
+            # Drawn here, so that it can be played again.
+            seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else seed
             if not game.slot:
                 self.env.truncate(game.remote, seed=seed)
         # The remote has begun the next one already.

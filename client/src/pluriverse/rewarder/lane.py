@@ -25,10 +25,8 @@ from pluriverse_protocol.messages import (
     AgentRestore,
     AgentSnapshot,
     AgentStep,
-    FirstFrame,
-    RestoreReply,
+    Pictured,
     ServerMessage,
-    StepReply,
 )
 from pluriverse_protocol.strict_json import parse_object
 from websockets.client import ClientProtocol
@@ -274,7 +272,7 @@ def _measured(frame: memoryview) -> tuple[int, int]:
 def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     message, headers = envelope
     picture = None
-    if isinstance(message, FirstFrame | StepReply | RestoreReply):
+    if isinstance(message, Pictured):
         picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
         picture.flags.writeable = False
     return Arrived(message, headers.episode_id or 0, headers.parent_message_id, picture)

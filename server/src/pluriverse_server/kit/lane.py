@@ -58,6 +58,21 @@ _QUIET: Final = logging.getLogger("pluriverse.lane")
 _QUIET.setLevel(logging.WARNING)
 
 
+class ReportPace:
+    """Says when the daemon is to hear of frames again: at once, and then ``REPORT_S`` after the last time."""
+
+    def __init__(self) -> None:
+        self._reported_at = 0.0
+
+    def take(self) -> bool:
+        """Return whether it is now, and if so count from now on."""
+        now = time.monotonic()
+        if now < self._reported_at + REPORT_S:
+            return False
+        self._reported_at = now
+        return True
+
+
 class Lane:
     """A connected lane. ``closed`` once either side has hung up."""
 

@@ -219,10 +219,7 @@ class Played:
         self._steps = steps
         if steps is None or steps.over:
             return
-        seen = steps.see()
-        shape, pixels = views.make(seen.pixels, self.lane.view)
-        message = FirstFrame(shape, seen.text, seen.observation, dict(seen.info))
-        self.lane.send(message, steps.episode, parent, pixels)
+        self._show(FirstFrame, steps, parent)
 
     def do(self, asked: Asked, headers: Headers) -> None:
         """Do what the agent has asked for, and answer."""
@@ -278,10 +275,13 @@ class Played:
         except ValueError as error:
             self.lane.send(ErrorReply(str(error)), steps.episode, headers.message_id)
             return
+        self._show(RestoreReply, steps, headers.message_id)
+
+    def _show(self, message: type[FirstFrame | RestoreReply], steps: Steps, parent: MessageId | None) -> None:
+        """Send the frame as it is now."""
         seen = steps.see()
         shape, pixels = views.make(seen.pixels, self.lane.view)
-        reply = RestoreReply(shape, seen.text, seen.observation, dict(seen.info))
-        self.lane.send(reply, steps.episode, headers.message_id, pixels)
+        self.lane.send(message(shape, seen.text, seen.observation, dict(seen.info)), steps.episode, parent, pixels)
 
     def _play(self, steps: Steps, step: AgentStep, headers: Headers) -> None:
         outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
 
 from pluriverse_protocol import lane as lanes
+from pluriverse_protocol.limits import DRAWN_SEED_BITS
 from pluriverse_protocol.messages import AgentBegin, Headers
 from pluriverse_protocol.reports import Reset, decode_request, encode_line
 
@@ -26,9 +27,6 @@ from .lockstep import Played, Steps, Waited
 
 # A request with all its options, behind the slot and the view of its lane.
 PACKET_BYTES: Final = 64 * 1024
-
-# Old agents' random generators, NumPy's and ALE's among them, take seeds of 31 bits.
-SEED_BITS: Final = 31
 
 # A forked process closes all descriptors beyond the three of standard input, output and errors.
 STANDARD_ERROR: Final = 2
@@ -162,7 +160,7 @@ class _Player:
         if asked.seed is not None:
             slot.seeds.seed(asked.seed)
         self._episodes += 1
-        seed = slot.seeds.getrandbits(SEED_BITS) if asked.seed is None else asked.seed
+        seed = slot.seeds.getrandbits(DRAWN_SEED_BITS) if asked.seed is None else asked.seed
         steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
         slot.played.begin(steps, headers.message_id)
 

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event, KeyEvent
-from pluriverse_protocol.reports import Frame, Report, Reset
+from pluriverse_protocol.reports import TIME_LIMIT, Frame, Report, Reset
 
 from pluriverse_server.permitted import Permitted, permitted_by
 
 from .keys import KeyLatch
-from .lane import REPORT_S
+from .lane import ReportPace
 from .lockstep import Kept, Seen
 from .outcome import Outcome
 from .reporter import Reporter
@@ -25,8 +25,6 @@ WATCHED_FPS: Final = 60.0
 
 # The daemon hears of rewards at most so often: some environments earn at each of thousands of frames a second.
 EARNED_S: Final = 0.05
-
-TIME_LIMIT: Final = "time limit"
 
 
 class SteppedEpisode(ABC):
@@ -60,7 +58,7 @@ class SteppedEpisode(ABC):
         self._earned = 0.0
         self._earned_due: float | None = None
         self._earned_at = 0.0
-        self._reported_at = 0.0
+        self._reports = ReportPace()
         # What the daemon knows of ``info``.
         self._told: dict[str, Any] | None = None
 
@@ -85,8 +83,8 @@ class SteppedEpisode(ABC):
         return None
 
     def load(self, kept: Kept) -> None:
-        """Go back to a frame; ``ValueError`` if it is another environment's."""
-        raise NotImplementedError
+        """Go back to a frame; ``ValueError`` if it is another environment's, as all are where none is saved."""
+        raise ValueError("this environment keeps no snapshots")
 
     def keep(self) -> Kept | None:
         """See ``lockstep.Snapshots``."""
@@ -159,8 +157,7 @@ class SteppedEpisode(ABC):
             return
         self._show_at = self._not_before
         now = time.monotonic()
-        if now >= self._reported_at + REPORT_S:
-            self._reported_at = now
+        if self._reports.take():
             self.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
         self._earned += outcome.reward
         if outcome.reward and self._earned_due is None:

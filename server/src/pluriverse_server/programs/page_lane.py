@@ -16,9 +16,9 @@ from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import AgentBegin, AgentStep, ErrorReply, FirstFrame, SnapshotReply, StepReply
 
-from pluriverse_server.episode import TIME_LIMIT, Begin
+from pluriverse_server.episode import Begin
 from pluriverse_server.kit import views
-from pluriverse_server.kit.lane import BEGINS_ELSEWHERE, REPORT_S, Lane
+from pluriverse_server.kit.lane import BEGINS_ELSEWHERE, Lane, ReportPace
 from pluriverse_server.permitted import Permitted, pass_on
 from pluriverse_server.tasks import start_task
 
@@ -53,7 +53,7 @@ class PageEpisode:
         limit_s = begin.environment.time_limit_s
         self._frames_left = None if limit_s is None else round(limit_s * begin.fps)
         self._frames = 0
-        self._reported_at = 0.0
+        self._reports = ReportPace()
         self._box: Box | None = None
         self._said: StepReply = NOTHING
 
@@ -109,13 +109,12 @@ class PageEpisode:
         frames = step.frames if self._frames_left is None else min(step.frames, self._frames_left)
         passed = await self._clock.advance(frames, lambda: self.over)
         self._frames += passed
-        if not self.over and (now := time.monotonic()) >= self._reported_at + REPORT_S:
-            self._reported_at = now
+        if not self.over and self._reports.take():
             self._on_report(reports.Frame(self.number, self._frames, at=time.time()))
         if self._frames_left is not None:
             self._frames_left -= passed
             if not self.over and self._frames_left <= 0:
-                self._on_report(reports.Done(self.number, terminated=False, truncated=True, reason=TIME_LIMIT))
+                self._on_report(reports.Done(self.number, terminated=False, truncated=True, reason=reports.TIME_LIMIT))
         pixels = await self._picture()
         said = self._take()
         info = {**said.info, "late": True} if late or self._clock.late else said.info

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.reports import Done, Frame, Observation, Report, Reward, Text
+from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Observation, Report, Reward, Text
 
-from pluriverse_server.episode import TIME_LIMIT
 from pluriverse_server.kit import Outcome, Seen
-from pluriverse_server.kit.lane import REPORT_S
+from pluriverse_server.kit.lane import ReportPace
 from pluriverse_server.kit.lockstep import Lockstep
 from pluriverse_server.lockstep import Advance
 from pluriverse_server.permitted import Permitted
@@ -51,7 +49,7 @@ class ScrapedSteps:
         self._report = report
         self._over_at = None if time_limit_s is None else self._pace.now() + time_limit_s
         self._late = False
-        self._reported_at = 0.0
+        self._reports = ReportPace()
         self._text = ""
         self._observation: Any = None
 
@@ -109,8 +107,7 @@ class ScrapedSteps:
             reports += play.rules.cut(cycle.at, ENDED)
         if self._over_at is not None and self._pace.now() >= self._over_at:
             reports += play.rules.cut(cycle.at, TIME_LIMIT)
-        if (now := time.monotonic()) >= self._reported_at + REPORT_S:
-            self._reported_at = now
+        if self._reports.take():
             reports.insert(0, Frame(self.episode, self._pace.frames, self._pace.late_frames, cycle.at))
         self._report(cycle, reports)
         return reports

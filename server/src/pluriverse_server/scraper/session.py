@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Report, Reset
+from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Readings, Ready, Report, Reset
 
-from pluriverse_server.episode import TIME_LIMIT
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
