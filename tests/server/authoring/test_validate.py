@@ -164,6 +164,7 @@ def test_what_no_model_can_check_has_its_line_and_a_remedy(
             'read = "bar"\nagree = 1',
             "22: warning: sources.lives.agree: a half-drawn frame counts at once",
         ),
+        ('[[rewards]]\nsource = "score"\n', "", "warning: rewards: missing: it is drawn, and nothing is earned"),
         ('done = { "no lives left" = "lives == 0" }\n', "", "26: warning: episode.done: missing: episodes never end"),
     ],
 )

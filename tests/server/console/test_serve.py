@@ -9,6 +9,18 @@ from pluriverse_server.console.serve import greet
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.settings import Settings
 
+UNREWARDED = """
+[runtime]
+id = "still"
+version = "1.0.0"
+title = "Nothing moves"
+default_env = "still.Still-v0"
+[program]
+command = ["sleep", "600"]
+[[envs]]
+id = "still.Still-v0"
+"""
+
 GYM_CORE = Path(__file__).parents[3] / "runtimes" / "gym-core"
 
 
@@ -30,3 +42,12 @@ def test_addresses_that_are_printed_lead_to_where_it_listens(
     assert f"  screen    vnc://{address}:5900\n" in printed
     assert f"  viewer    http://{address}:15900/viewer/?password=sesame\n" in printed
     assert f"  rewarder  ws://{address}:15900\n" in printed
+    assert "rewards" not in printed
+
+
+def test_a_runtime_without_rewards_says_that_nothing_is_earned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "runtime.toml").write_text(UNREWARDED)
+    greet(Settings(tmp_path, password="sesame"), load(tmp_path))
+    assert "  rewards   none: it is drawn alone" in capsys.readouterr().out

@@ -176,8 +176,18 @@ def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -
         ({"reset": {"by": "restart", "spares": 1}}, ': expected [sources] with reset.by = "keys"'),
         ({"reset": {"steps": [{"keys": ["a"]}]}}, ': expected [sources] with reset.by = "keys"'),
         ({"episode": {"ready_timeout_s": 5}}, ": expected [sources] with [episode]"),
-        ({"program": {"command": ["x"], "home": "home"}}, ": expected [sources] with these of [program]: "),
-        ({"program": {"command": ["x"], "accessibility": True}}, ": expected [sources] with these of [program]: "),
+        (
+            {"program": {"command": ["x"], "home": "home"}, "rewards": [{"source": "reports"}]},
+            ": expected [sources] with these of [program]: ",
+        ),
+        (
+            {"program": {"command": ["x"], "accessibility": True}, "rewards": [{"source": "reports"}]},
+            ": expected [sources] with these of [program]: ",
+        ),
+        (
+            {"program": {"command": ["x"]}, "reset": {"by": "report"}},
+            ': expected reset.by = "restart" or "keys" with no [[rewards]]',
+        ),
         (
             {
                 "sources": SOURCES,

@@ -68,6 +68,18 @@ async def test_agent_gets_what_the_end_gives_at_the_time_limit_too(tmp_path: Pat
         assert done["body"]["info"]["reason"] == "time limit"
 
 
+async def test_program_without_sources_or_rewards_is_drawn_and_earns_nothing(tmp_path: Path) -> None:
+    write_runtime(tmp_path)
+    start, _, rest = (tmp_path / "runtime.toml").read_text().partition("[reset]")
+    (tmp_path / "runtime.toml").write_text(start + "[[envs]]" + rest.partition("[[envs]]")[2])
+    async with playing(tmp_path) as (remote, agent):
+        assert await agent.hear_method("v0.env.describe", env_id=ENV, env_state="running")
+        assert remote.status()["rewarded"] is False
+        await agent.press(keysym("q"))
+        done = await agent.hear_method("v0.env.reward", done=True)
+        assert (done["body"]["reward"], done["body"]["truncated"]) == (0, True)
+
+
 @pytest.mark.parametrize(("fixed", "said"), [(True, "exact"), (False, "frozen")])
 async def test_lockstep_that_needs_the_same_addresses_is_exact_only_where_there_are_such(
     fixed: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -255,6 +255,9 @@ def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[
     if not game.scraped:
         return []
     found: list[tuple[KeyPath, str]] = []
+    if not game.rewards:
+        own = "" if game.sources else '; a program that reports its own has source = "reports"'
+        found.append((("rewards",), f"missing: it is drawn, and nothing is earned; add [[rewards]]{own}"))
     counted = {reward.source for reward in game.rewards if reward.give in ("change", "end")}
     for name, source in game.sources.items():
         if name in counted and not _is_bounded(source):

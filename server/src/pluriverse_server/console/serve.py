@@ -25,6 +25,8 @@ from .status_line import CLEAR, ClearingStream, compose, show
 EXIT_USAGE: Final = 2
 EXIT_BROKEN: Final = 1
 
+UNREWARDED: Final = "  rewards   none: it is drawn alone, since there are no [[rewards]] in its runtime.toml"
+
 # Nobody writes to it; if somebody does, it isn't left there.
 IGNORED_BYTES: Final = 4096
 
@@ -121,6 +123,7 @@ def greet(settings: Settings, manifest: Manifest, query: str = "") -> None:
         f"  screen    vnc://{vnc}",
         f"  viewer    http://{rewarder}/viewer/?password={password}{query}",
         f"  rewarder  ws://{rewarder}",
+        *([] if manifest.is_rewarded(settings.env_id or manifest.runtime.default_env) else [UNREWARDED]),
         "Ctrl-C ends it.",
     )
     clear = CLEAR if sys.stderr.isatty() else ""

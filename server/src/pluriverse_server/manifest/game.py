@@ -196,8 +196,8 @@ class GameTables(Table):
 
     @property
     def scraped(self) -> bool:
-        """Whether the program reports nothing itself, so that its sources are read."""
-        return bool(self.sources)
+        """Whether the program reports nothing itself, so that its sources are read, if there are any."""
+        return bool(self.sources) or (self.program is not None and not self.rewards)
 
     @property
     def screen_sources(self) -> dict[str, ScreenSource]:
@@ -217,8 +217,9 @@ class GameTables(Table):
             return self
         if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
             raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")
-        if self.reset.by not in ("restart", "keys"):
-            raise ValueError('expected reset.by = "restart" or "keys" with [sources]')
+        if self.reset.by not in ("restart", "keys") and (self.sources or "by" in self.reset.model_fields_set):
+            needs = "[sources]" if self.sources else "no [[rewards]]"
+            raise ValueError(f'expected reset.by = "restart" or "keys" with {needs}')
         episode, reset = self.episode, self.reset
         wanted = [("rewards", reward.source) for reward in self.rewards if reward.source not in OWN_SOURCES]
         wanted += [("episode.observation", name) for name in episode.observation]

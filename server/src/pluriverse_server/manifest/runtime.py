@@ -149,8 +149,8 @@ class GameFile(GameTables):
 
     @model_validator(mode="after")
     def _is_scraped(self) -> GameFile:
-        if self.program is None or not self.scraped or not self.rewards:
-            raise ValueError("expected [program], [sources] and [[rewards]]")
+        if self.program is None or not self.scraped:
+            raise ValueError("expected [program], and [sources] with [[rewards]]")
         return self
 
 
@@ -180,8 +180,6 @@ class Manifest(GameTables):
             if own:
                 raise ValueError(f"expected {', '.join(own)} in the games' files alone")
             return self
-        if not self.rewards:
-            raise ValueError("expected [[rewards]], at least one")
         paged = self.reset.by == "page"
         played, other = (self.page, self.program) if paged else (self.program, self.page)
         if played is None or other is not None:
@@ -191,7 +189,7 @@ class Manifest(GameTables):
             raise ValueError(
                 f"expected rewards of the sources by their names, beside [sources] there is no {own.pop()}"
             )
-        if not self.scraped and own != {"page" if paged else "reports"}:
+        if not self.scraped and self.rewards and own != {"page" if paged else "reports"}:
             expected = "page" if paged else "reports"
             raise ValueError(f'expected rewards of source = "{expected}" with reset.by = "{self.reset.by}"')
         return self
@@ -204,6 +202,10 @@ class Manifest(GameTables):
     def game(self, env_id: str) -> GameTables:
         """Return the tables that hold for an environment."""
         return self._games.get(env_id, self)
+
+    def is_rewarded(self, env_id: str) -> bool:
+        """Return whether anything is earned in an environment; without [[rewards]] it is drawn alone."""
+        return bool(self.game(env_id).rewards)
 
     @property
     def all_games(self) -> Sequence[GameTables]:

@@ -167,6 +167,7 @@ class EnvironmentService:
             "height": runtime.screen.height,
             "metadata": runtime.block.model_dump(exclude={"qr"}),
             **self.statistics.episode_status(episode, self._machine.state.value, now),
+            "rewarded": episode is None or self._manifest.is_rewarded(episode.environment.env_id),
             "clocks": list(self._manifest.clocks(episode.environment.env_id)) if episode is not None else [],
             "now": time.time(),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),

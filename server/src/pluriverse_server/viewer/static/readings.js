@@ -20,11 +20,14 @@ const LABEL = FONT + 2 * PAD;
 const MAX_CHARS = 28;
 // As many rewards as anybody scrolls through.
 const MAX_ROWS = 100;
+const NONE_YET = "None has been given yet.";
+const UNREWARDED = "Nothing is earned here: runtime.toml has no [[rewards]].";
 
 export class Readings {
   #canvas = document.createElement("canvas");
   #sources = document.querySelector("#sources tbody");
   #rewards = document.querySelector("#rewards tbody");
+  #none = document.querySelector("#rewards .empty");
   #readings = {};
   #place = null;
   #listed = "";
@@ -48,6 +51,7 @@ export class Readings {
     this.#readings = state.readings ?? {};
     this.#draw();
     this.#sources.replaceChildren(...Object.entries(this.#readings).map(sourceRow));
+    this.#none.textContent = state.rewarded === false ? UNREWARDED : NONE_YET;
     const listed = JSON.stringify([state.rewards, state.episode_reward, state.last_episodes]);
     if (listed === this.#listed) return;
     this.#listed = listed;
