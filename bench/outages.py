@@ -27,7 +27,7 @@ from pluriverse.env.vector import VectorEnv
 from pluriverse.remotes import Address, Attached, Progress
 from pluriverse.remotes.local import LocalRemotes
 from pluriverse.remotes.manager import no_progress
-from pluriverse.remotes.runtimes import VARIABLE
+from pluriverse.runtimes import VARIABLE
 from processes import DAEMON, PROGRAM, parts_of_remote
 from relay import HOST, relaying
 from rich.console import Console

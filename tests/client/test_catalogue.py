@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse.catalogue import CatalogueError, environments
-from pluriverse.remotes.runtimes import VARIABLE
+from pluriverse.runtimes import VARIABLE
 
 
 def test_environments_are_asked_of_the_runtimes_here() -> None:

@@ -15,7 +15,7 @@ import docker
 from .errors import PluriverseError
 from .remotes.docker import ENGINE_ERRORS
 from .remotes.local import SERVER
-from .remotes.runtimes import IMAGE_PREFIX, local_runtimes, runtime_folder
+from .runtimes import IMAGE_PREFIX, local_runtimes, runtime_folder
 
 # A runtime's script that lists its environments has ten seconds; starting Python or a container comes on top.
 LIST_S: Final = 30.0
@@ -43,7 +43,7 @@ def environments(runtime: str | None = None) -> list[Entry]:
         what = f"no runtime {runtime!r}" if runtime else "no runtime"
         raise CatalogueError(
             f"there is {what} on this machine; see what is missing with: pluriverse doctor"
-            " (or build an image in a checkout with: make image)"
+            " (or build an image in a checkout with: pluriverse-server build runtimes/gym-core)"
         )
     return [found[key] for key in sorted(found)]
 

@@ -47,7 +47,7 @@ def run(
 ) -> None:
     """Run one remote until Ctrl-C. Further options are those of pluriverse-server, such as --env and --password."""
     from .remotes import docker, local
-    from .remotes.runtimes import IMAGE_PREFIX, runtime_folder
+    from .runtimes import IMAGE_PREFIX, runtime_folder
 
     if engine not in ("auto", "docker", "local"):
         _fail(f"--engine {engine}: expected docker, local or auto", EXIT_USAGE)

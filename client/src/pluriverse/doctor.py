@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from .remotes import docker, local
-from .remotes.runtimes import local_runtimes
 from .rfb import implementation
 from .rfb.errors import DecoderUnavailable
+from .runtimes import local_runtimes
 
 # Programs that the daemon starts, and their Debian packages.
 SCREEN_PROGRAMS: Final = {

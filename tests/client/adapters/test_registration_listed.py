@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pluriverse.adapters.registration import listed
 from pluriverse.catalogue import environments
-from pluriverse.remotes.runtimes import VARIABLE
+from pluriverse.runtimes import VARIABLE
 from support.remotes import ROOT
 
 

@@ -137,6 +137,6 @@ def test_container_that_cannot_start_its_environment_says_why() -> None:
 
 
 def test_image_that_is_not_there_is_told_with_what_builds_it() -> None:
-    assert "make image RUNTIME=nonsense" in (why_unavailable("nonsense") or "")
+    assert "pluriverse-server build runtimes/nonsense" in (why_unavailable("nonsense") or "")
     with pytest.raises(ConfigurationError, match="can't be started"):
         DockerRemotes(1, "nonsense", "nonsense.Game-v0", start_timeout_s=1.0)

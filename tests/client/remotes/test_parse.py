@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import Address, Attached, parse
 from pluriverse.remotes.local import LocalRemotes
 from pluriverse.remotes.manager import no_progress
-from pluriverse.remotes.runtimes import VARIABLE, local_runtimes, runtime_folder, runtime_of
 
 PONG = "gym-core.PongDeterministic-v3"
 
@@ -47,23 +44,3 @@ def test_runtime_that_is_nowhere_is_told_with_all_that_was_tried() -> None:
     for remotes in ("docker:1", "local:1"):
         with pytest.raises(ConfigurationError, match="can't be started"):
             parse(remotes, "nonsense.Game-v0")
-
-
-def test_runtime_is_what_stands_before_the_dot() -> None:
-    assert runtime_of(PONG) == "gym-core"
-    assert runtime_of("wob.mini.ClickTest-v0") == "world-of-bits"
-    for env_id in ("Pong", ".Pong", "gym-core.", ""):
-        with pytest.raises(ConfigurationError, match=r"expected RUNTIME\.NAME"):
-            runtime_of(env_id)
-
-
-def test_runtimes_are_those_of_the_checkout_or_of_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert "gym-core" in local_runtimes()
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "runtime.toml").touch()
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
-    assert local_runtimes() == ["other"]
-    assert runtime_folder("other") == tmp_path / "other"
-    with pytest.raises(ConfigurationError, match="export PLURIVERSE_RUNTIMES="):
-        runtime_folder("gym-core")

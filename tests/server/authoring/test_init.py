@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import subprocess
+import sys
 from itertools import pairwise, zip_longest
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.init import init
 from pluriverse_server.authoring.label.frames import RecordedFrames, changes, events
-from pluriverse_server.authoring.labels import LabelledEpisode, LabelledValues, Labels, labels_path, write_labels
+from pluriverse_server.authoring.labels import LabelledEpisode, LabelledValues, Labels, labels_path, write_table
 from pluriverse_server.authoring.learn import learn_source
 from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
 from pluriverse_server.authoring.score import score
@@ -36,11 +39,42 @@ def settings(directory: Path) -> Settings:
 
 def test_what_it_writes_is_valid_and_named(tmp_path: Path) -> None:
     files = init("my-game", tmp_path / "my-game")
-    assert {path.name for path in files} == {"README.md", "digits.png", "game.py", "runtime.toml"}
+    assert {str(path.relative_to(tmp_path / "my-game")) for path in files} == {
+        ".github/workflows/test.yml",
+        ".gitignore",
+        "README.md",
+        "debian.txt",
+        "game.py",
+        "glyphs/digits.png",
+        "runtime.toml",
+        "test_runtime.py",
+    }
     found = validate(tmp_path / "my-game")
     assert (found.mistakes, found.warnings) == ([], [])
     assert list(found.catalogue) == ["my-game.Catch-v0"]
     assert not any("@NAME@" in path.read_text() for path in files if path.suffix != ".png")
+
+
+def test_its_test_passes_and_says_what_is_wrong(tmp_path: Path) -> None:
+    init("my-game", tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path / "test_runtime.py")]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "1 passed, 1 skipped" in said.stdout, said.stdout
+    manifest = tmp_path / "runtime.toml"
+    manifest.write_text(manifest.read_text().replace("fps = 30", 'fps = "30"'))
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "runtime.fps: " in said.stdout, said.stdout
+
+
+def test_its_check_by_git_hosts_installs_the_packages_of_debian_txt(tmp_path: Path) -> None:
+    init("my-game", tmp_path)
+    workflow = (tmp_path / ".github" / "workflows" / "test.yml").read_text()
+    packages = re.search(r"\$\((sed .*debian.txt)\)", workflow)
+    assert packages is not None
+    assert subprocess.check_output(packages[1], shell=True, cwd=tmp_path) == b""  # noqa: S602 - our own
+    with (tmp_path / "debian.txt").open("a") as file:
+        file.write("/usr/games/greed:greed\nmake:make build\n")
+    assert subprocess.check_output(packages[1], shell=True, cwd=tmp_path) == b"greed\nmake\n"  # noqa: S602 - our own
 
 
 @pytest.mark.parametrize("name", ["", "My-Game", "-game", "a" * 65, "../game"])
@@ -122,5 +156,5 @@ def label(recording: Path) -> Labels:
         sources[name] = [*known[:1], *(step for before, step in pairwise(known) if step[1] != before[1])]
     rewards = [(event["at"], event["reward"]) for event in said if event["what"] in ("reward", "done")]
     labels = Labels(recording=recording.name, episodes=episodes, sources=sources, rewards=rewards)
-    write_labels(labels_path(recording), labels)
+    write_table(labels_path(recording), labels)
     return labels

@@ -143,8 +143,8 @@ def test_what_was_told_is_of_the_picture_that_was_there_not_of_the_next_where_th
 def test_changes_of_a_region_are_found_without_anything_that_reads_it(tmp_path: Path) -> None:
     film = RecordedFrames(write_recording(tmp_path / "first.plrec"))
     # The left half is drawn in every other frame.
-    assert film.moved([0, 0, 10, 10])[:3] == [0.0, 0.2, 0.4]
-    assert film.moved([0, 0, WIDTH, HEIGHT]) == film.times
+    assert [at for at, _, _ in film.changes_of([0, 0, 10, 10])][:3] == [0.0, 0.2, 0.4]
+    assert [at for at, _, _ in film.changes_of([0, 0, WIDTH, HEIGHT])] == film.times
     film.close()
 
 
@@ -223,6 +223,60 @@ async def test_episodes_and_rewards_are_labelled(served: Served, browser: Chromi
     await eventually(lambda: served.saved["episodes"] == [{**first, "done": None}, second])
     await press(browser, "ArrowDown", "ArrowDown", "Home", "n", "Enter", "n", "5", "Enter")
     await eventually(lambda: served.saved["rewards"] == [[1, 1], [3, 5]])
+    assert browser.errors == []
+
+
+async def test_recorded_episodes_are_accepted_and_an_end_stays_where_the_next_begins_in_its_frame(
+    served: Served, browser: Chromium
+) -> None:
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+    await press(browser, "ArrowUp", "a")
+    ended = {"begin": 0, "end": 12, "done": "terminated", "reason": "no lives left"}
+    second = {"begin": 12, "end": None, "done": None, "reason": ""}
+    await eventually(lambda: served.saved.get("episodes") == [ended, second])
+    # In that frame: the end is of the first, and what is removed is the next one's beginning.
+    await press(browser, "n")
+    await browser.wait_until(shows_frame(120))
+    await press(browser, "e")
+    await eventually(lambda: served.saved["episodes"] == [{**ended, "done": "truncated", "reason": ""}, second])
+    await press(browser, "Enter", "x")
+    await eventually(lambda: served.saved["episodes"] == [ended])
+    await press(browser, "Enter")
+    await eventually(lambda: served.saved["episodes"] == [ended, second])
+    assert browser.errors == []
+
+
+async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_one_by_doubt_or_all(
+    tmp_path: Path, browser: Chromium
+) -> None:
+    path = recorded(tmp_path / "first.plrec", [picture(at) for at in range(5)])
+    said = {
+        "by": {"score": "vision"},
+        "sources": {"score": [[0, 0, 1], [1, 5, 0.9], [2, 9, 0.3], [3, 12, 0.6], [4, 12, 1]]},
+    }
+    (tmp_path / "first.proposals.json").write_text(json.dumps(said))
+    served = Served("", tmp_path / "first.labels.json")
+    film = RecordedFrames(path)
+    async with LabelServer(path, film, {"score": Known([0, 0, 8, 8], "number")}).serving() as address:
+        await browser.open(address)
+        await browser.wait_until(READY)
+        assert served.saved == {}
+        await press(browser, "d")
+        await browser.wait_until(f"{MOMENT}.includes('frame 3 of 5')")
+        assert await browser.evaluate("document.getElementById('read').textContent") == "9 (30 % sure)"
+        await press(browser, "8", "Enter", "d")
+        await browser.wait_until(f"{MOMENT}.includes('frame 4 of 5')")
+        await press(browser, "Enter")
+        await eventually(lambda: served.saved.get("proposed") == {"score": [3]})
+        assert served.saved["sources"] == {"score": [[2, 8], [3, 12]]}
+        await press(browser, "a")
+        await eventually(lambda: served.saved["proposed"] == {"score": [0, 1, 3]})
+        assert served.saved["sources"] == {"score": [[0, 0], [1, 5], [2, 8], [3, 12]]}
+        await press(browser, "5", "Enter")
+        await eventually(lambda: served.saved["proposed"] == {"score": [0, 1]})
+        assert "proposed" in (await browser.evaluate(ROWS))[0]
+    film.close()
     assert browser.errors == []
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, read_labels, write_labels
+from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, read_labels, write_table
 
 TIMES = st.lists(st.floats(0, 86_400), unique=True, max_size=5).map(sorted)
 VALUES = st.none() | st.booleans() | st.floats(-1e9, 1e9) | st.text(max_size=20)
@@ -32,7 +32,7 @@ def labels(draw: st.DrawFn) -> Labels:
 @given(labels())
 def test_what_is_written_is_read(tmp_path: Path, wanted: Labels) -> None:
     path = tmp_path / "a.labels.json"
-    write_labels(path, wanted)
+    write_table(path, wanted)
     assert read_labels(path) == wanted
     assert [file.name for file in tmp_path.iterdir()] == ["a.labels.json"]
 

@@ -13,7 +13,7 @@ from pluriverse_protocol import reports
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_labels
+from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_table
 from pluriverse_server.authoring.score import score
 from pluriverse_server.recording.file import RecordingFile
 from rich.console import Console
@@ -119,7 +119,7 @@ def make(directory: Path, records: list[Record], labels: Labels = LABELS, header
     for record in records:
         file.write(record)
     file.close()
-    write_labels(labels_path(path), labels)
+    write_table(labels_path(path), labels)
     return path
 
 
@@ -289,7 +289,7 @@ def test_a_recording_whose_writer_was_killed_is_scored_as_far_as_it_goes(tmp_pat
     file.flush()
     file.abandon()
     labels = LABELS.model_copy(update={"episodes": [LABELS.episodes[0], LabelledEpisode(begin=3.7)]})
-    write_labels(labels_path(file.partial), labels)
+    write_table(labels_path(file.partial), labels)
     assert score(tmp_path, [file.partial], console=quiet()) == 0
     assert (tmp_path / "recordings" / "b.plrec.partial.report.json").exists()
     # What isn't named is what was finished.
@@ -312,7 +312,7 @@ def test_recordings_of_one_name_in_two_folders_are_both_told_of(tmp_path: Path) 
     second = tmp_path / "others" / "a.plrec"
     second.parent.mkdir()
     second.write_bytes(first.read_bytes())
-    write_labels(labels_path(second), LABELS)
+    write_table(labels_path(second), LABELS)
     console = Console(record=True, width=400, file=io.StringIO())
     assert score(tmp_path, [first, second], console=console) == 1
     text = console.export_text()
@@ -340,7 +340,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(AuthoringError, match=r"a\.labels\.json: no such file"):
         score(tmp_path, console=quiet())
     path.unlink()
-    write_labels(labels_path(path), LABELS)
+    write_table(labels_path(path), LABELS)
     with pytest.raises(AuthoringError, match="no such file"):
         score(tmp_path, [path], console=quiet())
     with pytest.raises(AuthoringError, match="there are no recordings"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pluriverse_protocol import reports
 from pluriverse_protocol.recordings import Header, Said
-from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_labels
+from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_table
 from pluriverse_server.authoring.score import score
 from pluriverse_server.episode import Finished, Output
 from pluriverse_server.manifest.runtime import Manifest
@@ -144,7 +144,7 @@ async def test_what_is_scraped_of_a_recording_is_what_the_program_did(tmp_path: 
     header = await record(tmp_path, path)
     labels = truth(tmp_path, header, path)
     assert len(labels.episodes) >= 2
-    write_labels(labels_path(path), labels)
+    write_table(labels_path(path), labels)
     status = await asyncio.to_thread(score, tmp_path, [path], console=Console(quiet=True))
     report = json.loads((tmp_path / "a.report.json").read_text())
     assert report["disagreements"] == []

@@ -90,7 +90,7 @@ def test_what_is_right_has_no_mistakes_and_no_warnings(tmp_path: Path) -> None:
         (
             "region = [0, 0, 60, 10]",
             "region = [0, 0, 60]",
-            "22: sources.lives.region: list should have at least 4 items",
+            "22: sources.lives.region: expected [x, y, width, height] in pixels",
         ),
         ("click = [10, 20]", "clik = [10, 20]", '13: reset.steps[1].clik: unknown key; did you mean "click"?'),
         ('until = "lives == 3"', 'until = "lives = 3"', "12: reset.steps[0].until: expected a condition such as"),

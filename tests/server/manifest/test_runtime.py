@@ -81,10 +81,10 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
-        ('id = "toy"\n', 'id = "Toy!"\n', "runtime.id: string should match pattern"),
+        ('id = "toy"\n', 'id = "Toy!"\n', "runtime.id: expected lower-case letters, digits and dashes, got 'Toy!'"),
         ('id = "toy"\n', "id = 3\n", "runtime.id: input should be a valid string, got 3"),
         ('id = "toy"\n', "", "runtime.id: missing; expected a value"),
-        ('"1.2.3"', '"1.2"', "runtime.version: string should match pattern"),
+        ('"1.2.3"', '"1.2"', "runtime.version: expected three numbers with dots between them, as 0.1.0"),
         ('"1.2.3"', "1.2", "runtime.version: input should be a valid string, got 1.2"),
         ('title = "A toy"', 'tilte = "A toy"', "runtime.title: missing; expected a value"),
         ("[program]", "screen = 3\n[program]", "runtime.screen: input should be"),
@@ -385,7 +385,7 @@ def test_mistakes_of_all_games_are_told_each_with_its_file(tmp_path: Path) -> No
     expected = [
         "five.toml: the file: reset names the source 'lives', and there is none; expected one of: score, got",
         'four.toml: sources.score: expected from = "screen" with read = "number", "text"',
-        "one.toml: sources.score.region: list should have at least 4 items",
+        "one.toml: sources.score.region: expected [x, y, width, height] in pixels",
         "six.toml: not TOML: ",
         "three.toml: sauces: unknown key; is it misspelt, or in the wrong table?",
         "two.toml: rewards[0].source: missing; expected a value",

@@ -13,6 +13,7 @@ from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, TruncatedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording, partial_path
+from pluriverse_server.recording.keep import OFTEN, RegionKeeper, blit
 from pluriverse_server.recording.replay import Replay
 
 WIDTH, HEIGHT = 64, 40
@@ -127,6 +128,30 @@ def test_regions_are_kept_as_they_are_and_the_rest_seldom(tmp_path: Path) -> Non
     # At 0, 5 and 10 seconds.
     assert len(set(outside)) == 3
     assert path.stat().st_size < before / 3
+
+
+def test_beside_the_regions_all_of_the_picture_is_as_it_was_five_times_a_second_and_where_it_stands_still() -> None:
+    noise = np.random.default_rng(1)
+    keeper, kept = RegionKeeper(WIDTH, HEIGHT, [REGION], OFTEN), np.zeros((HEIGHT, WIDTH, 4), np.uint8)
+    x, y, width, height = REGION
+    place = np.s_[y : y + height, x : x + width, :3]
+    exact: list[float] = []
+    for frame in range(30):
+        at = frame / 30
+        picture = noise.integers(256, size=(HEIGHT, WIDTH, 4), dtype=np.uint8)
+        for part in keeper.keep(Update(at, raw_update([((0, 0, WIDTH, HEIGHT), picture.tobytes())]))):
+            assert isinstance(part, Update)
+            blit(kept, part.message)
+        assert np.array_equal(kept[place], picture[place])
+        if np.array_equal(kept[..., :3], picture[..., :3]):
+            exact.append(at)
+    assert exact == pytest.approx([0, 0.2, 0.4, 0.6, 0.8], abs=0.01)
+    # The last picture stays: what is missing of it comes with whatever is recorded next, or when nothing is.
+    assert list(keeper.catch_up(0.98)) == []
+    (said,) = [part for part in keeper.keep(Said(1.0, {})) if isinstance(part, Update)]
+    blit(kept, said.message)
+    assert np.array_equal(kept[..., :3], picture[..., :3])
+    assert list(keeper.catch_up(2.0)) == []
 
 
 def test_until_it_is_closed_it_has_another_name(tmp_path: Path) -> None:

@@ -1,10 +1,15 @@
-"""The environments that come with pluriverse, in Gymnasium's registry, each as ``pluriverse/`` and its id."""
+"""The environments that come with pluriverse, in Gymnasium's registry, each as ``pluriverse/`` and its id.
+
+Beside them are those that the files of this machine's other runtimes name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from pluriverse.runtimes import local_runtimes, named_environments, runtime_of
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
@@ -42,6 +47,13 @@ def gymnasium_spec(env_id: str) -> EnvSpec:
     )
 
 
+def named() -> list[str]:
+    """Return the ids of the environments that the files of this machine's other runtimes name; nothing is started."""
+    shipped = {runtime_of(env_id) for env_id in listed()}
+    own = (folder for runtime, folder in local_runtimes().items() if runtime not in shipped)
+    return [env_id for folder in own for env_id in named_environments(folder)]
+
+
 def register(env_ids: Iterable[str]) -> list[str]:
     """Register environments with Gymnasium, but those that are registered already; return Gymnasium's ids."""
     from gymnasium.envs.registration import registry
@@ -56,7 +68,8 @@ def register(env_ids: Iterable[str]) -> list[str]:
 def register_environments(runtime: str | None = None) -> list[str]:
     """Register the environments of one runtime on this machine, or of all; return Gymnasium's ids.
 
-    Only needed for runtimes of one's own. Asks the runtimes, which takes seconds.
+    Only needed where an id is in none of a runtime's files: a catalogue's script says it, or the runtime is an image.
+    Asks the runtimes, which takes seconds.
 
     Raises:
         CatalogueError: there is no such runtime, or it failed to list its environments.

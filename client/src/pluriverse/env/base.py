@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self
 
 from pluriverse import validation
 from pluriverse.errors import Misuse
-from pluriverse.remotes.runtimes import runtime_of
+from pluriverse.runtimes import runtime_of
 
 Step = tuple[Any, Any, Any, dict[str, Any]]
 """Observations, rewards, dones and info, as ``Env.step`` returns them."""

@@ -51,7 +51,7 @@ def demonstrations(
     """
     if recorded.header.regions:
         raise ConfigurationError(
-            f"{recorded.path} has whole pictures only now and then, since it was recorded with --keep regions; "
+            f"{recorded.path} has whole pictures only now and then: it was recorded with --keep regions or often; "
             "record a demonstration with --keep all"
         )
     cutter = _EpisodeCutter(recorded, fps or recorded.header.fps, options, kind)

@@ -14,6 +14,7 @@ import socket
 import weakref
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final
 
 import docker
@@ -24,11 +25,11 @@ from docker.types import LogConfig
 from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.runtimes import IMAGE_PREFIX, local_runtimes
 
 from .address import REWARDER_PORT, VNC_PORT, Address
 from .manager import StartedRemotes
 from .owner import is_dead, this_process
-from .runtimes import IMAGE_PREFIX
 
 HOST: Final = "127.0.0.1"
 LABEL: Final = "pluriverse.remote"
@@ -209,7 +210,8 @@ def why_unavailable(runtime: str) -> str | None:
     try:
         client.images.get(image)
     except docker.errors.ImageNotFound:
-        return f"the engine has no image {image}; build it in a checkout with: make image RUNTIME={runtime}"
+        folder = local_runtimes().get(runtime, Path("runtimes", runtime))
+        return f"the engine has no image {image}; build it in a checkout with: pluriverse-server build {folder}"
     except ENGINE_ERRORS as error:
         return f"the Docker engine fails: {error}"
     finally:

@@ -27,11 +27,11 @@ from pluriverse_protocol.child_process import (
 from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.runtimes import runtime_folder
 
 from .address import Address
 from .manager import StartedRemotes
 from .owner import is_dead, this_process
-from .runtimes import runtime_folder
 
 SERVER: Final = "pluriverse_server"
 HOST: Final = "127.0.0.1"

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from pluriverse import validation
 from pluriverse.errors import ConfigurationError
+from pluriverse.runtimes import runtime_of
 
 from . import docker, local
 from .address import SCHEME, parse_addresses
 from .docker import DockerRemotes
 from .local import LocalRemotes
 from .manager import Attached, RemoteManager
-from .runtimes import runtime_of
 
 # Each remote is some 100 MB and a share of a core; more than this is a typing error, or a fleet.
 MAX_REMOTES: Final = 1024

@@ -169,8 +169,11 @@ def record(
         typer.Option(help="The file; if not given, the next number in the runtime's recordings.", show_default=False),
     ] = None,
     keep: Annotated[
-        Literal["all", "regions"],
-        typer.Option(help="all of the screen; or the sources' regions, and all of it every five seconds."),
+        Literal["all", "often", "regions"],
+        typer.Option(
+            help="all: each picture of the screen. often: the sources' regions, and all of it five times a second. "
+            "regions: these, and all of it coarsely every five seconds."
+        ),
     ] = "all",
     agent: Annotated[
         Literal["person", "random"],
@@ -212,15 +215,40 @@ def record(
 
 def label(
     recording: RecordingArgument,
+    propose: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD",
+            help="First ask a program what the sources show: tesseract, vision, or any command.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="With --propose: ask about this source; if not given, all.", show_default=False)
+    ] = None,
+    frames: Annotated[
+        bool, typer.Option("--frames", help="With --propose: show it whole pictures, not just the source's region.")
+    ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 for any free port.")] = 0,
 ) -> None:
     """Label in the browser what a recording's score really was, and when its episodes began and ended.
 
     Step through it frame by frame with the keyboard. The sources' readings are proposed; each label is saved at once to
     NAME.labels.json beside the recording.
+
+    With --propose a program is asked about each picture that differs, and its answers are proposed instead: none is a
+    label until you accept it. "tesseract" is Tesseract; "vision" any endpoint that speaks OpenAI's chat completions, as
+    PLURIVERSE_VISION_URL, _MODEL and _KEY name it. Another command gets a line of JSON for each picture, and answers
+    with one (docs/authoring.md). The proposals are kept in NAME.proposals.json, and are there the next time.
     """
     from .label.server import label_recording
 
+    if propose is not None:
+        from .propose.ask import propose as ask
+
+        asyncio.run(ask(recording, propose, source, typer.echo, frames=frames))
+    elif source is not None or frames:
+        fail("--source and --frames are of --propose", EXIT_USAGE)
     asyncio.run(label_recording(recording, port, typer.echo))
 
 

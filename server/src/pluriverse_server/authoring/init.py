@@ -13,6 +13,9 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 # What runtime.id may be.
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
+# Stands for the dot of a hidden file: .gitignore among the templates would hold for them.
+_DOT: Final = "dot-"
+
 # The placeholder for the name in the templates.
 _PLACEHOLDER: Final = b"@NAME@"
 
@@ -38,7 +41,8 @@ def init(name: str, directory: Path) -> list[Path]:
 
 
 def _write(template: Path, name: str, directory: Path) -> Path:
-    target = directory / template.relative_to(TEMPLATES)
+    parts = template.relative_to(TEMPLATES).parts
+    target = directory.joinpath(*("." + part[len(_DOT) :] if part.startswith(_DOT) else part for part in parts))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(template.read_bytes().replace(_PLACEHOLDER, name.encode()))
     return target

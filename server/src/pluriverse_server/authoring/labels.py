@@ -51,12 +51,18 @@ class LabelledEpisode(Table):
 
 
 class Labels(Table):
-    """The labels of one recording. ``rewards``: when each was first visible, and its amount."""
+    """The labels of one recording. ``rewards``: when each was first visible, and its amount.
+
+    ``proposed`` are the times of those labels of sources that a person accepted as a program had proposed them.
+    """
 
     recording: Annotated[str, Field(min_length=1, max_length=255)]
     episodes: Annotated[list[LabelledEpisode], Field(max_length=MAX_EPISODES)] = []
     sources: Annotated[dict[SourceName, LabelledValues], Field(max_length=MAX_SOURCES)] = {}
     rewards: Annotated[list[tuple[Time, float]], Field(max_length=MAX_LABELS)] = []
+    proposed: Annotated[
+        dict[SourceName, Annotated[list[Time], Field(max_length=MAX_LABELS)]], Field(max_length=MAX_SOURCES)
+    ] = {}
 
     @field_validator("episodes")
     @classmethod
@@ -106,11 +112,11 @@ def read_labels(path: Path) -> Labels:
         raise AuthoringError(describe(path, error)) from None
 
 
-def write_labels(path: Path, labels: Labels) -> None:
-    """Replace the file atomically; if that raises OSError, the old one is untouched."""
+def write_table(path: Path, table: Table) -> None:
+    """Replace a file of JSON atomically; if that raises OSError, the old one is untouched."""
     new = path.with_name(path.name + ".new")
     with new.open("w", encoding="utf-8") as file:
-        file.write(labels.model_dump_json(indent=1) + "\n")
+        file.write(table.model_dump_json(indent=1) + "\n")
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)

@@ -102,7 +102,7 @@ class RecordedRemote:
             raise ManifestError(
                 f"a random agent needs spaces.discrete, and {described.env_id} has none; add it, or play"
             )
-        header = _header(manifest, described, _regions(manifest, described.env_id) if options.keep == "regions" else ())
+        header = _header(manifest, described, _regions(manifest, described.env_id) if options.keep != "all" else ())
         path = options.output or _free_name(self._settings.runtime / "recordings")
         path.parent.mkdir(parents=True, exist_ok=True)
         screen = self._remote.screen.environment

@@ -12,7 +12,7 @@ from .conditions import names_in
 from .page import Expression
 from .sources import MAX_SOURCES, AnySource, Coordinate, Region, ScreenSource
 from .spaces import Key
-from .table import Command, Condition, Conditions, Name, Table, checked
+from .table import Command, Condition, Conditions, Name, Table, checked, spelt
 
 # Enough for the way through a menu; anything longer is a program.
 MAX_STEPS: Final = 64
@@ -29,7 +29,12 @@ def _is_free(name: str) -> None:
         raise ValueError("expected another name; this one has a meaning of its own in rewards or conditions")
 
 
-SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64), checked(_is_free)]
+SourceName = Annotated[
+    str,
+    Field(max_length=64),
+    spelt("[a-z][a-z0-9_]*", "a name of lower-case letters, digits and underscores that begins with a letter"),
+    checked(_is_free),
+]
 
 
 class Ready(Table):
@@ -78,6 +83,11 @@ class ProgramTable(Table):
     limits: LimitsTable = LimitsTable()
 
 
+def _is_a_point(place: list[int]) -> None:
+    if len(place) != 2:
+        raise ValueError("expected [x, y] in pixels")
+
+
 class Step(Table):
     """One step that leads a program to an episode, and the condition ``until`` which it takes.
 
@@ -87,7 +97,7 @@ class Step(Table):
 
     keys: Annotated[list[Key], Field(min_length=1, max_length=8)] | None = None
     type: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    click: Annotated[list[Coordinate], Field(min_length=2, max_length=2)] | None = None
+    click: Annotated[list[Coordinate], checked(_is_a_point)] | None = None
     button: Annotated[int, Field(ge=1, le=5)] = 1
     restore: Name | None = None
     to: Name | None = None

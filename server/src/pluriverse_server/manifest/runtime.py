@@ -26,7 +26,7 @@ from .options import Options, OptionsTable
 from .page import MAX_ZOOM, PageTable
 from .sources import KINDS
 from .spaces import SharedSpacesTable, SpacesTable
-from .table import MissingValue, Table, fill
+from .table import MissingValue, Table, fill, spelt
 
 FILE_NAME: Final = "runtime.toml"
 
@@ -80,8 +80,8 @@ class MetadataPlace(Point):
 class RuntimeTable(Table):
     """``[runtime]``: identity, screen and frame rate."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
-    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
+    id: Annotated[str, Field(max_length=64), spelt(r"[a-z0-9][a-z0-9-]*", "lower-case letters, digits and dashes")]
+    version: Annotated[str, spelt(r"[0-9]+\.[0-9]+\.[0-9]+", "three numbers with dots between them, as 0.1.0")]
     title: str
     default_env: str
     screen: Size = Size(width=1024, height=768)

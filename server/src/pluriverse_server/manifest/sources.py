@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from .table import Name, Pattern, Table, checked
+from .table import Name, Pattern, Table, checked, spelt
 
 # Each is read in every frame.
 MAX_SOURCES: Final = 64
@@ -25,16 +25,25 @@ ANYTHING: Final = "*"
 Coordinate = Annotated[int, Field(ge=0, le=MAX_COORDINATE)]
 Length = Annotated[int, Field(ge=1, le=MAX_COORDINATE)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Colour = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+Colour = Annotated[str, spelt("#[0-9a-fA-F]{6}", "a colour as #d02010: red, green, blue, two hexadecimal digits each")]
 
 
 def _has_a_size(region: list[int]) -> None:
-    if min(region) < 0 or region[2] < 1 or region[3] < 1 or max(region) > MAX_COORDINATE:
+    if len(region) != 4 or min(region) < 0 or region[2] < 1 or region[3] < 1 or max(region) > MAX_COORDINATE:
         raise ValueError("expected [x, y, width, height] in pixels")
 
 
 # A list of four, since TOML has no tuples: x, y, width, height in pixels of the screen.
-Region = Annotated[list[int], Field(min_length=4, max_length=4), checked(_has_a_size)]
+Region = Annotated[list[int], checked(_has_a_size)]
+
+# With fewer bytes it would be found anywhere.
+BytePattern = Annotated[
+    str,
+    spelt(
+        r"([0-9a-fA-F]{2}|\?\?)( ([0-9a-fA-F]{2}|\?\?)){3,255}",
+        "4 to 256 bytes as 8b 05 ?? ??: two hexadecimal digits each, ?? for any, with spaces between them",
+    ),
+]
 
 
 class Source(Table):
@@ -183,7 +192,7 @@ class MemorySource(Source):
     type: Literal["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"]
     address: Annotated[int, Field(ge=0, lt=2**64)] | None = None
     module: Name | None = None
-    pattern: Annotated[str, Field(pattern=r"^([0-9a-fA-F]{2}|\?\?)( ([0-9a-fA-F]{2}|\?\?)){3,255}$")] | None = None
+    pattern: BytePattern | None = None
     offset: Annotated[int, Field(gt=-(2**47), lt=2**47)] = 0
     pointers: Annotated[list[int], Field(max_length=16)] = []
     process: Name | None = None

@@ -85,6 +85,17 @@ def checked(check: Callable[[Any], object]) -> AfterValidator:
     return AfterValidator(validate)
 
 
+def spelt(pattern: str, expected: str) -> AfterValidator:
+    """Return the annotation of a text that matches the whole ``pattern``; ``expected`` says in words which texts do."""
+    compiled = re.compile(pattern)
+
+    def check(text: str) -> None:
+        if not compiled.fullmatch(text):
+            raise ValueError(f"expected {expected}")
+
+    return checked(check)
+
+
 Condition = Annotated[str, checked(names_in)]
 Conditions = Annotated[dict[str, str], checked(lambda by_reason: [names_in(text) for text in by_reason.values()])]
 Pattern = Annotated[str, Field(min_length=1, max_length=4096), checked(_check_pattern)]

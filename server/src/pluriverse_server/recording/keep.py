@@ -1,8 +1,9 @@
-"""Reduces a picture's updates to what a recording needs: exact regions of sources, the rest seldom and coarse."""
+"""Reduces a picture's updates to what a recording needs: exact regions of sources, the rest now and then."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -10,9 +11,6 @@ from numpy.typing import NDArray
 from pluriverse_protocol.recordings import Record, Said, Update
 from pluriverse_protocol.rfb.geometry import Box
 from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
-
-# Often enough for people to follow, and rare enough for a small file.
-WHOLE_PICTURE_S: Final = 5.0
 
 # The side in pixels of the tiles of a whole picture; only those that have changed are written.
 TILE: Final = 32
@@ -22,6 +20,21 @@ COLOUR: Final = 0x00FFFFFF
 
 # 16 shades of each colour are enough for people; a photograph takes a third of the space.
 COARSE: Final = 0x00F0F0F0
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """How what is in no region is kept: brought up to date every ``every_s`` seconds, in these bits of its colours."""
+
+    every_s: float
+    colours: int
+
+
+# Often enough for people to follow, and rare enough to be shipped.
+SELDOM: Final = Rest(5.0, COARSE)
+
+# Often enough to cut out pictures, and to see what went wrong.
+OFTEN: Final = Rest(0.2, COLOUR)
 
 
 def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
@@ -42,11 +55,12 @@ def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
 class RegionKeeper:
     """Follows a picture, and selects what to write of it."""
 
-    def __init__(self, width: int, height: int, regions: Sequence[Box]) -> None:
+    def __init__(self, width: int, height: int, regions: Sequence[Box], rest: Rest = SELDOM) -> None:
         self._regions = regions
+        self._every_s = rest.every_s
         self._now = np.zeros((height, width, 4), np.uint8)
         self._written = np.zeros((height, width), np.uint32)
-        self._colours = np.full((height, width), COARSE, np.uint32)
+        self._colours = np.full((height, width), rest.colours, np.uint32)
         for x, y, wide, high in regions:
             self._colours[y : y + high, x : x + wide] = COLOUR
         self._whole_at: float | None = None
@@ -64,15 +78,20 @@ class RegionKeeper:
             case Said() if _begins_or_ends(record.said):
                 message = self._whole(record.at)
             case _:
-                pass
+                yield from self.catch_up(record.at)
         if message is not None:
             yield Update(record.at, message)
         if not isinstance(record, Update):
             yield record
 
+    def catch_up(self, at: float) -> Iterator[Record]:
+        """Yield what completes the whole picture if that is due, where nothing has changed since."""
+        if self._whole_at is not None and at - self._whole_at >= self._every_s and (message := self._whole(at)):
+            yield Update(at, message)
+
     def _take(self, at: float, message: bytes) -> bytes | None:
         boxes = blit(self._now, message)
-        if self._whole_at is None or at - self._whole_at >= WHOLE_PICTURE_S:
+        if self._whole_at is None or at - self._whole_at >= self._every_s:
             return self._whole(at)
         crossed = (_intersection(box, region) for box in boxes for region in self._regions)
         return self._write([changed for box in crossed if box and (changed := self._changed(box))])

@@ -26,12 +26,15 @@ from pluriverse_server.x11.connection import DisplayLost
 
 from .file import RecordingFile, compact
 from .inputs import Event, Inputs
-from .keep import RegionKeeper
+from .keep import OFTEN, SELDOM, RegionKeeper
 from .vnc_tap import TapLost, VncTap
 
 log = logging.getLogger(__name__)
 
-Keep = Literal["all", "regions"]
+Keep = Literal["all", "often", "regions"]
+
+# How the rest of the picture is kept, beside the regions.
+_RESTS: Final = {"often": OFTEN, "regions": SELDOM}
 
 # A remote that is killed loses no more than this of its recording.
 FLUSH_S: Final = 1.0
@@ -62,8 +65,8 @@ class Recorder:
     """One recording of one screen, made by ``start``. If it ends before ``stop``, ``failed`` has the reason."""
 
     def __init__(self, path: Path, header: Header, keep: Keep, tap: VncTap, spaces: Spaces | None) -> None:
-        # Regions in the header mean that nothing else was kept.
-        self.header = header = header if keep == "regions" else replace(header, regions=())
+        # Regions in the header mean that nothing else was kept in full.
+        self.header = header = header if keep in _RESTS else replace(header, regions=())
         self.failed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._keep: Keep = keep
         self._tap = tap
@@ -86,7 +89,8 @@ class Recorder:
     ) -> Recorder:
         """Record the screen that ``environment`` (DISPLAY, XAUTHORITY) names into ``path``.
 
-        Records are timed since ``header.began``. With ``keep`` "regions" only ``header.regions`` are kept exactly.
+        Records are timed since ``header.began``. With ``keep`` "all" every picture is kept. Otherwise
+        only ``header.regions`` are, and of the rest what ``keep.OFTEN`` or ``keep.SELDOM`` says.
         ``spaces`` are the actions and observations of the episodes.
 
         Raises:
@@ -161,7 +165,7 @@ class Recorder:
             left = _remainder(self._writer.file)
             raise RecordingFailed(f"the recording ended early: {self.failed.result()}; {left}")
         path = self._writer.file.path
-        if self._keep == "regions":
+        if self._keep in _RESTS:
             try:
                 await asyncio.to_thread(compact, path)
             except OSError as error:
@@ -238,7 +242,8 @@ class _Writer:
         self.updates = 0
         self.inputs = 0
         self.waiting_bytes = 0
-        self._keeper = RegionKeeper(header.width, header.height, header.regions) if keep == "regions" else None
+        rest = _RESTS.get(keep)
+        self._keeper = RegionKeeper(header.width, header.height, header.regions, rest) if rest is not None else None
         self._broke = broke
         self._lock = threading.Lock()
         self._queue: queue.SimpleQueue[tuple[Record, int] | None] = queue.SimpleQueue()
@@ -281,12 +286,20 @@ class _Writer:
             try:
                 record = self._next(max(0.0, flush_at - time.monotonic()))
             except queue.Empty:
+                self._catch_up()
                 self.file.flush()
                 flush_at = time.monotonic() + FLUSH_S
                 continue
             if record is None:
                 return
             self._write(record)
+
+    def _catch_up(self) -> None:
+        """Write what the keeper has held back, where nothing comes any more that it could go with."""
+        if self._keeper is not None:
+            for part in self._keeper.catch_up(max(self.seconds, time.time() - self.file.header.began)):
+                self.seconds = part.at
+                self.file.write(part)
 
     def _next(self, timeout_s: float | None) -> Record | None:
         item = self._queue.get(timeout=timeout_s)

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import gymnasium
@@ -9,7 +12,7 @@ import pytest
 from gymnasium.envs.registration import EnvSpec, registry
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv, register_environments
 from pluriverse.adapters.registration import gymnasium_spec, listed
-from pluriverse.remotes.runtimes import VARIABLE
+from pluriverse.runtimes import VARIABLE
 
 LAKE = "pluriverse/gym-core.FrozenLake-v1"
 
@@ -91,3 +94,13 @@ def test_runtime_of_ones_own_is_registered_when_it_is_asked_for(
         assert gymnasium.spec("pluriverse/mine.First-v0") == gymnasium_spec("mine.First-v0")
     finally:
         registry.pop("pluriverse/mine.First-v0", None)
+
+
+def test_environments_that_the_files_of_a_runtime_on_the_path_name_are_found_without_asking_for_them(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "runtime.toml").write_text(RUNTIME)
+    script = "import gymnasium, pluriverse; print(gymnasium.spec('pluriverse/mine.First-v0').id)"
+    environment = {**os.environ, VARIABLE: str(tmp_path)}
+    said = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["pluriverse/mine.First-v0"]

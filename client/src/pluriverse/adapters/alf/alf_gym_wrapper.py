@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pluriverse import validation
-from pluriverse.adapters.registration import listed, register
+from pluriverse.adapters.registration import listed, named, register
 from pluriverse.errors import ResetNeeded, needed
 
 from . import nest
@@ -228,5 +228,5 @@ def import_gymnasium() -> Any:
     """Load Gymnasium with our environments and return it; raise ``ConfigurationError`` if it isn't installed."""
     with needed("Gymnasium", extra="alf"):
         gymnasium = importlib.import_module("gymnasium")
-    register(listed())
+    register([*listed(), *named()])
     return gymnasium

@@ -8,7 +8,7 @@ Importing this module registers the environments.
 
 from __future__ import annotations
 
-from pluriverse.adapters.registration import listed, register, register_environments
+from pluriverse.adapters.registration import listed, named, register, register_environments
 from pluriverse.errors import needed
 
 with needed("Gymnasium", extra="gymnasium"):
@@ -18,4 +18,4 @@ with needed("Gymnasium", extra="gymnasium"):
 
 __all__ = ["AnyText", "Events", "PluriverseEnv", "PluriverseVectorEnv", "register_environments"]
 
-register(listed())
+register([*listed(), *named()])

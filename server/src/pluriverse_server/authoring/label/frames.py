@@ -6,7 +6,7 @@ import io
 import os
 import tempfile
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -80,19 +80,20 @@ class RecordedFrames:
         image.save(png, "png", compress_level=PNG_LEVEL)
         return png.getvalue()
 
-    def moved(self, region: Sequence[int]) -> list[float]:
-        """Return when a region (x, y, width, height) changed, in seconds since the recording began."""
+    def changes_of(self, region: Sequence[int]) -> Generator[tuple[float, NDArray[np.uint8], NDArray[np.uint8]]]:
+        """Yield each time at which a region (x, y, width, height) changed: when, what is in it, and the whole picture.
+
+        Both are uint8 (height, width, 4), blue, green, red, unused, and change with the next; the first picture counts.
+        """
         x, y, width, height = region
         frame = self._blank()
         part = frame[y : y + height, x : x + width]
-        before = part.copy()
-        times: list[float] = []
+        before: NDArray[np.uint8] | None = None
         for at, place in zip(self.times, self._updates, strict=True):
             blit(frame, self._read(place))
-            if not np.array_equal(part, before):
+            if before is None or not np.array_equal(part, before):
                 before = part.copy()
-                times.append(at)
-        return times
+                yield at, part, frame
 
     def shown_at(self, at: float) -> float:
         """Return the time of the last picture before ``at``, which a reading or report of that time is about.

@@ -24,7 +24,8 @@ from pluriverse_protocol.recordings import MalformedRecording
 from pydantic import ValidationError
 
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.labels import MAX_LABELS_BYTES, Labels, game_of, labels_path, read_labels, write_labels
+from pluriverse_server.authoring.labels import MAX_LABELS_BYTES, Labels, game_of, labels_path, read_labels, write_table
+from pluriverse_server.authoring.propose.proposals import read_proposals
 from pluriverse_server.console.serve import stopped_by_signals
 from pluriverse_server.manifest.game import OWN_SOURCES, GameTables
 from pluriverse_server.manifest.runtime import ManifestError, describe
@@ -82,12 +83,13 @@ class LabelServer:
         With ``earned`` the page can compute the rewards from the labels of sources.
 
         Raises:
-            AuthoringError: there are labels, but they can't be used.
+            AuthoringError: there are labels or proposals, but they can't be used.
         """
         self._recorded = recorded
         self._path = path
         self._labels_path = labels_path(path)
         self._labels = read_labels(self._labels_path) if self._labels_path.exists() else Labels(recording=path.name)
+        self._proposals = read_proposals(path)
         self._known = known
         self._earned = earned
         self._saving = asyncio.Lock()
@@ -131,11 +133,14 @@ class LabelServer:
         for name, region in regions.items():
             if name not in read:
                 # Nothing has read it yet: offer the changes of the picture instead.
-                times = await asyncio.to_thread(recorded.moved, region)
-                read[name] = [(at, None, None, CHANGED) for at in times]
+                read[name] = await asyncio.to_thread(_moved, recorded, region)
         sources = {
-            name: {"changes": read.get(name, []), **asdict(self._known.get(name, Known()))}
-            for name in dict.fromkeys((*regions, *read, *self._labels.sources))
+            name: {
+                "changes": read.get(name, []),
+                "proposed": self._proposals.sources.get(name, []),
+                **asdict(self._known.get(name, Known())),
+            }
+            for name in dict.fromkeys((*regions, *read, *self._proposals.sources, *self._labels.sources))
         }
         return web.json_response(
             {
@@ -165,13 +170,17 @@ class LabelServer:
         try:
             labels = Labels.model_validate_json(await request.read())
             async with self._saving:
-                await asyncio.to_thread(write_labels, self._labels_path, labels)
+                await asyncio.to_thread(write_table, self._labels_path, labels)
         except ValidationError as error:
             raise web.HTTPBadRequest(text=describe(Path(self._labels_path.name), error)) from error
         except OSError as error:
             raise web.HTTPInsufficientStorage(text=f"{self._labels_path}: {error.strerror}") from error
         self._labels = labels
         return web.Response(status=204)
+
+
+def _moved(recorded: RecordedFrames, region: Sequence[int]) -> list[tuple[float, None, None, str]]:
+    return [(at, None, None, CHANGED) for at, _, _ in recorded.changes_of(region)]
 
 
 async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:

@@ -46,16 +46,24 @@ export class Labels {
     return episode && (episode.end === time ? `ended, ${episode.done ?? "otherwise"}` : "running");
   }
 
-  /** From `time` on, a source is `value`; or a reward of `value` is visible at `time`. */
-  set(track, time, value) {
-    this.setAll(track, [[time, value]]);
+  /** Whether the label of a source at exactly this time was accepted as a program proposed it. */
+  wasProposed(track, time) {
+    return (this.#document.proposed?.[track] ?? []).includes(time);
   }
 
-  /** Set several: [[time, value], …]. */
+  /** From `time` on, a source is `value`; or a reward of `value` is visible at `time`. */
+  set(track, time, value, proposed = false) {
+    this.setAll(track, [[time, value, proposed]]);
+  }
+
+  /** Set several: [[time, value, whether a program proposed it], …]. */
   setAll(track, values) {
     this.#change((next) => {
       const list = track === REWARDS ? next.rewards : (next.sources[track] ??= []);
-      for (const [time, value] of values) put(list, time, value);
+      for (const [time, value, proposed] of values) {
+        put(list, time, value);
+        mark(next, track, time, proposed);
+      }
     });
   }
 
@@ -72,39 +80,33 @@ export class Labels {
   remove(track, time) {
     this.#change((next) => {
       if (track === EPISODES) {
-        next.episodes = next.episodes.filter(({ begin }) => begin !== time);
-        for (const episode of next.episodes) if (episode.end === time) unend(episode);
+        const others = next.episodes.filter(({ begin }) => begin !== time);
+        // An end that shares its frame with the next begin stays until that is gone.
+        if (others.length === next.episodes.length) for (const each of others) if (each.end === time) unend(each);
+        next.episodes = others;
         leaveNoneOpen(next.episodes);
       } else if (track === REWARDS) next.rewards = next.rewards.filter(([at]) => at !== time);
       else next.sources[track] = (next.sources[track] ?? []).filter(([at]) => at !== time);
+      mark(next, track, time, false);
     });
   }
 
   begin(time) {
-    this.#change((next) => {
-      if (next.episodes.some(({ begin }) => begin === time)) return;
-      const before = next.episodes.filter(({ begin }) => begin < time).at(-1);
-      const episode = { begin: time, end: null, done: null, reason: "" };
-      if (before && (before.end === null || before.end > time)) {
-        // Split the running episode: its end becomes the new one's.
-        Object.assign(episode, { end: before.end, done: before.done, reason: before.reason });
-        Object.assign(before, { end: time, done: null, reason: "" });
-      }
-      next.episodes.push(episode);
-      next.episodes.sort(byBegin);
-      leaveNoneOpen(next.episodes);
-    });
+    this.#change((next) => begin(next.episodes, time));
   }
 
   /** End the last episode before `time`: terminated; again at the same time: truncated, and then not at all. */
   end(time, done = null, reason = "") {
+    this.#change((next) => end(next.episodes, time, done, reason));
+  }
+
+  /** Begin and end episodes as they were recorded: [[time, done, reason], …] in order, `done` null where one begins. */
+  acceptEpisodes(events) {
     this.#change((next) => {
-      const episode = next.episodes.filter(({ begin }) => begin <= time).at(-1);
-      if (!episode) return;
-      if (done === null && episode.end === time && episode.done === "truncated") {
-        unend(episode);
-        leaveNoneOpen(next.episodes);
-      } else Object.assign(episode, { end: time, done: done ?? (episode.end === time ? "truncated" : "terminated"), reason });
+      for (const [time, done, reason] of events) {
+        if (done === null) begin(next.episodes, time);
+        else end(next.episodes, time, done, reason);
+      }
     });
   }
 
@@ -117,6 +119,41 @@ export class Labels {
     this.#document = next;
     this.#onChange(next);
   }
+}
+
+function begin(episodes, time) {
+  if (episodes.some((episode) => episode.begin === time)) return;
+  const before = episodes.filter((episode) => episode.begin < time).at(-1);
+  const episode = { begin: time, end: null, done: null, reason: "" };
+  if (before && (before.end === null || before.end > time)) {
+    // Split the running episode: its end becomes the new one's.
+    Object.assign(episode, { end: before.end, done: before.done, reason: before.reason });
+    Object.assign(before, { end: time, done: null, reason: "" });
+  }
+  episodes.push(episode);
+  episodes.sort(byBegin);
+  leaveNoneOpen(episodes);
+}
+
+function end(episodes, time, done, reason) {
+  // Where the next one begins in the same frame, the end is of the one before.
+  const running = episodes.filter((each) => each.begin < time && (each.end === null || each.end >= time)).at(-1);
+  const episode = running ?? episodes.filter((each) => each.begin <= time).at(-1);
+  if (!episode) return;
+  if (done === null && episode.end === time && episode.done === "truncated") {
+    unend(episode);
+    leaveNoneOpen(episodes);
+  } else {
+    const again = episode.end === time && episode.done === "terminated" ? "truncated" : "terminated";
+    Object.assign(episode, { end: time, done: done ?? again, reason });
+  }
+}
+
+/** Say of a source's label at `time` whether a program proposed it. */
+function mark(document, track, time, proposed) {
+  const times = (document.proposed?.[track] ?? []).filter((at) => at !== time);
+  if (proposed) times.push(time);
+  if (times.length || document.proposed?.[track]) (document.proposed ??= {})[track] = times.sort((a, b) => a - b);
 }
 
 /** The changes of a source within an episode as [[time, amount], …], from `begins`, or its value at the beginning. */

@@ -6,8 +6,11 @@ import { Timeline } from "./timeline.js";
 const LEAP = 10;
 // How many of the next pictures are fetched in advance.
 const AHEAD = 4;
+// Below this, what a program proposed is shown as doubtful; sources believe no less sure readings by default.
+const SURE = 0.8;
 
 const $ = (id) => document.getElementById(id);
+const percent = (share) => `${Math.round(share * 100)} %`;
 const seconds = (time) => `${Math.floor(time / 60)}:${(time % 60).toFixed(3).padStart(6, "0")}`;
 
 const recording = await (await fetch("recording")).json();
@@ -41,9 +44,13 @@ function proposed(name) {
     }
     return [...sums].map(([at, amount]) => [at, amount, false]);
   }
+  const { proposed: said, changes: read } = recording.sources[name];
+  if (said.length) {
+    return said.map(([at, value, sure]) => [at, value, sure < SURE, { state: `${percent(sure)} sure`, sure }]);
+  }
   let last;
   const changes = [];
-  for (const [at, value, raw, state] of recording.sources[name].changes) {
+  for (const [at, value, raw, state] of read) {
     const doubtful = !["ok", "unsettled", "nothing"].includes(state);
     if (value !== last || doubtful) changes.push([at, value, doubtful, { raw, state }]);
     last = value;
@@ -61,7 +68,8 @@ function readAt(name, time) {
 /** The same in words, with readings that weren't accepted. */
 function readText(name, time) {
   const [, value, doubtful, { raw, state } = {}] = proposals[name].filter(([at]) => at <= time).at(-1) ?? [];
-  return doubtful ? `${shown(value)} (${state}: ${shown(raw)})` : shown(readAt(name, time));
+  if (!doubtful) return shown(readAt(name, time));
+  return raw === undefined ? `${shown(value)} (${state})` : `${shown(value)} (${state}: ${shown(raw)})`;
 }
 
 /** The last frame until a time, or else the first. */
@@ -140,13 +148,21 @@ function list() {
     const row = document.createElement("tr");
     row.toggleAttribute("aria-current", at === current);
     row.insertCell().append(button(seconds(at), `go to ${seconds(at)}`, () => show(frameAt(at))));
-    row.insertCell().textContent = shown(value);
+    const cell = row.insertCell();
+    cell.textContent = shown(value);
+    if (labels.wasProposed(track, at)) cell.append(" ", proposedMark());
     row.insertCell().append(button("×", `remove ${shown(value)} at ${seconds(at)}`, () => labels.remove(track, at)));
     return row;
   });
   const body = document.querySelector("#labels tbody");
   body.replaceChildren(...rows);
   body.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+function proposedMark() {
+  const mark = document.createElement("small");
+  mark.textContent = "proposed";
+  return mark;
 }
 
 function button(text, name, act) {
@@ -214,26 +230,45 @@ function leaveEntry() {
   $("value").blur();
 }
 
-/** Accept the reading at this frame: a value, or an episode's end with its reason. */
+/** Accept what is proposed at this frame: a value, or an episode's end with its reason and the next one's beginning. */
 function accept() {
-  if (track !== EPISODES) {
-    const value = readAt(track, now());
-    if (value != null) labels.set(track, now(), value);
-    return;
-  }
-  const near = proposals[track].find(([at]) => frameAt(at) === frame);
-  if (!near) return;
-  if (near[1] === "begins") labels.begin(now());
-  else labels.end(now(), near[1], near[3].reason ?? "");
+  if (track === EPISODES) return acceptEpisodes(proposals[track].filter(([at]) => frameAt(at) === frame));
+  const value = readAt(track, now());
+  if (value != null) labels.set(track, now(), value, isProposed(track));
+}
+
+function acceptEpisodes(events) {
+  labels.acceptEpisodes(
+    events.map(([at, what, , { reason = "" }]) => {
+      return [recording.frames[frameAt(at)] ?? 0, what === "begins" ? null : what, reason];
+    }),
+  );
+}
+
+/** Whether a program proposed this source's values. */
+function isProposed(name) {
+  return Boolean(recording.sources[name]?.proposed.length);
 }
 
 function acceptAll() {
-  if (track === EPISODES) return;
+  if (track === EPISODES) return acceptEpisodes(proposals[track]);
   if (track === REWARDS && recording.earned) return labels.computeRewards(recording.earned);
   // The same value twice in a row is no change.
   const all = proposals[track];
   const changed = all.filter(([, value], i) => value != null && (track === REWARDS || value !== all[i - 1]?.[1]));
-  labels.setAll(track, changed.map(([at, value]) => [at, value]));
+  // What a person has said already isn't overruled by what a program proposes.
+  const proposed = isProposed(track);
+  const said = new Set(proposed ? labels.list(track).map(([at]) => at) : []);
+  labels.setAll(track, changed.filter(([at]) => !said.has(at)).map(([at, value]) => [at, value, proposed]));
+}
+
+/** Go to the least sure proposal that isn't true yet, and has no label at its frame. */
+function leapToDoubt() {
+  const labelled = new Set(labels.list(track).map(([at]) => frameAt(at)));
+  const open = proposals[track]
+    .filter(([at, value, , { sure } = {}]) => sure !== undefined && !labelled.has(frameAt(at)) && labels.at(track, at) !== value)
+    .sort(([, , , a], [, , , b]) => a.sure - b.sure);
+  if (open.length) show(frameAt(open[0][0]));
 }
 
 /** Go to the next proposed change, or with -1 to the previous one. */
@@ -259,6 +294,7 @@ const KEYS = {
   a: acceptAll,
   n: () => leap(1),
   p: () => leap(-1),
+  d: leapToDoubt,
   v: () => $("value").focus(),
   b: () => labels.begin(now()),
   e: () => labels.end(now()),

@@ -1,0 +1,98 @@
+"""Which runtime an environment belongs to, and where runtimes are on this machine."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, cast
+
+from pluriverse.errors import ConfigurationError
+
+VARIABLE: Final = "PLURIVERSE_RUNTIMES"
+MANIFEST: Final = "runtime.toml"
+IMAGE_PREFIX: Final = "pluriverse/"
+
+# Families of ids that agents of Universe know, and that don't begin with their runtime's name.
+FAMILIES: Final = {"wob": "world-of-bits"}
+
+
+def runtime_of(env_id: str) -> str:
+    """Return the runtime of an environment: what stands before the first dot of its id, or the family's runtime.
+
+    Raises:
+        ConfigurationError: the id has no such part.
+    """
+    runtime, dot, rest = env_id.partition(".")
+    if not (runtime and dot and rest):
+        raise ConfigurationError(
+            f"environment {env_id!r}: expected RUNTIME.NAME, such as gym-core.PongDeterministic-v3"
+        )
+    return FAMILIES.get(runtime, runtime)
+
+
+def runtime_folder(runtime: str) -> Path:
+    """Return the folder with the runtime's ``runtime.toml``; else a ``ConfigurationError`` says where it was sought."""
+    here = local_runtimes()
+    if runtime in here:
+        return here[runtime]
+    looked = ", ".join(map(str, runtimes_folders())) or "nowhere: there is no checkout above this folder"
+    raise ConfigurationError(
+        f"there is no runtime {runtime!r} on this machine (looked in {looked}); "
+        f"name its folder, or one that holds it, with: export {VARIABLE}=/path/to/runtimes"
+    )
+
+
+def local_runtimes() -> dict[str, Path]:
+    """Return the folders of the runtimes on this machine by their ids, sorted; of two with one id the first counts."""
+    found: dict[str, Path] = {}
+    for place in runtimes_folders():
+        for manifest in (place / MANIFEST, *sorted(place.glob(f"*/{MANIFEST}"))):
+            if manifest.is_file():
+                # One that can't be read is its folder's: what is wrong with it is told when it is used.
+                runtime = _table(_document(manifest), "runtime").get("id")
+                found.setdefault(runtime if isinstance(runtime, str) else manifest.parent.name, manifest.parent)
+    return dict(sorted(found.items()))
+
+
+def named_environments(folder: Path) -> list[str]:
+    """Return the ids of the environments that a runtime's files name; those of a catalogue's script are not in them."""
+    document = _document(folder / MANIFEST)
+    tables: list[Any] = document.get("envs", [])
+    games = document.get("games")
+    if isinstance(games, str):
+        tables = [_table(_document(path), "env") for path in sorted((folder / games).glob("*.toml"))]
+    ids = (table.get("id") for table in tables if isinstance(table, dict))
+    return [env_id for env_id in ids if isinstance(env_id, str)]
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says; nothing if it can't be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
+    table = document.get(name)
+    return cast("dict[str, Any]", table) if isinstance(table, dict) else {}
+
+
+def runtimes_folders() -> Iterator[Path]:
+    """Yield the folders of $PLURIVERSE_RUNTIMES, each a runtime's or one of runtimes.
+
+    Without the variable, ``runtimes`` of the checkouts that hold this package and the working folder.
+    """
+    if os.environ.get(VARIABLE):
+        yield from (Path(place).expanduser().resolve() for place in os.environ[VARIABLE].split(os.pathsep) if place)
+        return
+    seen: set[Path] = set()
+    for start in (Path(__file__).resolve(), Path.cwd() / "here"):
+        for parent in start.parents:
+            place = parent / "runtimes"
+            if place not in seen and any(place.glob(f"*/{MANIFEST}")):
+                seen.add(place)
+                yield place
+                break

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pluriverse.errors import ConfigurationError
+from pluriverse.runtimes import VARIABLE, local_runtimes, named_environments, runtime_folder, runtime_of
+
+PONG = "gym-core.PongDeterministic-v3"
+
+
+def write(folder: Path, text: str = "") -> Path:
+    """A runtime of this text, which may be none."""
+    folder.mkdir(parents=True)
+    (folder / "runtime.toml").write_text(text)
+    return folder
+
+
+def test_runtime_is_what_stands_before_the_dot() -> None:
+    assert runtime_of(PONG) == "gym-core"
+    assert runtime_of("wob.mini.ClickTest-v0") == "world-of-bits"
+    for env_id in ("Pong", ".Pong", "gym-core.", ""):
+        with pytest.raises(ConfigurationError, match=r"expected RUNTIME\.NAME"):
+            runtime_of(env_id)
+
+
+def test_runtimes_are_those_of_the_checkout_or_of_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert "gym-core" in local_runtimes()
+    other = write(tmp_path / "other")
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    assert local_runtimes() == {"other": other}
+    assert runtime_folder("other") == other
+    with pytest.raises(ConfigurationError, match="export PLURIVERSE_RUNTIMES="):
+        runtime_folder("gym-core")
+
+
+def test_the_variable_names_folders_of_runtimes_and_runtimes_whose_folders_are_called_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = write(tmp_path / "my-repository", '[runtime]\nid = "mine"')
+    first = write(tmp_path / "more" / "a", '[runtime]\nid = "same"')
+    write(tmp_path / "more" / "b", '[runtime]\nid = "same"')
+    broken = write(tmp_path / "more" / "broken", "no TOML")
+    monkeypatch.setenv(VARIABLE, f"{repository}:{tmp_path / 'more'}:{tmp_path / 'nowhere'}")
+    assert local_runtimes() == {"broken": broken, "mine": repository, "same": first}
+    assert runtime_folder("mine") == repository
+    with pytest.raises(ConfigurationError, match="there is no runtime 'my-repository'"):
+        runtime_folder("my-repository")
+
+
+def test_environments_are_named_by_the_manifest_or_the_games_files_but_not_by_what_is_no_id(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", '[[envs]]\nid = "one.A-v0"\n[[envs]]\nid = 3\n[[envs]]\nid = "one.B-v0"')
+    assert named_environments(one) == ["one.A-v0", "one.B-v0"]
+    many = write(tmp_path / "many", 'games = "games"\n[runtime]\nid = "many"')
+    (many / "games").mkdir()
+    (many / "games" / "x.toml").write_text('[env]\nid = "many.X-v0"')
+    (many / "games" / "y.toml").write_text("env = 1")
+    assert named_environments(many) == ["many.X-v0"]
+    assert named_environments(write(tmp_path / "script", '[catalogue]\ncommand = ["x"]')) == []
