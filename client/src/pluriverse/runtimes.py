@@ -59,11 +59,11 @@ def local_runtimes() -> dict[str, Path]:
 def named_environments(folder: Path) -> list[str]:
     """Return the ids of the environments that a runtime's files name; those of a catalogue's script are not in them."""
     document = _document(folder / MANIFEST)
-    tables: list[Any] = document.get("envs", [])
+    tables: list[object] = document.get("envs", [])
     games = document.get("games")
     if isinstance(games, str):
-        tables = [_table(_document(path), "env") for path in sorted((folder / games).glob("*.toml"))]
-    ids = (table.get("id") for table in tables if isinstance(table, dict))
+        tables = [_document(path).get("env") for path in sorted((folder / games).glob("*.toml"))]
+    ids = [cast("dict[str, Any]", table).get("id") for table in tables if isinstance(table, dict)]
     return [env_id for env_id in ids if isinstance(env_id, str)]
 
 

@@ -12,9 +12,6 @@ from pluriverse_protocol.recordings import Record, Said, Update
 from pluriverse_protocol.rfb.geometry import Box
 from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
 
-# The side in pixels of the tiles of a whole picture; only those that have changed are written.
-TILE: Final = 32
-
 # The fourth byte of a pixel is undefined.
 COLOUR: Final = 0x00FFFFFF
 
@@ -99,13 +96,9 @@ class RegionKeeper:
     def _whole(self, at: float) -> bytes | None:
         """Return what completes the whole picture; None if nothing is missing."""
         self._whole_at = at
-        differs = self._pixels(np.s_[:, :]) != self._written
-        rows, columns = (range(0, size, TILE) for size in differs.shape)
-        by_row = np.logical_or.reduceat(differs, rows, axis=0)
-        tiles = np.logical_or.reduceat(by_row, columns, axis=1)
-        high, wide = differs.shape
-        found = [(int(row) * TILE, int(column) * TILE) for row, column in np.argwhere(tiles)]
-        return self._write([(x, y, min(TILE, wide - x), min(TILE, high - y)) for y, x in found])
+        height, width = self._written.shape
+        changed = self._changed((0, 0, width, height))
+        return self._write([changed] if changed else [])
 
     def _changed(self, box: Box) -> Box | None:
         """Return the part of ``box`` that differs from what was written."""
