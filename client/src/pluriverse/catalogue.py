@@ -49,7 +49,7 @@ def environments(runtime: str | None = None) -> list[Entry]:
 
 
 def _sources(runtime: str | None) -> Iterator[tuple[str, list[Entry]]]:
-    local = local_runtimes() if importlib.util.find_spec(SERVER) is not None else []
+    local = local_runtimes() if importlib.util.find_spec(SERVER) is not None else {}
     for name in local:
         if runtime in (None, name):
             yield name, _of_folder(name)
