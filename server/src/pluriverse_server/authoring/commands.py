@@ -41,6 +41,7 @@ def add_commands(app: typer.Typer) -> None:
     """Add the commands under a heading of their own, in the order in which an author needs them."""
     commands: dict[str, Callable[..., None]] = {
         "init": init,
+        "look": look,
         "validate": validate,
         "try": try_,
         "record": record,
@@ -51,7 +52,9 @@ def add_commands(app: typer.Typer) -> None:
         "build": build,
     }
     for name, command in commands.items():
-        app.command(name, rich_help_panel=PANEL)(_exit_on_authoring_error(command))
+        # What follows the program to look at is the program's own.
+        own = {"allow_interspersed_args": False} if command is look else None
+        app.command(name, rich_help_panel=PANEL, context_settings=own)(_exit_on_authoring_error(command))
 
 
 def _exit_on_authoring_error(command: Callable[..., None]) -> Callable[..., None]:
@@ -83,6 +86,47 @@ def init(
     files = write(name, folder)
     typer.echo("\n".join(f"wrote {path}" for path in files))
     typer.echo(f"next: pluriverse-server try {folder}")
+
+
+def look(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND",
+            help="A program with its arguments; the address or the file of a page; or a runtime's folder.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The folder of the new runtime; if not given, named after the program.", show_default=False),
+    ] = None,
+    screen: Annotated[str, typer.Option(help="The new runtime's screen, WIDTHxHEIGHT in pixels.")] = "1024x768",
+    env: Annotated[str | None, typer.Option(help="Of a runtime with several environments, which.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 for any free port.")] = 0,
+    vnc_port: VncPortOption = 5900,
+    rewarder_port: RewarderPortOption = 15900,
+    verbose: VerboseOption = False,
+) -> None:
+    """Run a program without any runtime.toml, look at it in the browser, and write down what is read of it.
+
+    Drag a region, and each reader that may fit says what it reads and how sure it is; or find a value in the program's
+    widgets, files, output and memory. Each choice becomes a table of a new runtime.toml.
+    """
+    import re
+
+    from .look.beginning import begin
+    from .look.looking import look as look_at
+    from .look.notebook import Notebook
+
+    size = re.fullmatch(r"(\d{2,4})x(\d{2,4})", screen)
+    if size is None:
+        fail(f"--screen {screen}: expected WIDTHxHEIGHT in pixels, such as 640x480", EXIT_USAGE)
+    folder = begin(words, output, (int(size[1]), int(size[2])))
+    notebook = Notebook(folder, env)
+    with exit_on_error():
+        settings = _prepare(folder, notebook.env_id, "127.0.0.1", vnc_port, rewarder_port, None, False, verbose)
+        event_loop.run(look_at(notebook, settings, port, typer.echo))
 
 
 def validate(

@@ -105,6 +105,11 @@ class PageProgram:
         self._messages = (0, 0)  # the second of the loop's clock, and how many came within it
         self.malformed_reports = 0
 
+    @property
+    def page(self) -> Page | None:
+        """The page that is shown; None while there is none."""
+        return self._page
+
     def require(self, entry: EnvTable) -> None:
         """Make sure that what an episode of ``entry`` needs is there.
 

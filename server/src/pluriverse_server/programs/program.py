@@ -34,7 +34,7 @@ from pluriverse_server.tasks import call_later, start_task
 
 from .catalogue import python_command
 from .lane_socket import LaneSocket
-from .scraped import patience_s, scraper_command
+from .scraped import PRINTED_VARIABLE, patience_s, scraper_command
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +53,9 @@ RETRY_S: Final = 0.5
 
 # A cooperating program ends within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
+
+# What of this process' environment is for the program's too.
+PASSED_ON: Final = (ASKED_VARIABLE, PRINTED_VARIABLE)
 
 # How many of a dead program's last lines are logged.
 LOGGED_OUTPUT_LINES: Final = 8
@@ -248,7 +251,7 @@ class Program:
                         **environment,
                         "PLURIVERSE_SOCKET": str(self._socket.path),
                         "PLURIVERSE_LANE": str(self._lanes.path),
-                        **({ASKED_VARIABLE: asked} if (asked := os.environ.get(ASKED_VARIABLE)) else {}),
+                        **{name: os.environ[name] for name in PASSED_ON if os.environ.get(name)},
                     }
                 ),
                 network=self._needs_network(begin),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import shutil
 import signal
 import tempfile
@@ -25,6 +26,7 @@ from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_com
 from pluriverse_server.manifest.sources import LogSource
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import python_command
+from pluriverse_server.programs.scraped import PRINTED_VARIABLE
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
 from pluriverse_server.sources.reading import Pixels, ReadingState, SourceError
@@ -47,6 +49,9 @@ log = logging.getLogger(__name__)
 
 # A program that hasn't come to its clock by then never will: it can't have anything preloaded.
 CLOCK_S: Final = 5.0
+
+# Where a program's output is kept for who looks at it, beside its HOME.
+PRINTED: Final = "printed"
 
 # How often the program's use of memory, files and processes is measured.
 LIMITS_S: Final = 1.0
@@ -163,7 +168,7 @@ class Play:
             self._exit_stack.push_async_callback(bus.stop)
             env |= bus.environment
         display, cookies = screen["DISPLAY"], desktop.cookies.path
-        output = ProgramOutput()
+        output = ProgramOutput(folder / PRINTED if os.environ.get(PRINTED_VARIABLE) else None)
         target = Target(
             lambda: self._child.pid if self._child else None,
             home,

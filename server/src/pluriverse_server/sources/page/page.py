@@ -161,7 +161,7 @@ class Page:
         if self._clock is None:
             await self._evaluate(begin, BEGIN_TIMEOUT_S)
         else:
-            await self._ask_clock(f"{self._clock.begin(episode['seed'])}.then(() => {begin})", BEGIN_TIMEOUT_S)
+            await self.ask(f"{self._clock.begin(episode['seed'])}.then(() => {begin})", BEGIN_TIMEOUT_S)
 
     async def check(self, timeout_s: float) -> None:
         """Return once the page answers; raise DevToolsError if it doesn't within ``timeout_s`` or is gone."""
@@ -181,7 +181,7 @@ class Page:
             DevToolsError: the page hangs, or is gone.
         """
         assert self._clock is not None
-        passed = await self._ask_clock(self._clock.advance(frames, self._outline.watcher.check), timeout_s)
+        passed = await self.ask(self._clock.advance(frames, self._outline.watcher.check), timeout_s)
         return Passed(0, busy=True, menu=False) if passed is None else Passed(*passed)
 
     async def paint(self, timeout_s: float) -> bool:
@@ -191,7 +191,7 @@ class Page:
             DevToolsError: the page hangs, or is gone.
         """
         assert self._clock is not None
-        return bool(await self._ask_clock(self._clock.paint, timeout_s))
+        return bool(await self.ask(self._clock.paint, timeout_s))
 
     async def asked(self, timeout_s: float) -> Mapping[str, int]:
         """Return how often the document has asked for the time and for random numbers, by what it asked.
@@ -200,9 +200,14 @@ class Page:
             DevToolsError: the page hangs, or is gone.
         """
         assert self._clock is not None
-        return await self._ask_clock(self._clock.asked, timeout_s) or {}
+        return await self.ask(self._clock.asked, timeout_s) or {}
 
-    async def _ask_clock(self, expression: str, timeout_s: float) -> Any:
+    async def ask(self, expression: str, timeout_s: float) -> Any:
+        """Return the value of an expression in the page, awaited if it is a promise; None if the document was left.
+
+        Raises:
+            DevToolsError: the page hangs, or is gone.
+        """
         script = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         try:
             answer = await self._devtools.call("Runtime.evaluate", script, self._session_id, timeout_s)
@@ -211,6 +216,14 @@ class Page:
             log.debug("%s", error)
             return None
         return answer["result"].get("value")
+
+    async def declared_names(self) -> list[str]:
+        """Return the names of what the page's scripts have declared beside what is a property of ``window``.
+
+        Raises:
+            DevToolsError: the page hangs, or is gone.
+        """
+        return (await self._call("Runtime.globalLexicalScopeNames"))["names"]
 
     async def require_javascript(self) -> None:
         """Compile the manifest's expressions.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pluriverse_server.manifest.conditions import Value
@@ -24,6 +24,9 @@ LOOK_S: Final = 0.2
 # A program whose widgets can't be looked through in this time is too slow to be played.
 MAX_LOOK_S: Final = 2.0
 
+# Since at-spi2-core 2.53.1, and in GTK 4, some roles have other names: a source may be written with either.
+RENAMED: Final = {"push button": "button", "push button menu": "button menu"}
+
 _NAME: Final = "org.a11y.atspi.Accessible.Name"
 _GET_ROLE: Final = "org.a11y.atspi.Accessible.GetRoleName"
 _GET_CHILDREN: Final = "org.a11y.atspi.Accessible.GetChildren"
@@ -38,6 +41,7 @@ class AccessibilityReader(ProgramReader):
 
     def __init__(self, table: AccessibilitySource, target: Target) -> None:
         self._table = table
+        self._role = newer_role(table.role)
         self._environment = target.environment
         self._name = Matcher(table.name)
         self._text = Matcher(table.pattern)
@@ -50,7 +54,7 @@ class AccessibilityReader(ProgramReader):
         """Return the widget's value; None if there is no such widget, or the program doesn't answer."""
         try:
             if self._bus is None:
-                self._bus = Bus(self._environment.get("AT_SPI_BUS_ADDRESS") or self._ask_session())
+                self._bus = open_bus(self._environment)
             return self._read(self._bus, time.monotonic())
         except TimeoutError:
             self._widget = None
@@ -65,18 +69,6 @@ class AccessibilityReader(ProgramReader):
             self._bus.close()
         self._bus = self._widget = None
 
-    def _ask_session(self) -> str:
-        session = self._environment.get("DBUS_SESSION_BUS_ADDRESS")
-        if not session:
-            raise SourceError("the program has no bus for its widgets; say accessibility = true in [program]")
-        with contextlib.closing(Bus(session)) as bus:
-            address = bus.ask(LAUNCHER, "org.a11y.Bus.GetAddress", "s")
-        if not address:
-            raise SourceError(
-                "the session's bus knows of no accessibility bus; install it with: apt-get install at-spi2-core"
-            )
-        return address
-
     def _read(self, bus: Bus, now: float) -> Value:
         text = self._read_widget(bus, self._widget)
         if text is None and now >= self._look_at:
@@ -90,37 +82,75 @@ class AccessibilityReader(ProgramReader):
         if widget is None:
             return None
         if self._has_text and self._table.name == ".*":
-            return self._get_text(bus, widget)
+            return text_of(bus, widget)
         name = bus.get(widget, _NAME)
         if name is None or self._name.search(name) is None:
             return None
-        return self._get_text(bus, widget) if self._has_text else name
-
-    def _get_text(self, bus: Bus, widget: BusObject) -> str | None:
-        return bus.ask(widget, _GET_TEXT, "s", 0, MAX_TEXT_CHARS, signature="ii")
+        return text_of(bus, widget) if self._has_text else name
 
     def _find(self, bus: Bus, deadline: float) -> BusObject | None:
         left = self._table.index
-        for widget in _all_widgets(bus, deadline):
-            if bus.ask(widget, _GET_ROLE, "s") != self._table.role:
+        for widget, _ in all_widgets(bus, deadline):
+            if newer_role(bus.ask(widget, _GET_ROLE, "s") or "") != self._role:
                 continue
             name = bus.get(widget, _NAME)
             if name is None or self._name.search(name) is None:
                 continue
             if left == 0:
-                self._has_text = "org.a11y.atspi.Text" in (bus.ask(widget, _GET_INTERFACES, "as") or ())
+                self._has_text = has_text(bus, widget)
                 return widget
             left -= 1
         return None
 
 
-def _all_widgets(bus: Bus, deadline: float) -> Iterator[BusObject]:
-    """Yield the widgets of all programs on the bus, parents first, children in their order."""
-    waiting, seen = [_DESKTOP], 0
+def open_bus(environment: Mapping[str, str]) -> Bus:
+    """Connect to the bus with the widgets of the program that has this environment.
+
+    Raises:
+        SourceError: the program has no such bus.
+        BusLost, TimeoutError: the bus has ended, or doesn't answer.
+    """
+    if address := environment.get("AT_SPI_BUS_ADDRESS"):
+        return Bus(address)
+    session = environment.get("DBUS_SESSION_BUS_ADDRESS")
+    if not session:
+        raise SourceError("the program has no bus for its widgets; say accessibility = true in [program]")
+    with contextlib.closing(Bus(session)) as bus:
+        address = bus.ask(LAUNCHER, "org.a11y.Bus.GetAddress", "s")
+    if not address:
+        raise SourceError(
+            "the session's bus knows of no accessibility bus; install it with: apt-get install at-spi2-core"
+        )
+    return Bus(address)
+
+
+def newer_role(role: str) -> str:
+    """Return the present name of a role, by either of its names."""
+    return RENAMED.get(role, role)
+
+
+def role_and_name(bus: Bus, widget: BusObject) -> tuple[str, str]:
+    """Return a widget's role and name, empty where the program doesn't say; raises as ``Bus.ask`` does."""
+    return bus.ask(widget, _GET_ROLE, "s") or "", bus.get(widget, _NAME) or ""
+
+
+def has_text(bus: Bus, widget: BusObject) -> bool:
+    """Return whether a widget has a text beside its name; raises as ``Bus.ask`` does."""
+    return "org.a11y.atspi.Text" in (bus.ask(widget, _GET_INTERFACES, "as") or ())
+
+
+def text_of(bus: Bus, widget: BusObject) -> str | None:
+    """Return the beginning of a widget's text; raises as ``Bus.ask`` does."""
+    return bus.ask(widget, _GET_TEXT, "s", 0, MAX_TEXT_CHARS, signature="ii")
+
+
+def all_widgets(bus: Bus, deadline: float) -> Iterator[tuple[BusObject, int]]:
+    """Yield the widgets of all programs on the bus with their depth, parents first, children in their order."""
+    waiting, seen = [(_DESKTOP, 0)], 0
     while waiting and seen < MAX_WIDGETS and time.monotonic() < deadline:
-        widget = waiting.pop()
+        widget, depth = waiting.pop()
         seen += 1
         if widget is not _DESKTOP:
-            yield widget
+            yield widget, depth
         children: list[tuple[str, str]] = bus.ask(widget, _GET_CHILDREN, "a(so)") or []
-        waiting += [BusObject(owner, path) for owner, path in reversed(children[:MAX_WIDGETS])]
+        waiting += [(BusObject(owner, path), depth + 1) for owner, path in reversed(children[:MAX_WIDGETS])]

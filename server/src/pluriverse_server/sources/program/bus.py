@@ -28,6 +28,9 @@ CALL_TIMEOUT_S: Final = 1.0
 # Up in 0.05 s on an idle machine.
 START_DEADLINE_S: Final = 10.0
 
+# What starts AT-SPI's registry; at-spi2-core has it.
+SERVICES: Final = Path("/usr/share/dbus-1/accessibility-services")
+
 # Beside its own services the bus starts AT-SPI's registry on demand; nobody else gets in.
 _CONFIGURATION: Final = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -36,7 +39,7 @@ _CONFIGURATION: Final = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus
   <listen>{address}</listen>
   <auth>EXTERNAL</auth>
   <standard_session_servicedirs/>
-  <servicedir>/usr/share/dbus-1/accessibility-services</servicedir>
+  <servicedir>{services}</servicedir>
   <policy context="default">
     <allow send_destination="*" eavesdrop="true"/>
     <allow eavesdrop="true"/>
@@ -136,7 +139,7 @@ class AccessibilityBus:
         # quote() leaves what an address may hold unescaped, and the tilde, which it may not.
         address = f"unix:path={quote(str(folder / 'bus'), safe='/').replace('~', '%7e')}"
         configuration = folder / "bus.conf"
-        configuration.write_text(_CONFIGURATION.format(address=escape(address)))
+        configuration.write_text(_CONFIGURATION.format(address=escape(address), services=SERVICES))
         read_end, write_end = os.pipe()
         command = [executable("dbus-daemon", package="dbus-daemon"), f"--config-file={configuration}", "--nofork"]
         command.append(f"--print-address={write_end}")

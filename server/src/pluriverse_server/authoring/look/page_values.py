@@ -1,0 +1,58 @@
+"""The tree of the page that is looked at, and its scripts' own values, each with the expression that reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from typing import Any, Final
+
+from pluriverse_server.authoring import AuthoringError
+from pluriverse_server.sources.page.devtools import DevToolsError
+from pluriverse_server.sources.page.page import Page
+from pluriverse_server.sources.program.patterns import number_or_text
+
+from .found import NUMBER, Found
+
+# A person waits this long for the list.
+MAX_LOOK_S: Final = 5.0
+
+LIMITS: Final = {"elements": 500, "values": 3000, "looked": 50_000, "chars": 200, "depth": 5, "keys": 200}
+
+_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+async def values_in_page(page: Page) -> tuple[list[dict[str, str]], list[Found]]:
+    """Return the page's elements with a text (``path``, ``text``, ``expression``), and all its values.
+
+    Raises:
+        AuthoringError: the page is gone, or hangs.
+    """
+    script = resources.files("pluriverse_server.authoring.look").joinpath("page_values.js").read_text("utf-8")
+    try:
+        names = [name for name in await page.declared_names() if _NAME.fullmatch(name)]
+        # One that isn't initialised yet throws.
+        parts = ", ".join(f"get {name}() {{ try {{ return {name}; }} catch {{}} }}" for name in names)
+        declared = f"() => ({{ {parts} }})"
+        found: Any = await page.ask(f"({script.strip()})({declared}, {json.dumps(LIMITS)})", MAX_LOOK_S)
+    except DevToolsError as error:
+        raise AuthoringError(f"the page doesn't answer: {error}") from error
+    if not found:
+        raise AuthoringError("the page is being loaded; try again")
+    elements: list[dict[str, str]] = found["elements"]
+    values = [_found(one["expression"], one["value"]) for one in found["values"] if one["value"] is not None]
+    return elements, [source for element in elements for source in _of_text(element)] + values
+
+
+def _of_text(element: dict[str, str]) -> list[Found]:
+    """Return a text as a value, and each number in it."""
+    expression, text = element["expression"], element["text"]
+    found = [Found(element["path"], number_or_text(text), {"value": expression})]
+    for index, number in enumerate(NUMBER.findall(text)):
+        nth = f"({expression}.match(/{NUMBER.pattern}/g) ?? [])[{index}]"
+        found.append(Found(f"number in {element['path']}", number_or_text(number), {"value": f"Number({nth} ?? 0)"}))
+    return found
+
+
+def _found(expression: str, value: Any) -> Found:
+    return Found(expression, value, {"value": expression})
