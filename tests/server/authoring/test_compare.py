@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.authoring.compare import WINDOW_S, Mark, Matched, match_rewards
+from pluriverse_server.authoring.compare import WINDOW_S, Mark, Matched, apart, match_rewards
 
 
 def compare(true: list[tuple[float, float]], scraped: list[tuple[float, float]]) -> Matched[float]:
     return match_rewards([Mark(at, amount, at) for at, amount in true], [Mark(at, what, at) for at, what in scraped])
+
+
+def sums_apart(true: list[tuple[float, float]], scraped: list[tuple[float, float]]) -> float:
+    return apart([Mark(at, amount, at) for at, amount in true], [Mark(at, what, at) for at, what in scraped])
 
 
 def left(matched: Matched[float]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
@@ -69,13 +73,42 @@ def test_what_is_left_over_is_all_that_differs_in_sum(
 def test_what_is_only_later_is_the_same_however_close_together(
     true: list[tuple[float, float]], apart_s: float, later: float
 ) -> None:
-    apart = [(index * apart_s, amount) for index, (_, amount) in enumerate(true)]
-    matched = compare(apart, [(at + later, amount) for at, amount in apart])
+    spread = [(index * apart_s, amount) for index, (_, amount) in enumerate(true)]
+    matched = compare(spread, [(at + later, amount) for at, amount in spread])
     assert left(matched) == ([], [])
+    assert sums_apart(spread, [(at + later, amount) for at, amount in spread]) == 0
     assert (matched.precision, matched.recall) == (1.0, 1.0)
-    assert matched.delays == pytest.approx((later, later) if true else (0.0, 0.0))
+    assert matched.delays == pytest.approx([later] * len(true))
 
 
 def test_shares_are_of_what_was_scraped_and_of_what_is_true() -> None:
     matched = compare([(1, 5), (2, 5), (3, 5)], [(1, 5), (4, 5)])
     assert (matched.precision, matched.recall) == (0.5, pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("true", "scraped", "expected"),
+    [
+        ([], [], 0),
+        ([(1, 5)], [(1.4, 5)], 0),
+        ([(1, 5)], [(1.6, 5)], 5),
+        ([(2, 5)], [(1.4, 5)], 5),
+        ([(1, 5), (2, 5)], [(1, 3), (1.2, 2), (2.1, 5)], 0),
+        ([(1, 5)], [(1, 15), (1.1, -10)], 10),
+        ([(1, 1), (2, 1), (3, 1)], [], 3),
+        ([], [(1, -2), (5, 2)], 2),
+    ],
+)
+def test_sums_are_as_far_apart_as_they_ever_were_for_longer_than_the_window(
+    true: list[tuple[float, float]], scraped: list[tuple[float, float]], expected: float
+) -> None:
+    assert sums_apart(true, scraped) == expected
+
+
+@given(REWARDS, REWARDS)
+def test_sums_are_apart_at_least_as_far_as_in_the_end(
+    true: list[tuple[float, float]], scraped: list[tuple[float, float]]
+) -> None:
+    late = [(at + 9, 0.0) for at, _ in scraped[:1]]
+    difference = sum(amount for _, amount in true) - sum(amount for _, amount in scraped)
+    assert sums_apart(true, scraped + late) >= abs(difference) - 1e-6 or not (true or scraped)

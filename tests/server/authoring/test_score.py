@@ -110,10 +110,15 @@ LABELS = Labels(
 )
 
 
-def make(directory: Path, records: list[Record], labels: Labels = LABELS, header: Header = HEADER) -> Path:
+BEGUN = LabelledEpisode(begin=0.2)
+
+
+def make(
+    directory: Path, records: list[Record], labels: Labels = LABELS, header: Header = HEADER, name: str = "a"
+) -> Path:
     """A runtime with one recording; returns the recording's path."""
     (directory / "runtime.toml").write_text(MANIFEST)
-    path = directory / "recordings" / "a.plrec"
+    path = directory / "recordings" / f"{name}.plrec"
     path.parent.mkdir(exist_ok=True)
     file = RecordingFile(path, header)
     for record in records:
@@ -261,7 +266,8 @@ def test_a_table_is_printed_that_says_100_percent_of_perfect_ones_only(tmp_path:
     score(tmp_path, console=console, write=False)
     text = console.export_text()
     console.file.close()
-    assert "100 / 100" in text
+    assert "3: 100/100" in text
+    assert "1: 100/100" in text
     assert "a.plrec" in text
     assert not (tmp_path / "recordings" / "a.report.json").exists()
 
@@ -317,7 +323,7 @@ def test_recordings_of_one_name_in_two_folders_are_both_told_of(tmp_path: Path) 
     assert score(tmp_path, [first, second], console=console) == 1
     text = console.export_text()
     assert f"{first}: 1 disagreements; see {tmp_path}/recordings/a.disagreements/index.html" in text
-    assert all(f"│ {path} " in text for path in (first, second))
+    assert all(f" {path} " in text for path in (first, second))
 
 
 def test_pictures_that_were_not_written_are_not_pointed_to(tmp_path: Path) -> None:
@@ -334,11 +340,107 @@ def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         score(tmp_path, console=quiet())
 
 
+def test_a_recording_without_labels_is_listed_and_the_others_are_scored(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS)
+    other = path.with_name("b.plrec")
+    other.write_bytes(path.read_bytes())
+    console = Console(record=True, width=400, file=io.StringIO())
+    assert score(tmp_path, console=console) == 1
+    text = console.export_text()
+    assert f"{other}: not compared: it has no labels; make them with: pluriverse-server label {other}" in text
+    assert report(path)["perfect"] is True
+
+
+def test_nothing_to_compare_is_no_hundred_percent(tmp_path: Path) -> None:
+    make(tmp_path, [*RECORDS[:4], Said(2.0, {"event": "pause"})], Labels(recording="a.plrec", episodes=[BEGUN]))
+    console = Console(record=True, width=400, file=io.StringIO())
+    assert score(tmp_path, console=console) == 1
+    text = console.export_text()
+    assert "a.plrec: nothing compared: there is no reward and no end in it" in text
+    assert "toy.Bar-v0: nothing compared of its rewards: no recording has any" in text
+    assert "toy.Bar-v0: nothing compared of its ends of episodes: no recording has any" in text
+    assert "100" not in text
+
+
+def test_what_one_recording_lacks_another_may_have(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS)
+    short = make(tmp_path, RECORDS[:5], Labels(recording="b.plrec", episodes=[BEGUN], rewards=[(1.0, 10.0)]), name="b")
+    console = Console(record=True, width=400, file=io.StringIO())
+    assert score(tmp_path, [path, short], console=console) == 0
+    assert "nothing compared" in console.export_text()
+    assert score(tmp_path, [short], console=quiet()) == 1
+
+
+def test_an_end_that_is_seen_too_late_is_told(tmp_path: Path) -> None:
+    episodes = [LabelledEpisode(begin=0.2, end=2.6, done="terminated", reason="lost"), LABELS.episodes[1]]
+    path = make(tmp_path, RECORDS, LABELS.model_copy(update={"episodes": episodes}))
+    assert score(tmp_path, console=quiet()) == 1
+    assert [(kind, expected) for kind, _, expected, _ in found(path)] == [("late end", "at most 0.2 s")]
+    with (tmp_path / "runtime.toml").open("a") as file:
+        file.write('[score]\nmax_delay = "450 ms"\n')
+    assert score(tmp_path, console=quiet()) == 0
+
+
+def test_reward_by_the_second_is_compared_by_its_sum_with_what_its_source_was_labelled(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS)
+    with (tmp_path / "runtime.toml").open("a") as file:
+        file.write('[[rewards]]\nsource = "points"\ngive = "second"\nscale = 2\n')
+    assert score(tmp_path, console=quiet()) == 0
+    # From 1.0 to 3.0, and from 4.0 to 5.0.
+    timed = report(path)["by_second"]
+    assert [(one["true"], one["scraped"]) for one in timed] == [
+        (4.0, pytest.approx(4, abs=0.2)),
+        (2.0, pytest.approx(2, abs=0.2)),
+    ]
+    later = {"points": [(0.2, 0.0), (1.4, 0.2), (3.6, 0.0), (4.0, 0.06)]}
+    write_labels(labels_path(path), LABELS.model_copy(update={"sources": later}))
+    assert score(tmp_path, console=quiet()) == 0, "which may be read a little later"
+    write_labels(labels_path(path), LABELS.model_copy(update={"sources": {"points": [(0.2, 0.0), (4.0, 0.06)]}}))
+    assert score(tmp_path, console=quiet()) == 1
+    assert "wrong reward by the second" in [kind for kind, _, _, _ in found(path)]
+    write_labels(labels_path(path), LABELS.model_copy(update={"sources": {}}))
+    console = Console(record=True, width=400, file=io.StringIO())
+    assert score(tmp_path, console=console) == 1
+    assert "nothing compared of its reward by the second of points, whose values have to be" in console.export_text()
+
+
+def test_a_source_that_reads_nothing_where_something_is_labelled_disagrees(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS)
+    text = (tmp_path / "runtime.toml").read_text().replace('colour = "#00ff00"', 'colour = "#00ff00"\nmin = 0.5')
+    (tmp_path / "runtime.toml").write_text(text)
+    assert score(tmp_path, console=quiet()) == 1
+    assert [kind for kind, _, _, _ in found(path)].count("missed reading") == 2
+
+
+def test_another_version_of_the_runtime_is_warned_of(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS, header=replace(HEADER, version="0.9.0"))
+    console = Console(record=True, width=400, file=io.StringIO())
+    assert score(tmp_path, console=console) == 0
+    assert f"{path}: warning: recorded with version 0.9.0 of the runtime" in console.export_text()
+
+
+def test_what_a_page_reported_is_compared_with_the_labels(tmp_path: Path) -> None:
+    reported = [
+        RECORDS[0],
+        say(0.2, reports.Ready(1)),
+        say(1.02, reports.Reward(1, 10.0, 1001.0)),
+        say(2.02, reports.Reward(1, 7.0, 1002.0)),
+        say(3.05, reports.Done(1, reason="lost", at=1003.0)),
+    ]
+    page = '[reset]\nby = "page"\n[page]\nurl = "https://example.org/"\ndone = "over"\n'
+    manifest = MANIFEST[: MANIFEST.index("[program]")] + page
+    manifest += '[[rewards]]\nsource = "page"\nvalue = "score"\n' + MANIFEST[MANIFEST.index("[[envs]]") :]
+    labels = LABELS.model_copy(update={"episodes": LABELS.episodes[:1], "rewards": LABELS.rewards[:2], "sources": {}})
+    path = make(tmp_path, reported, labels)
+    (tmp_path / "runtime.toml").write_text(manifest)
+    assert score(tmp_path, console=quiet()) == 0
+    assert report(path)["reward"]["true"] == 2
+    write_labels(labels_path(path), labels.model_copy(update={"rewards": [(1.0, 11.0), (2.0, 7.0)]}))
+    assert score(tmp_path, console=quiet()) == 1
+
+
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
-    labels_path(path).unlink()
-    with pytest.raises(AuthoringError, match=r"a\.labels\.json: no such file"):
-        score(tmp_path, console=quiet())
     path.unlink()
     write_table(labels_path(path), LABELS)
     with pytest.raises(AuthoringError, match="no such file"):

@@ -341,15 +341,23 @@ def score(
     write: Annotated[
         bool, typer.Option(help="Whether to write NAME.report.json and pictures of what disagrees.")
     ] = True,
+    mutate: Annotated[
+        bool, typer.Option("--mutate", help="Say which wrong rules the recordings would not notice, too.")
+    ] = False,
 ) -> None:
     """Read recordings again with the present runtime.toml and compare with their labels; exit status 1 if they differ.
 
-    Reports precision and recall of rewards and of ends, their delay in frames, and each disagreement as a picture
-    beside the recording.
+    Reports how many rewards and ends there are, with precision and recall, the sums of reward, wrong episodes, and
+    delays in seconds, which max_delay in [score] limits; and each disagreement as a picture beside the recording. What
+    nothing was compared with is told, and exit status 1 as well: an environment's rewards or ends that no recording
+    has, and recordings without labels.
+
+    With --mutate each rule is then changed in turn, such as the sign of a reward, a missing end, a number in a
+    condition one more, and the recordings judged again: a wrong rule that none of them notices isn't tested.
     """
     from .score import score as compare
 
-    raise typer.Exit(compare(runtime, recordings or (), write=write))
+    raise typer.Exit(compare(runtime, recordings or (), write=write, mutations=mutate))
 
 
 def build(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from statistics import median
 from typing import Any, Final, Generic, TypeVar
 
 # How far apart a label and what was scraped may be, in seconds.
 WINDOW_S: Final = 0.5
 
-# Amounts are sums of floats.
-_NEGLIGIBLE: Final = 1e-6
+# Amounts are sums of floats, and so are times.
+NEGLIGIBLE: Final = 1e-6
+_SOON_S: Final = 1e-9
 
 W = TypeVar("W")
 
@@ -46,10 +47,19 @@ class Matched(Generic[W]):
         return _share(len(self.pairs), len(self.missed))
 
     @property
-    def delays(self) -> tuple[float, float]:
-        """Seconds from visible to reported: the median and the largest; 0 without pairs."""
-        delays = [scraped.reported_at - true.at for true, scraped in self.pairs]
-        return (median(delays), max(delays)) if delays else (0.0, 0.0)
+    def compared(self) -> bool:
+        """Whether anything is true, or was scraped."""
+        return bool(self.pairs or self.missed or self.false)
+
+    @property
+    def delays(self) -> list[float]:
+        """Seconds from visible to reported, of each pair."""
+        return [scraped.reported_at - true.at for true, scraped in self.pairs]
+
+
+def median_and_largest(delays: Sequence[float]) -> tuple[float, float]:
+    """Return the median and the largest of delays; 0 without any."""
+    return (median(delays), max(delays)) if delays else (0.0, 0.0)
 
 
 def match(true: Sequence[Mark[W]], scraped: Sequence[Mark[W]], same: Callable[[W, W], bool]) -> Matched[W]:
@@ -97,6 +107,26 @@ def match_rewards(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -
     return Matched(sorted(pairs, key=lambda pair: pair[0].at), missed, false)
 
 
+def apart(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -> float:
+    """Return how far the sum of what was scraped ever was from the true one, whatever single rewards matched.
+
+    Differences that are over within the window don't count: at each time any sum of the window around it is true.
+    """
+    true, scraped = sorted(true, key=_time), sorted(scraped, key=_time)
+    times, given_at = [mark.at for mark in true], [mark.at for mark in scraped]
+    sums = [0.0, *accumulate(mark.what for mark in true)]
+    given = [0.0, *accumulate(mark.what for mark in scraped)]
+    # A difference begins with what is scraped, or where what is true should have been by now.
+    window = WINDOW_S + _SOON_S
+    checks = [(bisect_left(times, at - window), at, bisect_right(given_at, at)) for at in given_at]
+    checks += [(bisect_right(times, at), at + WINDOW_S, bisect_right(given_at, at + window)) for at in times]
+    found = 0.0
+    for first, at, count in checks:
+        near = sums[first : bisect_right(times, at + window) + 1]
+        found = max(found, min(near) - given[count], given[count] - max(near))
+    return found if found > NEGLIGIBLE else 0.0
+
+
 def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
     """Add up rewards of the same time."""
     merged: list[Mark[float]] = []
@@ -126,7 +156,7 @@ def _sum(marks: Sequence[Mark[float]]) -> float:
 
 
 def _same_amount(one: float, other: float) -> bool:
-    return abs(one - other) < _NEGLIGIBLE
+    return abs(one - other) < NEGLIGIBLE
 
 
 def _share(good: int, bad: int) -> float:

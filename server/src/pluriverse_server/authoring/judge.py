@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar
 
-from pluriverse_server.manifest.conditions import Value, names_in
+from pluriverse_server.manifest.conditions import Value, holds, names_in
 from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.page import PageTable
 from pluriverse_server.sources.reading import Reading
 
-from .compare import WINDOW_S, Mark, Matched, match, match_rewards
+from .compare import NEGLIGIBLE, WINDOW_S, Mark, Matched, apart, match, match_rewards
 from .labels import LabelledEpisode, LabelledValue, LabelledValues, Labels
-from .rescrape import Scraped
+from .rescrape import Rescraper, Scraped
+from .samples import Samples
 
 W = TypeVar("W")
 
@@ -42,6 +45,16 @@ class EpisodeSums:
     scraped: float
 
 
+@dataclass(frozen=True, slots=True)
+class BySecond:
+    """What a reward by the second gave in an episode, and what it should have by the labels of its source."""
+
+    source: str
+    begin: float
+    true: float
+    scraped: float
+
+
 @dataclass(slots=True)
 class ReadingCount:
     """In how many cycles a source was compared, and in how many it was wrong."""
@@ -52,21 +65,64 @@ class ReadingCount:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One recording's score. ``seconds`` is the time of its last cycle."""
+    """One recording's score. ``seconds`` is the time of its last cycle.
+
+    ``apart``: how far the sum of reward ever was from the true one. ``recorded_with``: another version of the runtime.
+    """
 
     environment: str
     fps: float
     seconds: float
+    max_delay_s: float
     episodes: list[EpisodeSums]
+    begins: Matched[int]
     rewards: Matched[float]
+    apart: float
+    by_second: list[BySecond]
     dones: Matched[End]
     readings: dict[str, ReadingCount]
     disagreements: list[Disagreement]
+    recorded_with: str | None = None
 
     @property
     def perfect(self) -> bool:
         """Whether nothing differs from the labels."""
         return not self.disagreements
+
+    @property
+    def compared(self) -> bool:
+        """Whether there was any reward or end to compare."""
+        return self.rewards.compared or self.dones.compared or bool(self.by_second)
+
+    @property
+    def wrong_episodes(self) -> int:
+        """How many episodes were missed, made up, or earned another sum."""
+        differ = sum(abs(one.true - one.scraped) > NEGLIGIBLE for one in self.episodes)
+        return len(self.begins.missed) + len(self.begins.false) + differ
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A recording that was judged: what it shows, what is true of it, and the result."""
+
+    samples: Samples
+    labels: Labels
+    result: Result
+
+
+def judge_samples(game: Callable[[str], GameTables], samples: Samples, labels: Labels) -> Result:
+    """Compare with the labels what the rules of ``game``, an environment's tables by its id, make of a recording.
+
+    Raises:
+        SourceError: a source off the screen wasn't recorded.
+    """
+    rescraper = Rescraper(game, samples)
+    readings = ReadingComparison(labels)
+    for cycle in rescraper.cycles():
+        readings.see(cycle.at, cycle.readings if cycle.episode is not None else {})
+    header = samples.header
+    tables = game(header.env_id)
+    return judge(tables, header.env_id, header.fps, samples.seconds, labels, rescraper.episodes, readings)
 
 
 class ReadingComparison:
@@ -76,25 +132,45 @@ class ReadingComparison:
         self.counts = {name: ReadingCount() for name in sorted(labels.sources)}
         self.disagreements: list[Disagreement] = []
         self._labels = labels.sources
+        self._begins = [episode.begin for episode in labels.episodes]
         self._wrong: set[str] = set()
+        # Since when a source that has a label has no reading.
+        self._unread: dict[str, float] = {}
 
     def see(self, at: float, readings: Mapping[str, Reading]) -> None:
-        """Compare a cycle. A reading that stays wrong from cycle to cycle is one disagreement."""
+        """Compare a cycle; there are no readings between episodes.
+
+        A reading that stays wrong from cycle to cycle is one disagreement, and so is one that stays away for longer
+        than the window although it was labelled in this episode.
+        """
         for name in self.counts:
-            reading = readings.get(name)
             near = _near(self._labels[name], at)
-            if reading is None or reading.value is None or not near or None in near:
+            if name not in readings or not near or None in near:
                 self._wrong.discard(name)
-                continue
-            self.counts[name].cycles += 1
-            if reading.value in near:
-                self._wrong.discard(name)
-                continue
-            self.counts[name].wrong += 1
-            if name not in self._wrong:
-                self._wrong.add(name)
-                expected = " or ".join(map(_show, dict.fromkeys(near)))
-                self.disagreements.append(Disagreement("wrong reading", at, (name,), expected, _show(reading.value)))
+                self._unread.pop(name, None)
+            elif (value := readings[name].value) is not None:
+                self._unread.pop(name, None)
+                self._compare(at, name, near, value)
+            elif self._is_due(name, at) and at - self._unread.setdefault(name, at) > WINDOW_S:
+                self._compare(at, name, near, None)
+
+    def _is_due(self, name: str, at: float) -> bool:
+        """Return whether the label that holds now is of this episode: one from before may not be shown yet."""
+        held = bisect_right(self._labels[name], at, key=_time)
+        begun = max((begin for begin in self._begins if begin <= at), default=0.0)
+        return held > 0 and self._labels[name][held - 1][0] >= begun
+
+    def _compare(self, at: float, name: str, near: Sequence[Value], value: Value) -> None:
+        self.counts[name].cycles += 1
+        if value in near:
+            self._wrong.discard(name)
+            return
+        self.counts[name].wrong += 1
+        if name not in self._wrong:
+            self._wrong.add(name)
+            kind, got = ("missed reading", "nothing") if value is None else ("wrong reading", _show(value))
+            expected = " or ".join(map(_show, dict.fromkeys(near)))
+            self.disagreements.append(Disagreement(kind, at, (name,), expected, got))
 
 
 def _near(steps: LabelledValues, at: float) -> list[Value]:
@@ -117,32 +193,100 @@ def judge(
     readings: ReadingComparison,
 ) -> Result:
     """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording."""
-    rewards = match_rewards(
-        [Mark(at, amount, at) for at, amount in labels.rewards], [mark for one in scraped for mark in one.rewards]
-    )
+    true = [Mark(at, amount, at) for at, amount in labels.rewards]
+    given = [mark for one in scraped for mark in one.rewards]
+    rewards = match_rewards(true, given)
     dones = match(_true_ends(labels), _scraped_ends(scraped), _same_end)
     begins = match(
         [Mark(one.begin, index, one.begin) for index, one in enumerate(labels.episodes)],
         [Mark(one.begin, index, one.begin) for index, one in enumerate(scraped)],
         lambda _, __: True,
     )
-    pairs = [(labels.episodes[true.what], scraped[one.what]) for true, one in begins.pairs]
+    pairs = [(labels.episodes[one.what], scraped[other.what]) for one, other in begins.pairs]
+    max_delay_s = game.score.max_delay_s
+    by_second = [one for episode, other in pairs for one in _by_second(game, labels, seconds, episode, other)]
     disagreements = [
         *_of(begins, "episode", (), lambda _: "begins"),
         *_of(rewards, "reward", _reward_sources(game), _show),
         *_of(dones, "end", _end_sources(game), lambda end: ": ".join(part for part in end if part)),
+        *_late(rewards, "reward", _reward_sources(game), max_delay_s),
+        *_late(dones, "end", _end_sources(game), max_delay_s),
+        *(
+            Disagreement("wrong reward by the second", one.begin, (one.source,), _show(one.true), _show(one.scraped))
+            for one, allowed in by_second
+            if abs(one.true - one.scraped) > allowed
+        ),
         *readings.disagreements,
     ]
     return Result(
         environment,
         fps,
         seconds,
+        max_delay_s,
         _sums(labels, pairs),
+        begins,
         rewards,
+        apart(true, given),
+        [one for one, _ in by_second],
         dones,
         readings.counts,
         sorted(disagreements, key=lambda one: (one.at, one.kind, one.sources)),
     )
+
+
+def uncompared(game: GameTables, page: PageTable | None, results: Sequence[Result]) -> list[str]:
+    """Return what of an environment's rules no recording has: rewards, rewards by the second, ends."""
+    found: list[str] = []
+    by_second = list(dict.fromkeys(reward.source for reward in game.rewards if reward.give == "second"))
+    if any(reward.give != "second" for reward in game.rewards) and not any(one.rewards.compared for one in results):
+        found.append("rewards")
+    found += [
+        f"reward by the second of {source}, whose values have to be labelled"
+        for source in by_second
+        if not any(source == timed.source for one in results for timed in one.by_second)
+    ]
+    ends = game.episode.done or game.episode.truncated or (page is not None and (page.done or page.truncated))
+    if ends and not any(one.dones.compared for one in results):
+        found.append("ends of episodes")
+    return found
+
+
+def _late(matched: Matched[Any], what: str, sources: tuple[str, ...], max_delay_s: float) -> list[Disagreement]:
+    return [
+        Disagreement(f"late {what}", true.at, sources, f"at most {max_delay_s:g} s", f"{delay:.3g} s")
+        for (true, _), delay in zip(matched.pairs, matched.delays, strict=True)
+        if delay > max_delay_s
+    ]
+
+
+def _by_second(
+    game: GameTables, labels: Labels, seconds: float, episode: LabelledEpisode, scraped: Scraped
+) -> Iterator[tuple[BySecond, float]]:
+    """Yield what each reward by the second gave, and how far that may be from the truth.
+
+    That is what each change of what is labelled may be read later, and begin and end.
+    """
+    timed = [reward for reward in game.rewards if reward.give == "second"]
+    for reward, given in zip(timed, scraped.by_second, strict=True):
+        condition = reward.source if reward.when is None else f"{reward.source} and ({reward.when})"
+        names = names_in(condition)
+        if not names <= labels.sources.keys():
+            continue
+        until = episode.end if episode.end is not None else seconds
+        changes = sorted({at for name in names for at, _ in labels.sources[name] if episode.begin < at < until})
+        held = sum(
+            after - before
+            for before, after in pairwise([episode.begin, *changes, until])
+            if holds(condition, {name: _labelled(labels.sources[name], before) for name in names})
+        )
+        allowed = abs(reward.scale) * game.score.max_delay_s * (len(changes) + 2)
+        yield BySecond(reward.source, episode.begin, reward.scale * held, given), allowed
+
+
+def _labelled(steps: LabelledValues, at: float) -> Value:
+    """Return a source's labelled value at a time; None before the first."""
+    index = bisect_right(steps, at, key=_time) - 1
+    return steps[index][1] if index >= 0 else None
 
 
 def _of(matched: Matched[W], what: str, sources: tuple[str, ...], show: Callable[[W], str]) -> list[Disagreement]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from PIL import Image, ImageDraw
+from rich import box
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -19,9 +20,10 @@ from rich.text import Text
 from pluriverse_server.manifest.runtime import Manifest
 from pluriverse_server.recording.replay import Replay
 
-from .compare import Matched
+from .compare import Matched, median_and_largest
 from .judge import Disagreement, Result
 from .labels import beside
+from .mutate import Mutations
 
 REPORT_SUFFIX: Final = ".report.json"
 PICTURES_SUFFIX: Final = ".disagreements"
@@ -34,6 +36,11 @@ MAX_PICTURES: Final = 100
 DIGITS: Final = 6
 
 OUTLINE: Final = "#ff2020"
+
+_LEGEND: Final = (
+    "rewards, ends: how many are true, and precision/recall in %; sum: true/given, ± how far they ever were apart; "
+    "delay: median/largest"
+)
 
 STYLE: Final = (
     "body{font:16px sans-serif;margin:2em;background:#fff;color:#111}figure{margin:0 0 3em}img{max-width:100%;"
@@ -50,7 +57,11 @@ def as_json(recording: Path, result: Result) -> dict[str, Any]:
         "perfect": result.perfect,
         "reward": _shares(result.rewards, result.fps),
         "done": _shares(result.dones, result.fps),
+        "apart": result.apart,
+        "max_delay_s": result.max_delay_s,
         "episodes": [asdict(episode) for episode in result.episodes],
+        "wrong_episodes": result.wrong_episodes,
+        "by_second": [asdict(one) for one in result.by_second],
         "readings": {name: asdict(count) for name, count in result.readings.items()},
         "disagreements": [asdict(disagreement) for disagreement in result.disagreements],
     }
@@ -69,34 +80,67 @@ def write_report(recording: Path, result: Result, manifest: Manifest) -> None:
         _write_pictures(recording, result, manifest, folder)
 
 
-def print_results(results: Mapping[Path, Result], console: Console, *, written: bool) -> None:
+def print_results(
+    results: Mapping[Path, Result],
+    unlabelled: Sequence[Path],
+    missing: Mapping[str, Sequence[str]],
+    console: Console,
+    *,
+    written: bool,
+) -> None:
     """Print a table with a line for each recording, and where its disagreements are, if they were ``written``.
 
-    Reward and end: precision and recall. True and scraped: the sums of reward. Delay in frames: median and largest.
+    Then what keeps the score from being one: recordings ``unlabelled``, and what is ``missing`` of an environment.
     """
-    alike = Counter(path.name for path in results)
-    table = Table(Column("recording", overflow="fold"))
-    for column in ("reward", "end", "true", "scraped", "delay", "wrong readings"):
+    alike = Counter(path.name for path in [*results, *unlabelled])
+    table = Table(Column("recording", overflow="fold"), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("rewards", "sum", "episodes", "ends", "delay, s", "misread"):
         table.add_column(column, justify="right")
     for path, result in results.items():
-        median, largest = (seconds * result.fps for seconds in result.rewards.delays)
         table.add_row(
             Text(path.name if alike[path.name] == 1 else str(path)),
-            _percent(result.rewards),
-            _percent(result.dones),
-            f"{sum(one.true for one in result.episodes):g}",
-            f"{sum(one.scraped for one in result.episodes):g}",
-            f"{median:.1f} / {largest:.1f}",
+            _compared(result.rewards),
+            _sums(result),
+            _episodes(result),
+            _compared(result.dones),
+            _delays(result),
             str(sum(one.wrong for one in result.readings.values())),
-            style="green" if result.perfect else "red",
+            style="green" if result.perfect and result.compared else "red",
         )
+    for path in unlabelled:
+        table.add_row(Text(path.name if alike[path.name] == 1 else str(path)), "no labels", style="red")
     console.print(table)
-    console.print("reward, end: precision / recall in %; delay in frames: median / largest", style="dim")
+    console.print(_LEGEND, style="dim")
     for path, result in results.items():
         if not result.perfect:
             where = f"; see {beside(path, PICTURES_SUFFIX) / PAGE}" if written else ""
-            # On one line however narrow the terminal is, to be copied.
-            console.print(Text(f"{path}: {len(result.disagreements)} disagreements{where}"), soft_wrap=True)
+            _say(console, f"{path}: {len(result.disagreements)} disagreements{where}")
+        if not result.compared:
+            _say(console, f"{path}: nothing compared: there is no reward and no end in it, nor in its labels")
+        if result.recorded_with is not None:
+            what = "what isn't read from the screen is as that version said"
+            _say(console, f"{path}: warning: recorded with version {result.recorded_with} of the runtime: {what}")
+    for path in unlabelled:
+        _say(console, f"{path}: not compared: it has no labels; make them with: pluriverse-server label {path}")
+    for env_id, rules in missing.items():
+        for rule in rules:
+            _say(console, f"{env_id}: nothing compared of its {rule}: no recording has any; record one that does")
+
+
+def print_mutations(env_id: str, found: Mutations, console: Console) -> None:
+    """Print how many wrong rules an environment's recordings notice, and the others, one a line."""
+    noticed, all_ = len(found.noticed), len(found.noticed) + len(found.untested)
+    share = f" ({_floor(noticed / all_)} %)" if all_ else ""
+    _say(console, f"{env_id}: its recordings notice {noticed} of {all_} wrong rules{share}, in {found.seconds:.1f} s")
+    for change in found.untested:
+        _say(console, f"  your recordings don't test {change}")
+    for change, why in found.unshown:
+        _say(console, f"  a recording can't show {change}: {why}")
+
+
+def _say(console: Console, text: str) -> None:
+    """Print on one line however narrow the terminal is, to be copied."""
+    console.print(Text(text), soft_wrap=True)
 
 
 def _write_pictures(recording: Path, result: Result, manifest: Manifest, folder: Path) -> None:
@@ -136,20 +180,39 @@ def _regions(manifest: Manifest, environment: str, sources: Sequence[str]) -> li
 
 
 def _shares(matched: Matched[Any], fps: float) -> dict[str, Any]:
-    median, largest = matched.delays
+    median, largest = median_and_largest(matched.delays)
     return {
         "true": len(matched.pairs) + len(matched.missed),
         "false": len(matched.false),
         "missed": len(matched.missed),
-        "precision": matched.precision,
-        "recall": matched.recall,
+        "precision": matched.precision if matched.compared else None,
+        "recall": matched.recall if matched.compared else None,
         "delay_frames": {"median": median * fps, "largest": largest * fps},
     }
 
 
-def _percent(matched: Matched[Any]) -> str:
-    """Format precision and recall, rounded down: 100 % means that nothing is wrong."""
-    return f"{_floor(matched.precision)} / {_floor(matched.recall)}"
+def _compared(matched: Matched[Any]) -> str:
+    """Format how many are true, with precision and recall, rounded down: 100 says that nothing is wrong."""
+    if not matched.compared:
+        return "nothing compared"
+    count = len(matched.pairs) + len(matched.missed)
+    return f"{count}: {_floor(matched.precision)}/{_floor(matched.recall)}"
+
+
+def _sums(result: Result) -> str:
+    """Format what was truly earned, what was given, and how far these sums ever were apart."""
+    true, given = sum(one.true for one in result.episodes), sum(one.scraped for one in result.episodes)
+    return f"{true:g}/{given:g}" + (f" ±{result.apart:g}" if result.apart else "")
+
+
+def _episodes(result: Result) -> str:
+    count = len(result.begins.pairs) + len(result.begins.missed)
+    return f"{count}, {result.wrong_episodes} wrong" if result.wrong_episodes else str(count)
+
+
+def _delays(result: Result) -> str:
+    delays = [*result.rewards.delays, *result.dones.delays]
+    return "/".join(f"{delay:.2f}" for delay in median_and_largest(delays)) if delays else ""
 
 
 def _floor(share: float) -> str:

@@ -1,31 +1,26 @@
-"""Reads a recording again: its pictures and samples through a game's present sources and rules."""
+"""A recording's samples through a game's present rules: its episodes, with what they earned and how they ended. Pure.
+
+Where the sources that decide it were read when it was recorded, an episode begins as it did then. Where they weren't,
+as in a draft, or where these rules see an end that nobody saw then, it begins when ``ready`` holds: a game that
+restarts in its own process is another episode.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pluriverse_protocol import reports
 
-from pluriverse_server.manifest.conditions import Value
-from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.recording.replay import Moment, Replay
+from pluriverse_server.manifest.conditions import names_in
+from pluriverse_server.manifest.game import OWN_SOURCES, GameTables
 from pluriverse_server.sources.reading import Reading, Sample, SourceError
 from pluriverse_server.sources.rules import Rules
-from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.settle import Settlers
 
 from .compare import Mark
-
-# Further looks at the last picture, so that it can settle: more than sources may require.
-LAST_LOOKS: Final = 10
-
-# A VNC server shows a frame some milliseconds after X has it; reports about it must not come before.
-SCREEN_LAG_S: Final = 0.02
+from .samples import Samples
 
 # How long readings that end an episode may settle after the next was requested, and those that say that one is ready.
 GRACE_S: Final = 1.0
@@ -33,11 +28,15 @@ GRACE_S: Final = 1.0
 
 @dataclass(slots=True)
 class Scraped:
-    """A scraped episode. Times are seconds since the recording began; ``done`` is its end, if there was one."""
+    """A scraped episode. Times are seconds since the recording began; ``done`` is its end, if there was one.
+
+    ``by_second`` is what each reward by the second gave in all, and ``rewards`` are the others.
+    """
 
     begin: float
     env_id: str
     rewards: list[Mark[float]] = field(default_factory=list[Mark[float]])
+    by_second: list[float] = field(default_factory=list[float])
     done: Mark[reports.Done] | None = None
     end: float | None = None
 
@@ -52,71 +51,100 @@ class ScrapedCycle:
 
 
 class Rescraper:
-    """Reads one recording by ``cycles``; ``episodes`` is complete after the last of them."""
+    """Plays one recording's samples by ``cycles``; ``episodes`` is complete after the last of them."""
 
-    def __init__(self, directory: Path, manifest: Manifest, replay: Replay) -> None:
+    def __init__(self, game: Callable[[str], GameTables], samples: Samples) -> None:
+        """``game`` returns an environment's tables."""
         self.episodes: list[Scraped] = []
-        self._directory = directory
-        self._manifest = manifest
-        self._replay = replay
-        self._env_id = replay.header.env_id
-        self._game = _Game(directory, manifest.game(self._env_id))
+        self._tables = game
+        self._samples = samples
+        self._env_id = samples.header.env_id
+        self._game = self._play(self._env_id)
         self._playing: Scraped | None = None
+        # Since when the program was ready, as was said; when these rules then saw an end.
         self._ready_at: float | None = None
+        self._over_at: float | None = None
         self._next_at: float | None = None
         self._done_said = False
 
     def cycles(self) -> Generator[ScrapedCycle]:
-        """Yield the cycles in order; raise SourceError if a source needs a missing file, or wasn't recorded."""
-        waiting: deque[tuple[float, Mapping[str, Any]]] = deque()
-        for moment in self._replay.cycles(self._replay.header.fps, last_looks=LAST_LOOKS):
-            waiting += moment.said
-            while waiting and waiting[0][0] + SCREEN_LAG_S <= moment.at:
-                self._hear(*waiting.popleft())
-            readings = self._game.read(moment)
-            self._begin_if_ready(moment.at, readings)
+        """Yield the cycles in order; raise SourceError if a source off the screen wasn't recorded."""
+        for cycle in self._samples.cycles:
+            for at, said in cycle.said:
+                self._hear(at, said)
+            readings = self._game.read(cycle.samples)
+            if self._playing is None and self._may_begin(cycle.at, readings):
+                self._begin(cycle.at)
             episode = self._playing
             if episode is not None:
-                self._take(episode, moment.at, self._game.rules.feed(moment.at, readings))
-                self._leave_if_over(moment.at)
-            yield ScrapedCycle(moment.at, readings, episode)
-        self._game.check_recorded()
+                self._take(episode, cycle.at, self._game.rules.feed(cycle.at, readings))
+                self._game.count(episode, lambda rules, at=cycle.at, readings=readings: rules.feed(at, readings))
+                self._leave_if_over(cycle.at)
+            yield ScrapedCycle(cycle.at, readings, episode)
+
+    def _play(self, env_id: str) -> _Game:
+        return _Game(self._tables(env_id), self._samples.live.get(env_id, frozenset()))
 
     def _hear(self, at: float, said: Mapping[str, Any]) -> None:
         match said:
             case {"event": "begin", "env": str(env_id)}:
                 self._next_at = at
+                self._ready_at = None
                 if not self._done_said or env_id != self._env_id:
                     self._end(at)
                 if env_id != self._env_id:
                     self._env_id = env_id
-                    self._game = _Game(self._directory, self._manifest.game(env_id))
-            case {"event": "end"} if not self._done_said:
-                # The daemon ended it, such as by its time limit.
-                self._end(at)
+                    self._game = self._play(env_id)
+            case {"event": "end"}:
+                self._ready_at = None
+                if not self._done_said:
+                    # The daemon ended it, such as by its time limit.
+                    self._end(at)
             case {"report": "ready"}:
                 self._end(at)
                 self._ready_at = at
+                self._over_at = self._next_at = None
                 self._done_said = False
+                if self._game.reports:
+                    self._begin(at)
+            case {"report": "reward", "reward": int() | float() as amount} if self._game.reports:
+                if self._playing is not None:
+                    self._playing.rewards.append(Mark(self._since_began(said, at), float(amount), at))
             case {"report": "done", "reason": str(reason), "truncated": bool(truncated)}:
                 self._done_said = True
-                if truncated and self._playing is not None and not self._game.truncates(reason):
+                if self._playing is None:
+                    return
+                if self._game.reports:
+                    reward = float(said.get("reward", 0.0))
+                    when = self._since_began(said, at)
+                    self._take(self._playing, at, [reports.Done(0, reward, not truncated, truncated, reason, when)])
+                    self._end(at)
+                elif truncated and not self._game.truncates(reason):
                     # For no reason that can be read: the program ended, or exceeded a limit.
                     self._take(self._playing, at, self._game.rules.cut(at, reason))
+                    self._game.count(self._playing, lambda rules: rules.cut(at, reason))
                     self._end(at)
-            case {"report": "readings", "readings": dict()}:
-                self._game.hear(cast("Mapping[str, Any]", said["readings"]))
             case _:
                 pass
 
-    def _begin_if_ready(self, at: float, readings: Mapping[str, Reading]) -> None:
-        if self._ready_at is None:
-            return
-        if self._game.rules.ready(readings) or at - self._ready_at >= GRACE_S:
-            self._ready_at = self._next_at = None
-            self._playing = Scraped(at, self._env_id)
-            self.episodes.append(self._playing)
-            self._game.begin(len(self.episodes), at)
+    def _since_began(self, said: Mapping[str, Any], at: float) -> float:
+        """Return when what a program reported was on its screen."""
+        shown = said.get("at")
+        return shown - self._samples.header.began if isinstance(shown, int | float) else at
+
+    def _may_begin(self, at: float, readings: Mapping[str, Reading]) -> bool:
+        if self._ready_at is None or self._game.reports:
+            return False
+        known = self._game.decided_live
+        if self._over_at is not None:
+            # What was said of this end may still come.
+            return (not known or at - self._over_at >= GRACE_S) and self._game.rules.ready(readings)
+        return self._game.rules.ready(readings) or (known and at - self._ready_at >= GRACE_S)
+
+    def _begin(self, at: float) -> None:
+        self._playing = Scraped(at, self._env_id, by_second=[0.0] * len(self._game.by_second))
+        self.episodes.append(self._playing)
+        self._game.begin(len(self.episodes), at)
 
     def _take(self, episode: Scraped, at: float, said: list[reports.Report]) -> None:
         for report in said:
@@ -140,89 +168,53 @@ class Rescraper:
             done = self._playing.done
             self._playing.end = done.at if done is not None else min(at, self._next_at or at)
             self._playing = None
+            self._over_at = at
             self._game.leave()
 
 
 class _Game:
-    """One environment's sources and rules.
+    """One environment's rules. ``reports``: its program or page said itself what it earned."""
 
-    Reward for time is left out: it follows from when a source holds, and that is compared as such.
-    """
-
-    def __init__(self, directory: Path, tables: GameTables) -> None:
-        rewards = [reward for reward in tables.rewards if reward.give != "second"]
-        self.rules = Rules(tables.model_copy(update={"rewards": rewards}))
-        self._reasons = {reason or condition for reason, condition in tables.episode.truncated.items()}
+    def __init__(self, tables: GameTables, live: frozenset[str]) -> None:
+        timed = [reward for reward in tables.rewards if reward.give == "second"]
+        others = [reward for reward in tables.rewards if reward.give != "second"]
+        self.rules = Rules(tables.model_copy(update={"rewards": others}))
+        self.by_second = [Rules(tables.model_copy(update={"rewards": [reward]})) for reward in timed]
+        self.reports = any(reward.source in OWN_SOURCES for reward in others)
+        episode = tables.episode
+        self._reasons = {reason or condition for reason, condition in episode.truncated.items()}
+        conditions = [*episode.done.values(), *episode.truncated.values(), *([episode.ready] if episode.ready else [])]
+        self.decided_live = frozenset[str]().union(*map(names_in, conditions)) <= live
+        self._lacking = [name for name in tables.sources if name not in tables.screen_sources and name not in live]
         self._settlers = Settlers(tables.sources)
-        self._names = list(tables.sources)
-        self._screen = {
-            name: (table.region, make_reader(name, table, directory)) for name, table in tables.screen_sources.items()
-        }
-        self._heard: dict[str, Mapping[str, Any] | None] = {
-            name: None for name in tables.sources if name not in self._screen
-        }
-        self._played = False
 
     def truncates(self, reason: str) -> bool:
         """Return whether one of the game's conditions truncates episodes for this reason."""
         return reason in self._reasons
 
     def begin(self, episode_id: int, at: float) -> None:
-        """Begin an episode."""
-        self._played = True
+        """Begin an episode; raise SourceError if a source wasn't recorded, because it was added later."""
+        if self._lacking:
+            lacking = ", ".join(self._lacking)
+            raise SourceError(f"{lacking}: not on the screen, and not read when this was recorded; record anew")
         self._settlers.begin()
-        self.rules.begin(episode_id, at)
+        for rules in (self.rules, *self.by_second):
+            rules.begin(episode_id, at)
 
     def leave(self) -> None:
         """End the episode."""
         self._settlers.leave()
 
-    def hear(self, readings: Mapping[str, Any]) -> None:
-        """Take the recorded readings of sources that aren't on the screen."""
-        for name, reading in readings.items():
-            if name in self._heard and isinstance(reading, Mapping):
-                before = self._heard[name] or {}
-                events = _number(before.get("events")) + _number(cast("Mapping[str, Any]", reading).get("events"))
-                self._heard[name] = {**reading, "events": events}
-
-    def read(self, moment: Moment) -> dict[str, Reading]:
-        """Read all sources at this time."""
-        samples = {
-            name: self._look(name, moment) if name in self._screen else self._recall(name, moment.at)
-            for name in self._names
-        }
+    def read(self, samples: Mapping[str, Sample]) -> dict[str, Reading]:
+        """Return the readings after one cycle's samples."""
         return {name: self._settlers.feed(name, sample) for name, sample in samples.items()}
 
-    def check_recorded(self) -> None:
-        """Raise SourceError if a source wasn't recorded, because it was added later."""
-        lacking = [name for name, heard in self._heard.items() if heard is None]
-        if lacking and self._played:
-            raise SourceError(
-                f"{', '.join(lacking)}: not on the screen, and not read when this was recorded; record anew"
-            )
-
-    def _look(self, name: str, moment: Moment) -> Sample:
-        (x, y, width, height), reader = self._screen[name]
-        value, confidence = reader.read(moment.frame[y : y + height, x : x + width])
-        return Sample(value, moment.at, confidence)
-
-    def _recall(self, name: str, at: float) -> Sample:
-        heard = self._heard[name]
-        if heard is None:
-            return Sample(None, at)
-        self._heard[name] = {**heard, "events": 0}
-        return Sample(
-            cast("Value", heard.get("raw")),
-            at,
-            _number(heard.get("confidence")),
-            int(_number(heard.get("events"))),
-            _number(heard.get("lag_ms")) / 1000,
-        )
+    def count(self, episode: Scraped, say: Callable[[Rules], list[reports.Report]]) -> None:
+        """Add to ``episode`` what each reward by the second gives."""
+        for index, rules in enumerate(self.by_second):
+            given = (one.reward for one in say(rules) if isinstance(one, reports.Reward | reports.Done))
+            episode.by_second[index] += sum(given)
 
 
 def _when(report: reports.Reward | reports.Done, at: float) -> float:
     return report.at if report.at is not None else at
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

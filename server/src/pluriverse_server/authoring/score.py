@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.manifest.runtime import Manifest, load
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
 from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import SourceError
 
-from .judge import ReadingComparison, Result, judge
+from .judge import Result, Trial, judge_samples, uncompared
 from .labels import Labels, labels_path, read_labels
-from .report import print_results, write_report
-from .rescrape import Rescraper
+from .mutate import Environment, mutate
+from .report import print_mutations, print_results, write_report
+from .samples import read_samples
+
+T = TypeVar("T")
 
 FOLDER: Final = "recordings"
 
-# How often progress is shown, in seconds of the recording.
-PROGRESS_S: Final = 1.0
-
 
 def score(
-    directory: Path, recordings: Sequence[Path] = (), *, console: Console | None = None, write: bool = True
+    directory: Path,
+    recordings: Sequence[Path] = (),
+    *,
+    console: Console | None = None,
+    write: bool = True,
+    mutations: bool = False,
 ) -> int:
-    """Score recordings, by default all of the runtime's; return the exit status: 0 if all are perfect.
+    """Score recordings, by default all of the runtime's; return the exit status.
 
-    Prints on ``console``. With ``write``, writes NAME.report.json beside each, and pictures of the differences to
-    NAME.disagreements.
+    That is 0 if everything that the rules give was compared, in one recording at least, and nothing differs; recordings
+    without labels count as not compared. Prints on ``console``. With ``write``, writes NAME.report.json beside each,
+    and pictures of the differences to NAME.disagreements. With ``mutations``, also says which wrong rules the
+    recordings would not notice, where all of an environment's are perfect.
 
     Raises:
         ManifestError: the runtime can't be used.
@@ -47,21 +55,35 @@ def score(
         raise AuthoringError(
             f"there are no recordings in {directory / FOLDER}; make one with: pluriverse-server record {directory}"
         )
+    unlabelled = [path for path in paths if path.exists() and not labels_path(path).exists()]
     results: dict[Path, Result] = {}
+    trials: list[Trial] = []
     columns = (TextColumn("{task.description}"), TextColumn("{task.completed:.0f} s"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         for path in paths:
+            if path in unlabelled:
+                continue
             labels = read_labels(labels_path(path))
             task = progress.add_task(path.name, total=None)
             update = partial(progress.update, task)
-            result = results[path] = score_recording(
+            trial = score_recording(
                 directory, manifest, path, labels, lambda seconds, update=update: update(completed=seconds)
             )
+            results[path] = trial.result
+            if mutations:
+                trials.append(trial)
             if write:
-                _write(path, result, manifest)
+                _write(path, trial.result, manifest)
             progress.remove_task(task)
-    print_results(results, console, written=write)
-    return 0 if all(result.perfect for result in results.values()) else 1
+    missing = {
+        env_id: uncompared(manifest.game(env_id), manifest.page, list(of_env))
+        for env_id, of_env in _by_environment(results.values(), lambda result: result.environment)
+    }
+    print_results(results, unlabelled, missing, console, written=write)
+    if mutations:
+        _print_mutations(manifest, trials, console)
+    perfect = all(result.perfect for result in results.values())
+    return 0 if perfect and not unlabelled and not any(missing.values()) else 1
 
 
 def score_recording(
@@ -70,7 +92,7 @@ def score_recording(
     path: Path,
     labels: Labels,
     on_progress: Callable[[float], None] = lambda seconds: None,
-) -> Result:
+) -> Trial:
     """Read a recording again and compare it with its labels; ``on_progress`` gets the seconds read so far.
 
     A recording without its end, as of a recorder that was killed, is read up to there.
@@ -82,24 +104,36 @@ def score_recording(
         replay = Replay(path)
         if replay.header.runtime != manifest.runtime.id:
             raise AuthoringError(f"{path} is a recording of {replay.header.runtime}, and this is {manifest.runtime.id}")
-        rescraper = Rescraper(directory, manifest, replay)
-        readings = ReadingComparison(labels)
-        seconds = shown = 0.0
-        for cycle in rescraper.cycles():
-            seconds = cycle.at
-            if seconds - shown >= PROGRESS_S:
-                shown = seconds
-                on_progress(seconds)
-            readings.see(cycle.at, cycle.readings if cycle.episode is not None else {})
+        samples = read_samples(directory, manifest, replay, on_progress)
+        if replay.ended is None or isinstance(replay.ended, TruncatedRecording):
+            result = judge_samples(manifest.game, samples, labels)
+            version = replay.header.version
+            other = version if version != manifest.runtime.version else None
+            return Trial(samples, labels, replace(result, recorded_with=other))
     except FileNotFoundError:
         raise AuthoringError(f"{path}: no such file; expected a recording, NAME{SUFFIX}") from None
     except (OSError, MalformedRecording, SourceError) as error:
         raise AuthoringError(f"{path} can't be scored: {error}") from error
-    if replay.ended is not None and not isinstance(replay.ended, TruncatedRecording):
-        raise AuthoringError(f"{path} can't be scored: {replay.ended}")
-    header = replay.header
-    game = manifest.game(header.env_id)
-    return judge(game, header.env_id, header.fps, seconds, labels, rescraper.episodes, readings)
+    raise AuthoringError(f"{path} can't be scored: {replay.ended}")
+
+
+def _print_mutations(manifest: Manifest, trials: Sequence[Trial], console: Console) -> None:
+    for env_id, of_env in _by_environment(trials, lambda trial: trial.result.environment):
+        if not all(trial.result.perfect for trial in of_env):
+            console.print(f"{env_id}: mend its disagreements first; then --mutate shows what isn't tested")
+            continue
+        entry = next((one for one in manifest.envs if one.id == env_id), EnvTable(id=env_id))
+        spaces = manifest.spaces_of(entry)
+        limit_s = manifest.environment(entry).time_limit_s
+        environment = Environment(manifest.game(env_id), spaces.discrete if spaces is not None else (), limit_s)
+        print_mutations(env_id, mutate(environment, of_env), console)
+
+
+def _by_environment(things: Iterable[T], environment: Callable[[T], str]) -> list[tuple[str, list[T]]]:
+    found: dict[str, list[T]] = {}
+    for one in things:
+        found.setdefault(environment(one), []).append(one)
+    return list(found.items())
 
 
 def _write(path: Path, result: Result, manifest: Manifest) -> None:

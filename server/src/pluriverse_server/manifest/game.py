@@ -12,7 +12,7 @@ from .conditions import names_in
 from .page import Expression
 from .sources import MAX_SOURCES, AnySource, Coordinate, Region, ScreenSource
 from .spaces import Key
-from .table import Command, Condition, Conditions, Name, Table, checked, spelt
+from .table import Command, Condition, Conditions, Duration, Name, Table, checked, seconds, spelt
 
 # Enough for the way through a menu; anything longer is a program.
 MAX_STEPS: Final = 64
@@ -191,6 +191,17 @@ class EpisodeTable(Table):
         return {"": said} if isinstance(said, str) else said
 
 
+class ScoreTable(Table):
+    """How its recordings are scored. ``max_delay``: how much later than it was seen a reward or an end may be given."""
+
+    max_delay: Duration = "0.2 s"
+
+    @property
+    def max_delay_s(self) -> float:
+        """The limit in seconds."""
+        return seconds(self.max_delay)
+
+
 # Keys of [program] that only scraped programs use.
 _OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "env", "accessibility", "limits"))
 
@@ -203,6 +214,7 @@ class GameTables(Table):
     rewards: list[RewardTable] = []
     sources: Annotated[dict[SourceName, AnySource], Field(max_length=MAX_SOURCES)] = {}
     episode: EpisodeTable = EpisodeTable()
+    score: ScoreTable = ScoreTable()
 
     @property
     def scraped(self) -> bool:

@@ -96,6 +96,18 @@ def spelt(pattern: str, expected: str) -> AfterValidator:
     return checked(check)
 
 
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s)")
+
+
+def seconds(duration: str) -> float:
+    """Return the seconds of a duration such as ``0.3 s`` or ``300 ms``; raise ValueError if it isn't one."""
+    written = _DURATION.fullmatch(duration)
+    if written is None:
+        raise ValueError('expected a number and its unit, such as "0.3 s" or "300 ms"')
+    return float(written[1]) / (1000 if written[2] == "ms" else 1)
+
+
+Duration = Annotated[str, checked(seconds)]
 Condition = Annotated[str, checked(names_in)]
 Conditions = Annotated[dict[str, str], checked(lambda by_reason: [names_in(text) for text in by_reason.values()])]
 Pattern = Annotated[str, Field(min_length=1, max_length=4096), checked(_check_pattern)]

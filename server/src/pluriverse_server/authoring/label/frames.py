@@ -17,7 +17,7 @@ from PIL import Image
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 
-from pluriverse_server.authoring.rescrape import SCREEN_LAG_S
+from pluriverse_server.authoring.samples import SCREEN_LAG_S
 from pluriverse_server.recording.file import open_recording
 from pluriverse_server.recording.keep import blit
 

@@ -1,0 +1,172 @@
+"""What a recording says of rules beside its labels: readings, the keys that were pressed, the waits for episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+
+from pluriverse_server.manifest.conditions import holds
+from pluriverse_server.manifest.game import GameTables, Step
+from pluriverse_server.manifest.spaces import keysym
+from pluriverse_server.sources.reading import Reading
+from pluriverse_server.sources.rules import Rules
+
+from .compare import WINDOW_S
+from .judge import ReadingComparison, Trial, judge, judge_samples
+from .labels import Labels
+from .rescrape import Rescraper, Scraped
+
+Readings = Mapping[str, Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """Until an episode was ``ready``: what was read since the steps that led to it."""
+
+    ready: float
+    readings: Sequence[tuple[float, Readings]]
+
+
+class Evidence:
+    """One recording by an environment's right rules. ``values`` are the numbers that each source had, by episodes."""
+
+    def __init__(self, game: GameTables, trial: Trial) -> None:
+        self._game = game
+        self._trial = trial
+        self.values: dict[str, list[list[float]]] = {name: [] for name in game.sources}
+        rescraper = Rescraper(lambda _: game, trial.samples)
+        between: list[tuple[float, Readings]] = []
+        episode: Scraped | None = None
+        for cycle in rescraper.cycles():
+            if cycle.episode is None:
+                between.append((cycle.at, cycle.readings))
+                continue
+            if cycle.episode is not episode:
+                episode = cycle.episode
+                for values in self.values.values():
+                    values.append([])
+            for name, reading in cycle.readings.items():
+                values = self.values[name][-1]
+                if isinstance(reading.value, (int, float)) and (not values or values[-1] != reading.value):
+                    values.append(reading.value)
+        self._episodes = rescraper.episodes
+        # From the request of each episode until it was ready.
+        self._intervals = _intervals(trial)
+        self._waits = [self._wait(begun, ready, between) for begun, ready in self._intervals]
+
+    def differs(self, game: GameTables) -> bool:
+        """Return whether what other rules make of it differs from the labels."""
+        return not judge_samples(lambda _: game, self._trial.samples, self._trial.labels).perfect
+
+    def differs_if(self, alter: Callable[[Scraped], None]) -> bool:
+        """Return whether episodes as ``alter`` changes them differ from the labels."""
+        episodes = [_copy(episode) for episode in self._episodes]
+        for episode in episodes:
+            alter(episode)
+        result, labels = self._trial.result, self._trial.labels
+        readings = ReadingComparison(Labels(recording=labels.recording))
+        return not judge(self._game, result.environment, result.fps, result.seconds, labels, episodes, readings).perfect
+
+    @property
+    def longest(self) -> float:
+        """The seconds of the longest episode."""
+        seconds = self._trial.result.seconds
+        return max((one.end or seconds) - one.begin for one in self._trial.labels.episodes)
+
+    @property
+    def led(self) -> bool:
+        """Whether an episode was led to while it was recorded."""
+        return bool(self._intervals)
+
+    def begins_sooner(self, game: GameTables) -> bool:
+        """Return whether by other rules an episode would have begun before it did."""
+        rules = Rules(game)
+        return any(
+            rules.ready(readings)
+            for wait in self._waits
+            for at, readings in wait.readings
+            if at < wait.ready - WINDOW_S
+        )
+
+    def held(self, keys: Sequence[int]) -> bool:
+        """Return whether these keys were down together in an episode."""
+        wanted = {_unshifted(key) for key in keys}
+        down: set[int] = set()
+        episodes = self._trial.labels.episodes
+        for record in self._trial.samples.inputs:
+            match record.event:
+                case KeyEvent(keysym=key, down=True):
+                    down.add(key)
+                    playing = any(one.begin <= record.at <= (one.end or record.at) for one in episodes)
+                    if playing and wanted <= down:
+                        return True
+                case KeyEvent(keysym=key):
+                    down.discard(key)
+                case _:
+                    pass
+        return False
+
+    def led_by(self, step: Step) -> bool:
+        """Return whether the keys or the click of a step were recorded where an episode was led to."""
+        return any(_is_of(step, event) for begun, ready in self._intervals for event in self._inputs(begun, ready))
+
+    def _inputs(self, begun: float, ready: float) -> list[KeyEvent | PointerEvent]:
+        return [record.event for record in self._trial.samples.inputs if begun <= record.at <= ready]
+
+    def _wait(self, begun: float, ready: float, between: Sequence[tuple[float, Readings]]) -> _Wait:
+        led = max((record.at for record in self._trial.samples.inputs if begun <= record.at <= ready), default=begun)
+        readings = [(at, read) for at, read in between if led < at <= ready]
+        until = self._game.reset.steps[-1].until if self._game.reset.steps else None
+        if until is not None:
+            done = (
+                index
+                for index, (_, read) in enumerate(readings)
+                if holds(until, {name: reading.value for name, reading in read.items()})
+            )
+            readings = readings[next(done, len(readings)) :]
+        return _Wait(ready, readings)
+
+
+def _intervals(trial: Trial) -> list[tuple[float, float]]:
+    found: list[tuple[float, float]] = []
+    begun: float | None = None
+    for at, said in trial.samples.said():
+        match said:
+            case {"event": "begin"}:
+                begun = at
+            case {"report": "ready"} if begun is not None:
+                found.append((begun, at))
+                begun = None
+            case _:
+                pass
+    return found
+
+
+def _copy(episode: Scraped) -> Scraped:
+    return Scraped(
+        episode.begin, episode.env_id, list(episode.rewards), list(episode.by_second), episode.done, episode.end
+    )
+
+
+def _is_of(step: Step, event: KeyEvent | PointerEvent) -> bool:
+    match event:
+        case KeyEvent(keysym=key, down=True):
+            keys = [*(step.keys or []), *(keysym(one) for one in step.type or "" if one.isprintable())]
+            return key in map(_unshifted, keys)
+        case PointerEvent(x=x, y=y, buttonmask=mask):
+            return step.click == [x, y] and mask != 0
+        case _:
+            return False
+
+
+def _unshifted(key: int) -> int:
+    """Return the key as it is recorded: without Shift, which is a key of its own."""
+    return ord(chr(key).lower()) if key in range(ord("A"), ord("Z") + 1) else key
+
+
+def jumps(values: Sequence[Sequence[float]]) -> list[float]:
+    """Return the changes from one value to the next within episodes."""
+    return [after - before for one in values for before, after in pairwise(one)]
