@@ -20,6 +20,8 @@ from pluriverse_server.manifest.sources import MAX_SOURCES
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.recording.file import SUFFIX
 
+# Where a runtime's recordings are, and their labels beside them.
+FOLDER: Final = "recordings"
 LABELS_SUFFIX: Final = ".labels.json"
 
 # A person labels some hundreds.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 from rich.console import Console
@@ -19,14 +19,12 @@ from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import SourceError
 
 from .judge import Result, Trial, judge_samples, uncompared
-from .labels import Labels, labels_path, read_labels
+from .labels import FOLDER, Labels, labels_path, read_labels
 from .mutate import Environment, mutate
 from .report import print_mutations, print_results, write_report
 from .samples import read_samples
 
 T = TypeVar("T")
-
-FOLDER: Final = "recordings"
 
 
 def score(
