@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pluriverse_protocol.recordings import Header, Said
 from pluriverse_server.authoring.crop import crop
-from pluriverse_server.authoring.labels import labels_path, write_labels
+from pluriverse_server.authoring.labels import labels_path, write_table
 from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
 from pluriverse_server.authoring.rescrape import Rescraper, Scraped
 from pluriverse_server.authoring.samples import Cycle, Samples
@@ -146,6 +146,6 @@ async def test_a_draft_of_a_real_program_is_scored_once_its_pictures_are_there(
     labels = rounds.truth(directory, header, is_ready, recorded.seconds - 0.5)
     ends = [one.end for one in labels.episodes if one.end is not None]
     assert len(ends) >= 2
-    write_labels(labels_path(path), labels)
+    write_table(labels_path(path), labels)
     await asyncio.to_thread(crop, path, tmp_path / "over.png", at=ends[0] + 0.3, source="over", region=None)
     assert await asyncio.to_thread(score, directory, console=Console(quiet=True)) == 0

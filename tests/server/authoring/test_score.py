@@ -393,12 +393,12 @@ def test_reward_by_the_second_is_compared_by_its_sum_with_what_its_source_was_la
         (2.0, pytest.approx(2, abs=0.2)),
     ]
     later = {"points": [(0.2, 0.0), (1.4, 0.2), (3.6, 0.0), (4.0, 0.06)]}
-    write_labels(labels_path(path), LABELS.model_copy(update={"sources": later}))
+    write_table(labels_path(path), LABELS.model_copy(update={"sources": later}))
     assert score(tmp_path, console=quiet()) == 0, "which may be read a little later"
-    write_labels(labels_path(path), LABELS.model_copy(update={"sources": {"points": [(0.2, 0.0), (4.0, 0.06)]}}))
+    write_table(labels_path(path), LABELS.model_copy(update={"sources": {"points": [(0.2, 0.0), (4.0, 0.06)]}}))
     assert score(tmp_path, console=quiet()) == 1
     assert "wrong reward by the second" in [kind for kind, _, _, _ in found(path)]
-    write_labels(labels_path(path), LABELS.model_copy(update={"sources": {}}))
+    write_table(labels_path(path), LABELS.model_copy(update={"sources": {}}))
     console = Console(record=True, width=400, file=io.StringIO())
     assert score(tmp_path, console=console) == 1
     assert "nothing compared of its reward by the second of points, whose values have to be" in console.export_text()
@@ -435,7 +435,7 @@ def test_what_a_page_reported_is_compared_with_the_labels(tmp_path: Path) -> Non
     (tmp_path / "runtime.toml").write_text(manifest)
     assert score(tmp_path, console=quiet()) == 0
     assert report(path)["reward"]["true"] == 2
-    write_labels(labels_path(path), labels.model_copy(update={"rewards": [(1.0, 11.0), (2.0, 7.0)]}))
+    write_table(labels_path(path), labels.model_copy(update={"rewards": [(1.0, 11.0), (2.0, 7.0)]}))
     assert score(tmp_path, console=quiet()) == 1
 
 
