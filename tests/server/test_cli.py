@@ -25,7 +25,7 @@ from support.waiting import eventually
 pytestmark = pytest.mark.display
 
 COMMAND = (sys.executable, "-m", "pluriverse_server")
-AUTHORS = ("init", "validate", "try", "record", "label", "learn", "score", "build")
+AUTHORS = ("init", "look", "validate", "try", "record", "label", "learn", "score", "build")
 # Longer than any time limit that the remote of a test has.
 PAUSE_S = 4.0
 GYM_CORE = Path(__file__).parents[2] / "runtimes" / "gym-core"

@@ -28,7 +28,7 @@ class LiveSources:
         """``folder`` is the runtime's, with its pictures."""
         self._folder = folder
         self._lock = threading.Lock()
-        self._screen: dict[str, tuple[AnySource, ScreenReader]] = {}
+        self._screen: dict[str, tuple[ScreenSource, ScreenReader]] = {}
         self._program: LookedAt | None = None
         self._readers: dict[str, tuple[AnySource, ProgramReader]] = {}
         self._output = ProgramOutput()
@@ -82,7 +82,7 @@ class LiveSources:
     def _screen_reader(self, name: str, table: ScreenSource) -> ScreenReader:
         known = self._screen.get(name)
         if known is None or known[0] != table:
-            known = self._screen[name] = table, make_reader(name, table, self._folder)  # type: ignore[assignment]
+            known = self._screen[name] = table, make_reader(name, table, self._folder)
         return known[1]
 
     def _program_reader(self, name: str, table: AnySource) -> ProgramReader | None:
@@ -102,7 +102,7 @@ def sources_of(game: GameTables, read: Mapping[str, dict[str, Any]]) -> list[dic
     return [
         {
             "name": name,
-            "from": table.from_,  # type: ignore[attr-defined]
+            "from": table.from_,
             "region": table.region if isinstance(table, ScreenSource) else None,
             "reward": name in rewarded,
             **read.get(name, {}),

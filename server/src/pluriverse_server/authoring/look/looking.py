@@ -329,11 +329,11 @@ class Looking:
         if asked["on"]:
             if self._remote is None or not self._up:
                 raise AuthoringError("nothing runs at the moment")
-            self._end_presses()
+            await asyncio.to_thread(self._end_presses)
             self._presses = await asyncio.to_thread(Presses, self._remote.screen.environment, self._values)
             return {"steps": []}
         steps = await asyncio.to_thread(self._presses.steps) if self._presses is not None else []
-        self._end_presses()
+        await asyncio.to_thread(self._end_presses)
         return {"steps": steps}
 
     def _end_presses(self) -> None:
