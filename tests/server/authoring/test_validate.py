@@ -134,7 +134,7 @@ def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: 
             'read = "number"\nregion = [0, 0, 9, 9]\nglyphs = "digits.png"',
             "23: sources.lives.glyphs: there is no file",
         ),
-        ('colour = "#ff0000"', "", "19: sources.lives.colour: missing"),
+        ('colour = "#ff0000"', "", "19: sources.lives: expected colour, of the full part, or empty"),
         (
             'default_env = "toy.First-v0"',
             'default_env = "toy.Last-v0"',

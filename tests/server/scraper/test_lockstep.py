@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
-from pluriverse_protocol.reports import Frame, Ready
+from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
 from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest.spaces import keysym
-from support.scraped import HEIGHT, WIDTH, Scraped, write_runtime, x_server
+from support.scraped import HEIGHT, MANIFEST, WIDTH, Scraped, write_runtime, x_server
 from support.waiting import DEADLINE_S, eventually
 from websockets.client import ClientProtocol
 from websockets.protocol import State
@@ -276,3 +276,24 @@ async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp
         assert game.status() == psutil.STATUS_STOPPED
         _, after = await agent.step(frames=10)
         assert not np.array_equal(before, after)
+
+
+async def test_a_score_that_rolls_is_earned_once_it_has_settled_at_the_same_step_each_time(tmp_path: Path) -> None:
+    sources = {**MANIFEST["sources"], "score": {**MANIFEST["sources"]["score"], "settles": "0.2 s"}}
+    earned: list[dict[int, float]] = []
+    async with stepping(tmp_path, sources=sources) as scraped:
+        agent = await begun(scraped)
+        for _ in range(2):
+            if earned:
+                await scraped.ready(clock="lockstep")
+            await agent.first()
+            replies = [(await agent.step(*(key("Right") if number in (10, 14, 18) else ())))[0] for number in range(40)]
+            earned.append({number: reply.reward for number, reply in enumerate(replies) if reply.reward})
+            reward = scraped.said(Reward)[-1]
+            changed = scraped.said(Readings, lambda said: said.readings.get("score", {}).get("raw") == 0.05)
+            # It counts since the first point was seen, by the program's time.
+            assert reward.at == next(said.at for said in changed if said.episode == reward.episode)
+    assert list(earned[0].values()) == [pytest.approx(3)]
+    # Three points within nine frames, and twelve frames in which nothing changes.
+    assert 30 <= next(iter(earned[0])) <= 33
+    assert earned[0] == earned[1]

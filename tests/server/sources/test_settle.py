@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import Source
 from pluriverse_server.sources.reading import Reading, Sample
 from pluriverse_server.sources.reading import ReadingState as State
-from pluriverse_server.sources.settle import MAX_VALUE, Settler
+from pluriverse_server.sources.settle import MAX_VALUE, Settler, Settlers
 
 
 def read(table: Source, values: Sequence[Value], settler: Settler | None = None) -> list[Reading]:
@@ -164,3 +165,97 @@ def test_state_is_ok_just_when_the_sample_is_what_counts(table: Source, values: 
     for reading in read(table, values):
         assert reading.sample is not None
         assert (reading.state is State.OK) == (reading.value == reading.sample.value and reading.value is not None)
+
+
+FRAME_S = 1 / 60
+
+
+def rolled(table: Source, values: Sequence[Value], confidence: float = 1.0) -> list[Reading]:
+    """What becomes of values that are read at 60 frames a second; those of None were read without confidence."""
+    settler = Settler(table)
+    return [
+        settler.feed(Sample(value or 0, at * FRAME_S, 0.1 if value is None else confidence))
+        for at, value in enumerate(values)
+    ]
+
+
+def changes(readings: Sequence[Reading]) -> list[tuple[Value, float]]:
+    """Each value that counted, and since when."""
+    counted: list[tuple[Value, float]] = []
+    for reading in readings:
+        if reading.value is not None and (not counted or counted[-1] != (reading.value, reading.at)):
+            counted.append((reading.value, reading.at))
+    return counted
+
+
+def test_a_counter_that_rolls_counts_once_and_since_it_began() -> None:
+    table = Source(settles="0.3 s")
+    values: list[Value] = [100] * 30 + list(range(101, 120)) + [120] * 30
+    readings = rolled(table, values)
+    assert changes(readings) == [(100, 0.0), (120, pytest.approx(30 * FRAME_S))]
+    settled = next(index for index, reading in enumerate(readings) if reading.value == 120)
+    assert settled == 30 + 19 + 18
+    assert {reading.state for reading in readings[30:settled]} == {State.UNSETTLED}
+
+
+def test_what_goes_back_before_it_has_settled_has_never_changed() -> None:
+    values: list[Value] = [100] * 30 + [110] * 10 + [100] * 5 + [105] * 30
+    assert changes(rolled(Source(settles="300 ms"), values)) == [(100, 0.0), (105, pytest.approx(45 * FRAME_S))]
+
+
+def test_frames_that_cannot_be_read_delay_no_settling_and_end_none() -> None:
+    values: list[Value] = [100] * 30 + [None, 120, 120, 120, None, 120, 120] * 4
+    readings = rolled(Source(settles="0.3 s"), values)
+    assert changes(readings) == [(100, 0.0), (120, pytest.approx(31 * FRAME_S))]
+    assert readings[34].state is State.UNSETTLED
+
+
+def test_a_plausible_value_settles_though_the_way_to_it_is_not() -> None:
+    values: list[Value] = [0] * 30 + [7, 9, 99, 9, 5] + [5] * 30
+    assert changes(rolled(Source(settles="0.3 s", max_jump=10), values)) == [(0, 0.0), (5, pytest.approx(30 * FRAME_S))]
+
+
+rolls = st.lists(st.tuples(st.none() | st.integers(1, 4), st.integers(1, 30)), max_size=25)
+
+
+@given(st.sampled_from([None, "50 ms", "0.2 s"]), st.integers(1, 3), rolls)
+def test_a_value_that_counts_has_stayed_the_same_for_so_long(
+    settles: str | None, agree: int, runs: list[tuple[int | None, int]]
+) -> None:
+    table = Source(settles=settles, agree=agree)
+    values: list[Value] = [value for value, frames in runs for _ in range(frames)]
+    readings = rolled(table, values)
+    last = Reading()
+    for index, reading in enumerate(readings):
+        if (reading.value, reading.at) != (last.value, last.at):
+            # All that was read with confidence within the time to settle is this value, and so often.
+            now = index * FRAME_S
+            recent = [value for at, value in enumerate(values[: index + 1]) if at * FRAME_S >= now - table.settles_s]
+            assert {value for value in recent if value is not None} == {reading.value}
+            assert values[index - agree + 1 : index + 1] == [reading.value] * agree
+            # It counts since something else than the last was first read, which is later than the last change.
+            began = round(reading.at / FRAME_S)
+            assert values[began] not in (None, last.value)
+            assert reading.at > last.at or last.value is None
+        last = reading
+
+
+@given(st.integers(1, 3), rolls)
+def test_rewards_of_a_settling_source_add_up_to_its_change(agree: int, runs: list[tuple[int | None, int]]) -> None:
+    ends: list[Value] = [*([0] * 30), *(value for value, frames in runs for _ in range(frames)), *([3] * 30)]
+    counted = [value for value, _ in changes(rolled(Source(settles="0.3 s", agree=agree), ends))]
+    numbers = [value for value in counted if isinstance(value, (int, float))]
+    assert numbers[0] == 0
+    assert sum(after - before for before, after in pairwise(numbers)) == 3
+
+
+def test_an_episode_that_has_settled_already_knows_its_values() -> None:
+    settlers = Settlers({"score": Source(settles="0.3 s"), "lives": Source()})
+    for at in range(30):
+        for name in ("score", "lives"):
+            settlers.feed(name, Sample(5, at * FRAME_S))
+    settlers.begin(settled=True)
+    assert settlers.feed("score", Sample(5, 1.0)).value == 5
+    assert settlers.feed("lives", Sample(5, 1.0)).value is None
+    settlers.begin()
+    assert settlers.feed("score", Sample(5, 1.0)).value is None

@@ -31,8 +31,11 @@ from pluriverse_server.manifest.runtime import (
 from pluriverse_server.manifest.sources import (
     AnySource,
     ChangeSource,
+    CountSource,
+    DialSource,
     NumberSource,
     ProcessSource,
+    PythonSource,
     ScreenSource,
     TemplateSource,
     TextSource,
@@ -219,8 +222,12 @@ class Checks:
                     yield self._document.problem(("reset", list_name, index, "to"), message)
 
     def _source(self, name: str, source: AnySource) -> Iterator[Problem]:
-        if isinstance(source, TemplateSource):
+        if isinstance(source, (TemplateSource, CountSource)):
             key, named = "image", source.image
+        elif isinstance(source, DialSource):
+            key, named = "centre", None
+        elif isinstance(source, PythonSource):
+            key, named = "file", source.file
         elif isinstance(source, (NumberSource, TextSource)):
             key, named = "glyphs", source.glyphs
         else:
@@ -232,12 +239,16 @@ class Checks:
             yield from self._reader(path, name, source)
 
     def _reader(self, path: KeyPath, name: str, source: ScreenSource) -> Iterator[Problem]:
-        """Check the files of a source by making its reader."""
+        """Check the files of a source by making its reader; the runtime's own code isn't run."""
         from pluriverse_server.sources.reading import SourceError
         from pluriverse_server.sources.screen import make_reader
+        from pluriverse_server.sources.screen.python import compiled
 
         try:
-            make_reader(name, source, self._directory)
+            if isinstance(source, PythonSource):
+                compiled(self._directory / source.file, name)
+            else:
+                make_reader(name, source, self._directory)
         except SourceError as error:
             yield self._document.problem(path, str(error))
 
@@ -281,6 +292,7 @@ def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[
 
 
 def _is_bounded(source: AnySource) -> bool:
-    shares = isinstance(source, ScreenSource) and not isinstance(source, (NumberSource, TextSource))
+    numbers = (NumberSource, TextSource, CountSource, PythonSource)
+    shares = isinstance(source, ScreenSource) and not isinstance(source, numbers)
     exit_code = isinstance(source, ProcessSource) and source.read == "exit"
     return shares or exit_code or any(bound is not None for bound in (source.min, source.max, source.max_jump))

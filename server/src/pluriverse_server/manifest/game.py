@@ -226,6 +226,11 @@ class GameTables(Table):
         """The sources that are read from the screen."""
         return {name: source for name, source in self.sources.items() if isinstance(source, ScreenSource)}
 
+    @property
+    def settles_s(self) -> float:
+        """The longest time that a source's value must stay the same, in seconds."""
+        return max((source.settles_s for source in self.sources.values()), default=0.0)
+
     @model_validator(mode="after")
     def _sources_are_there(self) -> GameTables:
         if not self.scraped:

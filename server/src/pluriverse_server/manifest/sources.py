@@ -8,15 +8,21 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
-from .table import Name, Pattern, Table, checked, spelt
+from .table import Duration, Name, Pattern, Table, checked, seconds, spelt
 
 # Each is read in every frame.
 MAX_SOURCES: Final = 64
 
 # X's own limit of coordinates is 32767; no screen here is larger.
 MAX_COORDINATE: Final = 8192
+
+# A score that takes longer to roll up to its value would earn its reward too late to learn from.
+MAX_SETTLES_S: Final = 5.0
+
+# As many as anybody would list; each is compared with every pixel of a region.
+MAX_COLOURS: Final = 32
 
 # How the number is written in the line that a source reads, and what else may be there.
 PLAIN: Final = "{}"
@@ -25,7 +31,27 @@ ANYTHING: Final = "*"
 Coordinate = Annotated[int, Field(ge=0, le=MAX_COORDINATE)]
 Length = Annotated[int, Field(ge=1, le=MAX_COORDINATE)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Colour = Annotated[str, spelt("#[0-9a-fA-F]{6}", "a colour as #d02010: red, green, blue, two hexadecimal digits each")]
+Tolerance = Annotated[int, Field(ge=0, le=255)]
+
+
+def _is_a_colour(colour: str) -> None:
+    if not re.fullmatch("#[0-9a-fA-F]{6}", colour):
+        raise ValueError("expected a colour as #d02010: red, green, blue, two hexadecimal digits each")
+
+
+def _are_colours(colours: list[str]) -> None:
+    for colour in colours:
+        _is_a_colour(colour)
+
+
+def _listed(said: Any) -> Any:
+    return [said] if isinstance(said, str) else said
+
+
+Colour = Annotated[str, checked(_is_a_colour)]
+
+# One colour, or a list of some.
+Colours = Annotated[list[str], Field(max_length=MAX_COLOURS), checked(_are_colours), BeforeValidator(_listed)]
 
 
 def _has_a_size(region: list[int]) -> None:
@@ -50,7 +76,9 @@ class Source(Table):
     """A source of readings: when a reading is believed, and how long reading may take.
 
     A reading counts once ``agree`` cycles in a row have read the same with at least ``confidence``, within ``min`` and
-    ``max``, no further than ``max_jump`` from the last that counted, and not against ``monotonic``.
+    ``max``, no further than ``max_jump`` from the last that counted, and not against ``monotonic``. With ``settles`` it
+    must have stayed the same for that long, and then counts since the change began: of a number that rolls up to its
+    next value, only that.
     """
 
     min: float | None = None
@@ -59,7 +87,20 @@ class Source(Table):
     monotonic: Literal["up", "down"] | None = None
     agree: Annotated[int, Field(ge=1, le=60)] = 2
     confidence: Share = 0.8
+    settles: Duration | None = None
     budget_ms: Annotated[float, Field(gt=0, le=10_000)] = 50.0
+
+    @property
+    def settles_s(self) -> float:
+        """How long a value must stay the same, in seconds."""
+        return seconds(self.settles) if self.settles is not None else 0.0
+
+    @field_validator("settles")
+    @classmethod
+    def _settles_soon(cls, settles: str | None) -> str | None:
+        if settles is not None and not 0 < seconds(settles) <= MAX_SETTLES_S:
+            raise ValueError(f"expected more than 0 s and at most {MAX_SETTLES_S:g} s")
+        return settles
 
     @model_validator(mode="after")
     def _some_value_is_in_range(self) -> Source:
@@ -71,8 +112,12 @@ class Source(Table):
 class ScreenSource(Source):
     """A part of the screen."""
 
-    from_: Annotated[Literal["screen"], Field(alias="from")]
+    from_: Annotated[Literal["screen", "python"], Field(alias="from")]
     region: Region
+
+    def _has_no_bounds(self) -> None:
+        if any(bound is not None for bound in (self.min, self.max, self.max_jump, self.monotonic)):
+            raise ValueError('expected no min, max, max_jump or monotonic with a text; for a number read = "number"')
 
 
 class NumberSource(ScreenSource):
@@ -102,8 +147,7 @@ class TextSource(ScreenSource):
 
     @model_validator(mode="after")
     def _is_no_number(self) -> TextSource:
-        if any(bound is not None for bound in (self.min, self.max, self.max_jump, self.monotonic)):
-            raise ValueError('expected no min, max, max_jump or monotonic with a text; for a number read = "number"')
+        self._has_no_bounds()
         return self
 
 
@@ -116,29 +160,113 @@ class TemplateSource(ScreenSource):
     shift: Annotated[int, Field(ge=0, le=16)] = 0
 
 
-class BarSource(ScreenSource):
-    """How full a bar is, 0 to 1: the share of its length, from where it begins, that has ``colour``."""
+class CountSource(ScreenSource):
+    """How many times a picture is in ``region``, as lives that are shown as icons; they don't overlap by half."""
+
+    read: Literal["count"]
+    image: Name
+    threshold: Share = 0.9
+
+
+class GaugeSource(ScreenSource):
+    """Something that is full up to a point: with ``colour``, and beyond it with ``empty``; of either, one or several.
+
+    Without ``empty`` everything else is empty, and without ``colour`` everything else is full. With both, what has
+    neither makes the reading unsure.
+    """
+
+    colour: Colours = []
+    empty: Colours = []
+    tolerance: Tolerance = 48
+
+    @model_validator(mode="after")
+    def _has_a_colour(self) -> GaugeSource:
+        if not self.colour and not self.empty:
+            raise ValueError("expected colour, of the full part, or empty, of the rest; or both")
+        return self
+
+
+class BarSource(GaugeSource):
+    """How full a bar is, 0 to 1: the share of its length, from where it begins."""
 
     read: Literal["bar"]
-    colour: Colour
-    tolerance: Annotated[int, Field(ge=0, le=255)] = 48
     direction: Literal["right", "left", "up", "down"] = "right"
 
 
+class DialSource(GaugeSource):
+    """How full a dial is, 0 to 1: the share of the way from the first of ``angles`` to the second.
+
+    Angles are degrees clockwise from the top, so that the second is the smaller one where the dial fills anticlockwise.
+    ``centre`` is a point of the screen, by default the region's; ``radius`` the smallest and largest distance from it
+    that is looked at, by default all that is a circle in the region.
+    """
+
+    read: Literal["dial"]
+    angles: Annotated[list[float], Field(min_length=2, max_length=2)] = [0.0, 360.0]
+    centre: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
+    radius: (
+        Annotated[list[Annotated[float, Field(ge=0, le=MAX_COORDINATE)]], Field(min_length=2, max_length=2)] | None
+    ) = None
+
+    @model_validator(mode="after")
+    def _has_a_way(self) -> DialSource:
+        if not 0 < abs(self.angles[1] - self.angles[0]) <= 360:
+            raise ValueError("expected angles as [from, to] in degrees clockwise from the top, at most 360 apart")
+        if self.radius is not None and not self.radius[0] < self.radius[1]:
+            raise ValueError("expected radius as [smallest, largest] in pixels from the centre")
+        return self
+
+
 class ColourSource(ScreenSource):
-    """The share of a region's pixels, 0 to 1, that have ``colour``."""
+    """The share of a region's pixels, 0 to 1, that have ``colour``, or one of several."""
 
     read: Literal["colour"]
-    colour: Colour
-    tolerance: Annotated[int, Field(ge=0, le=255)] = 48
+    colour: Annotated[Colours, Field(min_length=1)]
+    tolerance: Tolerance = 48
+
+
+class PixelSource(ScreenSource):
+    """The name of the colour at a ``point``: the nearest of ``colours``, where one is within ``tolerance``."""
+
+    read: Literal["pixel"]
+    point: Annotated[list[Coordinate], Field(min_length=2, max_length=2)]
+    colours: Annotated[dict[Name, Colour], Field(min_length=1, max_length=MAX_COLOURS)]
+    tolerance: Tolerance = 48
+
+    @model_validator(mode="before")
+    @classmethod
+    def _region_of_the_point(cls, said: object) -> object:
+        if not isinstance(said, dict):
+            return said
+        table = cast("dict[str, Any]", said)
+        match table.get("point"):
+            case [int(x), int(y)]:
+                region = [x, y, 1, 1]
+            case _:
+                # It is the point that is wrong.
+                region = [0, 0, 1, 1]
+        return {"region": region, **table}
+
+    @model_validator(mode="after")
+    def _is_a_point(self) -> PixelSource:
+        if self.region != [*self.point, 1, 1]:
+            raise ValueError("expected a point without a region")
+        self._has_no_bounds()
+        return self
 
 
 class ChangeSource(ScreenSource):
     """The share of a region's pixels, 0 to 1, that differ from the frame before by more than ``tolerance``."""
 
     read: Literal["change"]
-    tolerance: Annotated[int, Field(ge=0, le=255)] = 16
+    tolerance: Tolerance = 16
     agree: Annotated[int, Field(ge=1, le=60)] = 1
+
+
+class PythonSource(ScreenSource):
+    """What ``read(picture, previous)`` in ``file``, of the runtime's folder, makes of a region."""
+
+    file: Name
 
 
 class LogSource(Source):
@@ -233,8 +361,8 @@ class ProcessSource(Source):
     agree: Annotated[int, Field(ge=1, le=60)] = 1
 
 
-_SCREEN_KINDS: Final = ("number", "text", "template", "bar", "colour", "change")
-_OTHER_KINDS: Final = ("log", "file", "memory", "accessibility", "process")
+_SCREEN_KINDS: Final = ("number", "text", "template", "count", "bar", "dial", "colour", "pixel", "change")
+_OTHER_KINDS: Final = ("python", "log", "file", "memory", "accessibility", "process")
 
 
 def _kind(table: Any) -> str:
@@ -251,9 +379,13 @@ AnySource = Annotated[
     Annotated[NumberSource, Tag("number")]
     | Annotated[TextSource, Tag("text")]
     | Annotated[TemplateSource, Tag("template")]
+    | Annotated[CountSource, Tag("count")]
     | Annotated[BarSource, Tag("bar")]
+    | Annotated[DialSource, Tag("dial")]
     | Annotated[ColourSource, Tag("colour")]
+    | Annotated[PixelSource, Tag("pixel")]
     | Annotated[ChangeSource, Tag("change")]
+    | Annotated[PythonSource, Tag("python")]
     | Annotated[LogSource, Tag("log")]
     | Annotated[FileSource, Tag("file")]
     | Annotated[MemorySource, Tag("memory")]
@@ -262,8 +394,9 @@ AnySource = Annotated[
     Discriminator(
         _kind,
         custom_error_type="unknown_source",
-        custom_error_message='expected from = "screen" with read = "number", "text", "template", "bar", "colour" or '
-        '"change"; or from = "log", "file", "memory", "accessibility" or "process"',
+        custom_error_message='expected from = "screen" with read = "number", "text", "template", "count", "bar", '
+        '"dial", "colour", "pixel" or "change"; or from = "python", "log", "file", "memory", "accessibility" or '
+        '"process"',
     ),
 ]
 KINDS: Final = frozenset((*_SCREEN_KINDS, *_OTHER_KINDS))

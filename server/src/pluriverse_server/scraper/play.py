@@ -29,7 +29,7 @@ from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.programs.scraped import PRINTED_VARIABLE
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
-from pluriverse_server.sources.reading import Pixels, ReadingState, SourceError
+from pluriverse_server.sources.reading import Pixels, ReadingState, SourceError, SourceHangs
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
@@ -56,7 +56,8 @@ PRINTED: Final = "printed"
 # How often the program's use of memory, files and processes is measured.
 LIMITS_S: Final = 1.0
 
-# A source of rewards that changes in each frame never settles; an episode begins without it after this time.
+# A source of rewards that changes in each frame never settles; an episode begins without it after this time, and what
+# the sources need to settle by their tables.
 SETTLE_S: Final = 0.25
 
 # How often a play in the background is read: its readings are no older than this when its episode begins.
@@ -113,6 +114,8 @@ class Play:
         self._child: Child | None = None
         self._last: Cycle | None = None
         self._broken: str | None = None
+        self.stuck: str | None = None
+        """Why a thread of this process will never end."""
         self._exit_stack = contextlib.AsyncExitStack()
         self._stopping: asyncio.Task[None] | None = None
 
@@ -291,7 +294,7 @@ class Play:
         await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, backlog)
         # Read again, since an agent may score in the very first frame: the score before it must be known.
         self._sources.begin()
-        settled_by = self.pace.now() + SETTLE_S
+        settled_by = self.pace.now() + SETTLE_S + self.settings.game.settles_s
 
         def may_begin(cycle: Cycle) -> bool:
             playable = self.is_ready(cycle) and self._is_settled(cycle, settled_by)
@@ -375,7 +378,7 @@ class Play:
             # What an ended program leaves on the screen doesn't count.
             self._last = await self._sources.read(screen=not self.has_ended)
         except _FAILURES as error:
-            raise Broken(str(error)) from error
+            raise self._failed(error) from error
         return self._last
 
     def cycle_still(self) -> Cycle:
@@ -388,8 +391,13 @@ class Play:
         try:
             self._last = self._sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except _FAILURES as error:
-            raise Broken(str(error)) from error
+            raise self._failed(error) from error
         return self._last
+
+    def _failed(self, error: Exception) -> Broken:
+        if isinstance(error, SourceHangs):
+            self.stuck = str(error)
+        return Broken(str(error))
 
     def _require_whole(self) -> None:
         if self._broken is not None:

@@ -7,17 +7,22 @@ import contextlib
 import queue
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import Source
 from pluriverse_server.sources.program import ProgramReader
-from pluriverse_server.sources.reading import Sample, SourceError
+from pluriverse_server.sources.reading import Pixels, Sample, ScreenReader, SourceError, SourceHangs
 
 # A read that takes this long won't return: the source is stuck.
 HANG_S: Final = 5.0
 
 # A quarter of a frame at 60 fps. Slower samples come with a later cycle.
 QUICK_S: Final = 0.004
+
+# What is called in the thread with each sample, or the reason why there is none.
+Answer = Callable[[Sample | SourceError], None]
 
 
 class ReaderThread:
@@ -29,7 +34,7 @@ class ReaderThread:
         self._name = name
         self._budget_s = table.budget_ms / 1000
         self._reader = reader
-        self._asked: queue.SimpleQueue[asyncio.Future[Sample] | None] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
         self._asked_at = 0.0
         self._rests_until = 0.0
         threading.Thread(target=self._work, name=f"source {name}", daemon=True).start()
@@ -39,12 +44,30 @@ class ReaderThread:
         if self.answer is None and time.monotonic() >= self._rests_until:
             loop = asyncio.get_running_loop()
             self._asked_at = loop.time()
-            self.answer = loop.create_future()
-            self._asked.put(self.answer)
+            answer = self.answer = loop.create_future()
+
+            def settle(said: Sample | SourceError) -> None:
+                # The loop may have been closed meanwhile.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(_settle, answer, said)
+
+            self._asked.put(settle)
 
     def read_now(self) -> Sample:
         """Read here and now, unless the thread was ever asked; raise SourceError if the source can't be read."""
         return self._read()
+
+    def await_now(self) -> Sample:
+        """Read in the thread, and wait for it; raise SourceError if the source can't be read, or hangs."""
+        answers: queue.SimpleQueue[Sample | SourceError] = queue.SimpleQueue()
+        self._asked.put(answers.put)
+        try:
+            said = answers.get(timeout=HANG_S)
+        except queue.Empty:
+            raise self._hangs() from None
+        if isinstance(said, SourceError):
+            raise said
+        return said
 
     def take(self) -> Sample | None:
         """Return the sample, or None if there is none yet; raise SourceError if the source can't be read, or hangs."""
@@ -52,9 +75,7 @@ class ReaderThread:
             return None
         if not self.answer.done():
             if asyncio.get_running_loop().time() - self._asked_at > HANG_S:
-                raise SourceError(
-                    f"source {self._name!r} hangs: it could not be read within {HANG_S:g} s; is what it reads stuck?"
-                )
+                raise self._hangs()
             return None
         answer, self.answer = self.answer, None
         return answer.result()
@@ -81,9 +102,7 @@ class ReaderThread:
             took_s = time.monotonic() - started
             self.is_quick = took_s <= QUICK_S
             self._rests_until = 0.0 if self.is_quick else started + 2 * took_s
-            # The loop may have been closed meanwhile.
-            with contextlib.suppress(RuntimeError):
-                answer.get_loop().call_soon_threadsafe(_settle, answer, said)
+            answer(said)
         self._reader.close()
 
     def _read(self) -> Sample:
@@ -94,6 +113,35 @@ class ReaderThread:
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             raise SourceError(f"source {self._name!r} could not be read: {what}") from error
+
+    def _hangs(self) -> SourceHangs:
+        return SourceHangs(
+            f"source {self._name!r} hangs: it could not be read within {HANG_S:g} s; is what it reads stuck?"
+        )
+
+
+class PictureReader(ProgramReader):
+    """Reads the last picture that it was shown, with a reader that may take its time, or never end."""
+
+    def __init__(self, reader: ScreenReader) -> None:
+        self._reader = reader
+        self._shown: tuple[Pixels, float] | None = None
+
+    def show(self, pixels: Pixels, at: float) -> None:
+        """Show pixels, which nobody changes any more, of UNIX time ``at``."""
+        self._shown = pixels, at
+
+    def look(self) -> Value:
+        """Return the value; a picture must have been shown."""
+        return self.read().value
+
+    def read(self) -> Sample:
+        """Return what is in the picture, as of its time."""
+        assert self._shown is not None
+        pixels, at = self._shown
+        started = time.monotonic()
+        value, confidence = self._reader.read(pixels)
+        return Sample(value, at, confidence, lag_s=time.monotonic() - started)
 
 
 def _settle(answer: asyncio.Future[Sample], said: Sample | SourceError) -> None:

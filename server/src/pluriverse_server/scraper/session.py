@@ -83,12 +83,15 @@ class Session:
             self._daemon.send(*first)
             if lockstep:
                 await self._step(play, reset, first)
-                return
-            await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
+            else:
+                await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
         except LocalProtocolError as error:
             self._cut(play, f"the readings can't be sent: {error}")
         if play.child.has_lost_keeper:
             raise Broken("the program has killed the process that keeps it")
+        if play.stuck is not None:
+            # A process of its own is all that ends what runs in a thread: this one is replaced.
+            raise Broken(play.stuck)
 
     async def close(self) -> None:
         """Stop all plays."""

@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.sources import PythonSource
 from pluriverse_server.sources.program import Target, make_program_reader
 from pluriverse_server.sources.reading import Pixels, Reading, ReadingState, Sample
 from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.sources.settle import Settlers
 
-from .reader_thread import QUICK_S, ReaderThread
+from .reader_thread import QUICK_S, PictureReader, ReaderThread
 
 _UNREAD: Final = Reading()
 
@@ -52,15 +50,20 @@ class SourceReader:
         self._settlers = Settlers(game.sources)
         self._readings: dict[str, Reading] = dict.fromkeys(game.sources, _UNREAD)
         self._screen = {name: make_reader(name, table, directory) for name, table in screen.items()}
+        # A runtime's own code may take its time, or hang: it is given pictures in a thread.
+        self._pictures = {
+            name: PictureReader(self._screen[name]) for name, table in screen.items() if isinstance(table, PythonSource)
+        }
         readers = {name: make_program_reader(table, target) for name, table in others.items()}
         regions = [table.region for table in screen.values()]
         self._grabber = Grabber(display, regions, list(screen)) if screen else None
         self._views: list[Pixels] | None = None
         if screen_memory is not None:
             self._views = [screen_memory[y : y + height, x : x + width] for x, y, width, height in regions]
-        # What was last read of which pixels: the same again need not be read.
-        self._seen: dict[str, tuple[Pixels, Value, float]] = {}
-        self._threads = {name: ReaderThread(name, others[name], reader) for name, reader in readers.items()}
+        self._threads = {
+            name: ReaderThread(name, game.sources[name], reader)
+            for name, reader in {**readers, **self._pictures}.items()
+        }
 
     def begin(self) -> None:
         """Begin an episode: forget earlier readings, and accept only plausible ones from now on."""
@@ -79,8 +82,9 @@ class SourceReader:
             ScreenLost: the X server is gone.
         """
         at, started = time.time(), time.monotonic()
-        for thread in self._threads.values():
-            thread.ask()
+        for name, thread in self._threads.items():
+            if name not in self._pictures:
+                thread.ask()
         if screen and self._grabber is not None:
             self._read_screen(at, self._grabber.grab())
         quick = [thread.answer for thread in self._threads.values() if thread.answer is not None and thread.is_quick]
@@ -108,18 +112,23 @@ class SourceReader:
         if screen and self._grabber is not None:
             self._read_screen(at, self._views or self._grabber.grab(), still=True)
         for name, thread in self._threads.items():
-            self._readings[name] = self._settlers.feed(name, replace(thread.read_now(), at=at, lag_s=0.0))
+            if name not in self._pictures:
+                self._readings[name] = self._settlers.feed(name, replace(thread.read_now(), at=at, lag_s=0.0))
         return Cycle(at, dict(self._readings), time.monotonic() - started)
 
     def _read_screen(self, at: float, regions: Sequence[Pixels], *, still: bool = False) -> None:
         for (name, reader), pixels in zip(self._screen.items(), regions, strict=True):
-            began = time.monotonic()
-            seen = self._seen.get(name)
-            if seen is None or not np.array_equal(pixels, seen[0]):
-                kept = pixels.copy() if still else pixels
-                seen = self._seen[name] = (kept, *reader.read(kept))
-            _, value, confidence = seen
-            sample = Sample(value, at, confidence, lag_s=0.0 if still else time.monotonic() - began)
+            if (picture := self._pictures.get(name)) is not None:
+                # What is still is the X server's own memory, which changes.
+                picture.show(pixels.copy() if still else pixels, at)
+                if not still:
+                    self._threads[name].ask()
+                    continue
+                sample = replace(self._threads[name].await_now(), lag_s=0.0)
+            else:
+                began = time.monotonic()
+                value, confidence = reader.read(pixels)
+                sample = Sample(value, at, confidence, lag_s=0.0 if still else time.monotonic() - began)
             self._readings[name] = self._settlers.feed(name, sample)
 
     def close(self) -> None:

@@ -74,7 +74,7 @@ class Reading:
 
 
 class ScreenReader(Protocol):
-    """Reads the pixels of one region; stateless, except for ``change``, which compares with the previous frame."""
+    """Reads the pixels of one region; stateless, except for ``change`` and Python's, which know what was before."""
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
         """Return the value of the source's region, and the confidence in it, 0 to 1."""
@@ -83,3 +83,7 @@ class ScreenReader(Protocol):
 
 class SourceError(Exception):
     """A source can't be read; the message says why and what to do, and names the source once it is known which."""
+
+
+class SourceHangs(SourceError):
+    """A source doesn't come back from a read, and its thread with it."""

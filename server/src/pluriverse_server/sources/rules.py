@@ -18,8 +18,8 @@ from .reading import MAX_TEXT_CHARS, Reading, ReadingState
 # How often reward for time is reported: agents act at most some tens of times a second, and the sum is the same.
 TIME_REWARD_S: Final = 0.1
 
-# How long an end waits for sources that still settle or haven't been read since, or the last points would be lost.
-# Scores that roll up to their value settle within half a second, or aren't worth the wait.
+# How long an end waits for sources that still settle or haven't been read since, or the last points would be lost;
+# beyond what they need to settle by their tables.
 MAX_HOLD_S: Final = 0.5
 
 _UNREAD: Final = Reading()
@@ -129,13 +129,15 @@ class Rules:
     Times are UNIX seconds. ``change`` counts from a source's first value in an episode. Once a condition of ``done`` or
     ``truncated`` holds, rewards only count if their sources hadn't settled then, or aren't on the screen and so are
     read at other times: these until their next read. The end is reported when no such source is left, or after
-    ``MAX_HOLD_S``. A score that the game resets to 0 as it ends needs ``monotonic``, or the fall counts like any other.
+    ``MAX_HOLD_S`` more than they need to settle. A score that the game resets to 0 as it ends needs ``monotonic``, or
+    the fall counts like any other.
     """
 
     def __init__(self, game: GameTables) -> None:
         self._game = game
         self._lines = {name for name, source in game.sources.items() if isinstance(source, LogSource)}
         self._on_screen = game.screen_sources.keys()
+        self._hold_s = MAX_HOLD_S + game.settles_s
         self._ends = [(text, True, reason or text) for reason, text in game.episode.done.items()]
         self._ends += [(text, False, reason or text) for reason, text in game.episode.truncated.items()]
         self._ending_sources = frozenset[str]().union(*(names_in(text) for text, _, _ in self._ends))
@@ -180,7 +182,7 @@ class Rules:
             return shown + self._rewards(earned)
         end.earned += sum(amount for _, amount in earned)
         end.waiting = {name for name in end.waiting if self._is_pending(end, name, readings[name])}
-        if end.waiting and at - end.seen_at < MAX_HOLD_S:
+        if end.waiting and at - end.seen_at < self._hold_s:
             return shown
         return [*shown, self._done(end)]
 

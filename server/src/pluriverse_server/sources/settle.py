@@ -13,16 +13,21 @@ from .reading import Reading, ReadingState, Sample
 # Beyond this floats can't represent every integer, so that differences would be wrong.
 MAX_VALUE: Final = 2.0**53
 
+# Times are sums of frames, in floats that count from 1970.
+_EARLY_S: Final = 1e-5
+
 
 class Settler:
     """Judges one source's samples in the order in which they were read.
 
     An implausible value is never accepted within an episode, however often it is read: a score that leaps needs a
-    larger ``max_jump``. An episode's first value is only compared with ``min`` and ``max``.
+    larger ``max_jump``. An episode's first value is only compared with ``min`` and ``max``. A value with ``settles``
+    counts since the first that differed from the one before, others since they were first read.
     """
 
     def __init__(self, table: Source) -> None:
         self._table = table
+        self._settles_s = table.settles_s
         self._bounded = any(bound is not None for bound in (table.min, table.max, table.max_jump, table.monotonic))
         self.reset()
 
@@ -30,17 +35,32 @@ class Settler:
         """Forget all samples: a new episode begins."""
         self._value: Value = None
         self._at = 0.0
+        self._forget_next()
+
+    def _forget_next(self) -> None:
         self._next: Value = None
         self._next_at = 0.0
         self._agreed = 0
+        self._changed_at: float | None = None
+
+    @property
+    def settles(self) -> bool:
+        """Whether values must stay the same for some time."""
+        return self._settles_s > 0
 
     def feed(self, sample: Sample) -> Reading:
         """Return the reading after ``sample``. Its events count even if its value doesn't."""
         state = self._judge(sample)
         if state is ReadingState.OK and not _same(sample.value, self._value):
             state = self._agree(sample)
+        elif state is ReadingState.OK:
+            self._forget_next()
         else:
             self._agreed = 0
+            if state is ReadingState.IMPLAUSIBLE:
+                self._next = None
+            elif self._changed_at is not None and self._settles_s:
+                state = ReadingState.UNSETTLED
         return Reading(self._value, self._at, state, sample, sample.events)
 
     def feed_between(self, sample: Sample) -> Reading:
@@ -77,12 +97,16 @@ class Settler:
         return not ((table.monotonic == "up" and value < last) or (table.monotonic == "down" and value > last))
 
     def _agree(self, sample: Sample) -> ReadingState:
-        if not self._agreed or not _same(sample.value, self._next):
+        # What couldn't be read in between doesn't say that the value has changed; but torn frames must not add up.
+        if not _same(sample.value, self._next) or not (self._agreed or self._settles_s):
             self._next, self._next_at, self._agreed = sample.value, sample.at, 0
         self._agreed += 1
-        if self._agreed < self._table.agree:
+        if self._changed_at is None:
+            self._changed_at = sample.at
+        if self._agreed < self._table.agree or sample.at - self._next_at < self._settles_s - _EARLY_S:
             return ReadingState.UNSETTLED
-        self._value, self._at, self._agreed = self._next, self._next_at, 0
+        self._value, self._at = self._next, self._changed_at if self._settles_s else self._next_at
+        self._forget_next()
         return ReadingState.OK
 
 
@@ -93,11 +117,12 @@ class Settlers:
         self._settlers = {name: Settler(table) for name, table in tables.items()}
         self._playing = False
 
-    def begin(self) -> None:
-        """Begin an episode."""
+    def begin(self, *, settled: bool = False) -> None:
+        """Begin an episode. ``settled``: what has to settle has done so, and already is the episode's."""
         self._playing = True
         for settler in self._settlers.values():
-            settler.reset()
+            if not (settled and settler.settles):
+                settler.reset()
 
     def leave(self) -> None:
         """End the episode."""

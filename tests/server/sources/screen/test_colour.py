@@ -1,62 +1,57 @@
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.sources.screen.colour import BarReader, ColourReader
-from support.glyphs import Pixels, bgrx
+from pluriverse_server.sources.screen.colour import ColourReader, PixelReader
+from support.glyphs import Pixels
+from support.judged import CONFIDENCE, judged
 
-LENGTH, THICKNESS = 100, 8
-
-Direction = Literal["right", "left", "up", "down"]
-
-
-def bar(full: int, direction: Direction = "right") -> Pixels:
-    """A red bar of 100 pixels on dark blue."""
-    rgb = np.full((THICKNESS, LENGTH, 3), (0, 0, 60), np.uint8)
-    rgb[:, :full] = (220, 30, 30)
-    turns = {"right": 0, "up": 1, "left": 2, "down": 3}
-    return bgrx(np.rot90(rgb, turns[direction]))
-
-
-def reader(direction: Direction = "right") -> BarReader:
-    return BarReader("#dc1e1e", 48, direction)
-
-
-@given(st.integers(0, LENGTH), st.sampled_from(["right", "left", "up", "down"]))
-def test_a_bar_is_as_full_as_it_is_long(full: int, direction: Direction) -> None:
-    assert reader(direction).read(bar(full, direction)) == (pytest.approx(full / LENGTH), 1.0)
-
-
-def test_gaps_and_smoothed_ends_do_no_harm() -> None:
-    pixels = bar(60)
-    pixels[:, 9:60:10] = 0
-    pixels[:, 60, :3] = (45, 15, 110)
-    value, confidence = reader().read(pixels)
-    assert value == pytest.approx(0.6, abs=0.011)
-    assert confidence >= 0.8
-
-
-def test_letters_upon_a_bar_do_no_harm() -> None:
-    pixels = bar(80)
-    pixels[2:6, 40:60:3] = 255
-    assert reader().read(pixels) == (pytest.approx(0.8), 1.0)
-
-
-def test_something_else_in_its_place_is_unsure() -> None:
-    pixels = bar(100)
-    pixels[:, ::2] = 0
-    assert reader().read(pixels)[1] < 0.2
+LAMPS = {"stop": "#e02020", "wait": "#e0b020", "go": "#20c040", "off": "#303030"}
 
 
 @given(st.integers(0, 255), st.integers(0, 255))
 def test_a_colour_counts_within_its_tolerance(level: int, tolerance: int) -> None:
     pixels = np.zeros((2, 2, 4), np.uint8)
     pixels[0, 0, :3] = (90, level, 200)
-    read, confidence = ColourReader("#c8645a", tolerance).read(pixels)
+    read, confidence = ColourReader(["#c8645a"], tolerance).read(pixels)
     dark = 0.75 if tolerance >= 200 else 0
     assert read == dark + 0.25 * (abs(level - 100) <= tolerance)
     assert confidence == 1
+
+
+def test_of_several_colours_each_counts() -> None:
+    pixels = np.zeros((1, 4, 4), np.uint8)
+    pixels[0, 0, :3], pixels[0, 1, :3] = (0, 0, 255), (255, 0, 0)
+    assert ColourReader(["#ff0000", "#0000ff"], 10).read(pixels) == (0.5, 1.0)
+
+
+def point(colour: str, noise: float, random: np.random.Generator) -> Pixels:
+    pixel = np.zeros((1, 1, 4), np.uint8)
+    rgb = np.array(list(bytes.fromhex(colour[1:])))
+    pixel[0, 0, :3] = np.clip(rgb + random.normal(0, noise, 3), 0, 255)[::-1]
+    return pixel
+
+
+@pytest.mark.parametrize("noise", [0, 10])
+def test_points_have_the_name_of_their_colour_and_none_is_wrong(noise: float) -> None:
+    random = np.random.default_rng(3)
+    names = random.choice(list(LAMPS), 160)
+    crops: Iterator[tuple[Pixels, str]] = ((point(LAMPS[name], noise, random), str(name)) for name in names)
+    right, wrong = judged(PixelReader(LAMPS, 48), crops)
+    assert wrong == 0
+    assert right >= 0.98
+
+
+def test_a_colour_that_is_near_none_has_no_name() -> None:
+    assert PixelReader(LAMPS, 48).read(point("#2040ff", 0, np.random.default_rng()))[0] is None
+
+
+def test_a_colour_between_two_is_unsure() -> None:
+    read = PixelReader({"dark": "#404040", "light": "#606060"}, 48).read(point("#4f4f4f", 0, np.random.default_rng()))
+    assert read[0] == "dark"
+    assert read[1] < CONFIDENCE
+    assert PixelReader({"dark": "#404040"}, 48).read(point("#4f4f4f", 0, np.random.default_rng())) == ("dark", 1.0)

@@ -29,7 +29,15 @@ from pluriverse_server.authoring.propose.proposals import read_proposals
 from pluriverse_server.console.serve import stopped_by_signals
 from pluriverse_server.manifest.game import OWN_SOURCES, GameTables
 from pluriverse_server.manifest.runtime import ManifestError, describe
-from pluriverse_server.manifest.sources import AnySource, MemorySource, ScreenSource, TemplateSource, TextSource
+from pluriverse_server.manifest.sources import (
+    AnySource,
+    MemorySource,
+    PixelSource,
+    PythonSource,
+    ScreenSource,
+    TemplateSource,
+    TextSource,
+)
 from pluriverse_server.viewer.routes import STATIC as VIEWER_STATIC
 
 from .frames import RecordedFrames, changes, events
@@ -239,10 +247,12 @@ def what_is_read(game: GameTables) -> tuple[dict[str, Known], list[RewardSource]
 
 def _kind(source: AnySource) -> Kind | None:
     match source:
-        case TextSource():
+        case TextSource() | PixelSource():
             return "string"
         case TemplateSource():
             return "boolean"
+        case PythonSource():
+            return None
         case ScreenSource() | MemorySource():
             return "number"
         case _:

@@ -18,7 +18,8 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import ANYTHING, PLAIN, AnySource, ScreenSource
 from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError
 from pluriverse_server.sources.screen import make_reader
-from pluriverse_server.sources.screen.colour import BarReader, ColourReader
+from pluriverse_server.sources.screen.colour import ColourReader
+from pluriverse_server.sources.screen.gauge import BarReader, Shades
 from pluriverse_server.sources.screen.number import NumberReader
 from pluriverse_server.sources.screen.template import FLAT
 
@@ -140,7 +141,7 @@ def colours_of(pixels: Pixels) -> list[tuple[str, float]]:
             continue
         red, green, blue = np.median(levels[mine], axis=0).astype(int)
         colour = f"#{red:02x}{green:02x}{blue:02x}"
-        near = ColourReader(colour, TOLERANCE).mask(pixels).reshape(-1)
+        near = ColourReader([colour], TOLERANCE).mask(pixels).reshape(-1)
         left &= ~near
         if near.mean() < MIN_SHARE:
             break
@@ -168,7 +169,7 @@ def _bars(pixels: Pixels, region: Region, colours: list[tuple[str, float]]) -> I
     bars: list[tuple[int, Proposal]] = []
     for colour, _ in colours:
         for direction in directions:
-            value, sure = BarReader(colour, TOLERANCE, direction).read(pixels)
+            value, sure = BarReader(Shades([colour], [], TOLERANCE), direction).read(pixels)
             if MIN_SHARE < cast("float", value) < 1 and sure >= MIN_BAR_SURE:
                 table = _screen("bar", region, colour=colour, direction=direction)
                 proposal = Proposal(f"bar of {colour}, to the {direction}", round(cast("float", value), 3), sure, table)

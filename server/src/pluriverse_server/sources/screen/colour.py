@@ -1,8 +1,9 @@
-"""How much of a region has a colour or has changed, and how full a bar is."""
+"""How much of a region has a colour or has changed, and which colour a point has. Pure."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,50 +11,56 @@ from numpy.typing import NDArray
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import Pixels
 
+# A named colour is sure that is at most 0.6 times as far away as the next: there the confidence is 0.8.
+SURE: Final = 2.0
+
+
+def distances(pixels: Pixels, colours: Sequence[str]) -> NDArray[np.uint8]:
+    """Return how far each pixel is from each colour, ``#rrggbb``: shape (colours, height, width).
+
+    That is the largest difference of a channel.
+    """
+    bgr = np.array([list(bytes.fromhex(colour.removeprefix("#")))[::-1] for colour in colours], np.uint8)
+    # Channel by channel, which takes a quarter of the time of all in one array.
+    away = np.zeros((len(colours), *pixels.shape[:2]), np.uint8)
+    for index, colour in enumerate(bgr):
+        for channel, level in enumerate(colour):
+            values = pixels[..., channel]
+            np.maximum(away[index], np.maximum(values, level) - np.minimum(values, level), out=away[index])
+    return away
+
 
 class ColourReader:
-    """Reads the share of a region's pixels that have a colour."""
+    """Reads the share of a region's pixels that have one of some colours."""
 
-    def __init__(self, colour: str, tolerance: int) -> None:
-        """``colour`` is ``#rrggbb``; ``tolerance``: by how much each channel may differ."""
-        bgr = bytes.fromhex(colour.removeprefix("#"))[::-1]
-        self._low = [np.uint8(max(0, channel - tolerance)) for channel in bgr]
-        self._high = [np.uint8(min(255, channel + tolerance)) for channel in bgr]
+    def __init__(self, colours: Sequence[str], tolerance: int) -> None:
+        """``colours`` are ``#rrggbb``; ``tolerance``: by how much each channel may differ."""
+        self._colours, self._tolerance = colours, tolerance
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
         """Return the share, 0 to 1, and 1.0."""
         return float(self.mask(pixels).mean()), 1.0
 
     def mask(self, pixels: Pixels) -> NDArray[np.bool_]:
-        """Return which pixels have the colour: shape (height, width)."""
-        mask = np.ones(pixels.shape[:2], np.bool_)
-        for channel, (low, high) in enumerate(zip(self._low, self._high, strict=True)):
-            mask &= (pixels[..., channel] >= low) & (pixels[..., channel] <= high)
-        return mask
+        """Return which pixels have one of the colours: shape (height, width)."""
+        return distances(pixels, self._colours).min(axis=0) <= self._tolerance
 
 
-class BarReader:
-    """Reads how full a bar is: where, along its direction, it stops being mostly of its colour.
+class PixelReader:
+    """Reads which of some named colours a point has."""
 
-    Gaps, smoothed ends and letters on it do no harm as long as most of it, and little beyond it, has the colour.
-    """
-
-    def __init__(self, colour: str, tolerance: int, direction: Literal["right", "left", "up", "down"]) -> None:
-        self._colour = ColourReader(colour, tolerance)
-        self._across = 0 if direction in ("right", "left") else 1
-        self._backwards = direction in ("left", "up")
+    def __init__(self, colours: Mapping[str, str], tolerance: int) -> None:
+        """``tolerance``: by how much each channel may differ."""
+        self._names, self._colours, self._tolerance = list(colours), list(colours.values()), tolerance
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the full share, 0 to 1, and a confidence that falls to 0 when half of the bar contradicts it."""
-        filled = self._colour.mask(pixels).mean(axis=self._across) >= 0.5
-        if self._backwards:
-            filled = filled[::-1]
-        # The contradictions for each possible end: what is empty before it, and what is filled after it.
-        empty_before = np.concatenate(([0], np.cumsum(~filled)))
-        filled_after = filled.sum() - np.concatenate(([0], np.cumsum(filled)))
-        against = empty_before + filled_after
-        end = int(against.argmin())
-        return end / len(filled), max(0.0, 1.0 - 2.0 * float(against[end]) / len(filled))
+        """Return the nearest colour's name, None if none is near, and a confidence: 0 if another is as near."""
+        away = distances(pixels[:1, :1], self._colours).ravel()
+        nearest, *others = sorted(int(level) for level in away)
+        if nearest > self._tolerance:
+            return None, 1.0
+        second = others[0] if others else 255
+        return self._names[int(away.argmin())], min(1.0, SURE * (1 - nearest / max(second, 1)))
 
 
 class ChangeReader:

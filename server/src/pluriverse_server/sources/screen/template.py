@@ -1,9 +1,10 @@
-"""Finds a picture on the screen. Pure."""
+"""Finds and counts a picture on the screen. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +20,62 @@ FLAT: Final = 8.0
 # Further than this from the threshold the confidence is 1; it is 0.8 at three fifths of it.
 DOUBT: Final = 0.05
 
+R = TypeVar("R")
 
-class TemplateReader:
-    """Looks for a picture in the middle of a region, and up to ``shift`` pixels away from there.
+
+class Template:
+    """A picture, and how similar it is to places of the screen.
 
     The similarity is 1 minus the ratio of the squared differences to the squared deviations of both from the picture's
     mean colour: 1 if they are equal, 0 if they have nothing in common. Transparent parts of the picture don't count.
     """
+
+    def __init__(self, picture: NDArray[np.uint8], area: tuple[int, int]) -> None:
+        """``picture`` is RGBA of shape (height, width, 4); ``area`` is the width and height of where it is looked for.
+
+        Raises:
+            ValueError: the picture is wholly transparent.
+        """
+        self.height, self.width = picture.shape[:2]
+        # Smoothed edges show what is behind them: they count as far as they are more than half opaque.
+        opaque = np.clip(picture[..., 3].astype(np.float32) / 127.5 - 1, 0, 1)
+        if not opaque.any():
+            raise ValueError("the picture is wholly transparent")
+        colours = picture[..., 2::-1].astype(np.float32)
+        self._mean = np.average(colours, axis=(0, 1), weights=np.repeat(opaque[..., None], 3, axis=2)).astype(
+            np.float32
+        )
+        self._opaque = opaque
+        self._picture = (colours - self._mean) * opaque[..., None]
+        self._flat = float(opaque.sum()) * 3 * FLAT**2
+        self._energy = float(np.vdot(self._picture, colours - self._mean)) + self._flat
+        # Of more than one place, by Fourier transforms.
+        self._shape = None if area == (self.width, self.height) else (area[1], area[0])
+        if self._shape is not None:
+            self._spectrum = np.conj(np.fft.rfft2(self._picture, self._shape, axes=(0, 1)))
+            self._opaque_spectrum = np.conj(np.fft.rfft2(opaque, self._shape))
+
+    def similarities(self, pixels: Pixels) -> NDArray[np.float64]:
+        """Return the similarity of each place of the area, by its top left corner: 0 to 1, of shape (rows, columns)."""
+        around = pixels[..., :3] - self._mean
+        if self._shape is None:
+            common, there = np.vdot(around, self._picture), np.vdot(around, around * self._opaque[..., None])
+            return self._similar(np.array([[common]], np.float64), np.array([[there]], np.float64))
+        rows, columns = self._shape[0] - self.height + 1, self._shape[1] - self.width + 1
+        seen = np.fft.rfft2(around, axes=(0, 1))
+        common = np.fft.irfft2((seen * self._spectrum).sum(axis=2), self._shape)[:rows, :columns]
+        squares = np.fft.rfft2(np.square(around).sum(axis=2))
+        there = np.fft.irfft2(squares * self._opaque_spectrum, self._shape)[:rows, :columns]
+        return self._similar(common, there)
+
+    def _similar(self, common: NDArray[np.float64], there: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the similarities, from the correlation with the screen and the screen's deviation at each place."""
+        # |a - b|² is |a|² + |b|² - 2ab, so that 1 - |a - b|² / (|a|² + |b|²) is:
+        return np.maximum(0.0, (2 * common + self._flat) / (there + self._energy))
+
+
+class TemplateReader:
+    """Looks for a picture in the middle of a region, and up to ``shift`` pixels away from there."""
 
     def __init__(
         self, picture: NDArray[np.uint8], region: tuple[int, int], threshold: float = 0.9, shift: int = 0
@@ -36,64 +86,78 @@ class TemplateReader:
             ValueError: the region is too small for the picture and its shifts, or the picture is wholly transparent.
         """
         height, width = picture.shape[:2]
-        self._width, self._height = width, height
+        self._wide, self._high = width + 2 * shift, height + 2 * shift
         self._left, self._top = (region[0] - width) // 2 - shift, (region[1] - height) // 2 - shift
-        if min(self._left, self._top) < 0 or region[0] < width + 2 * shift or region[1] < height + 2 * shift:
+        if min(self._left, self._top) < 0 or region[0] < self._wide or region[1] < self._high:
             raise ValueError(
                 f"the picture of {width}x{height} pixels, moved by {shift} each way, needs a region of at least "
-                f"{width + 2 * shift}x{height + 2 * shift}, not {region[0]}x{region[1]}"
+                f"{self._wide}x{self._high}, not {region[0]}x{region[1]}"
             )
-        self._threshold, self._shift = threshold, shift
-        opaque = (picture[..., 3] >= 128).astype(np.float32)
-        if not opaque.any():
-            raise ValueError("the picture is wholly transparent")
-        colours = picture[..., 2::-1].astype(np.float32)
-        self._mean = np.average(colours, axis=(0, 1), weights=np.repeat(opaque[..., None], 3, axis=2)).astype(
-            np.float32
-        )
-        self._opaque = opaque
-        self._picture = (colours - self._mean) * opaque[..., None]
-        self._flat = float(opaque.sum()) * 3 * FLAT**2
-        self._energy = float(np.square(self._picture).sum()) + self._flat
-        self._spectra = self._transformed() if shift else None
+        self._threshold = threshold
+        self._template = Template(picture, (self._wide, self._high))
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
         """Return whether it is there; the confidence is 0.5 if the similarity equals the threshold."""
         similarity = self.similarity(pixels)
-        return similarity >= self._threshold, min(1.0, 0.5 + 0.5 * abs(similarity - self._threshold) / DOUBT)
+        return similarity >= self._threshold, _confidence(similarity, self._threshold)
 
     def similarity(self, pixels: Pixels) -> float:
         """Return the similarity of the most similar place, 0 to 1."""
-        top, left = self._top, self._left
-        reach = 2 * self._shift
-        around = pixels[top : top + self._height + reach, left : left + self._width + reach, :3] - self._mean
-        if self._spectra is None:
-            around *= self._opaque[..., None]
-            common, there = float(np.vdot(around, self._picture)), float(np.vdot(around, around))
-            return self._similar(np.float64(common), np.float64(there))
-        shape = around.shape[:2]
-        seen = np.fft.rfft2(around, axes=(0, 1))
-        common = np.fft.irfft2((seen * self._spectra[0]).sum(axis=2), shape)[: reach + 1, : reach + 1]
-        squares = np.fft.rfft2(np.square(around).sum(axis=2))
-        there = np.fft.irfft2(squares * self._spectra[1], shape)[: reach + 1, : reach + 1]
-        return self._similar(common, there)
+        middle = pixels[self._top : self._top + self._high, self._left : self._left + self._wide]
+        return float(self._template.similarities(middle).max())
 
-    def _similar(self, common: NDArray[np.float64] | np.float64, there: NDArray[np.float64] | np.float64) -> float:
-        """Return the best similarity, from the correlation with the screen and the screen's deviation at each place."""
-        # |a - b|² is |a|² + |b|² - 2ab, so that 1 - |a - b|² / (|a|² + |b|²) is:
-        return max(0.0, float(np.max((2 * common + self._flat) / (there + self._energy))))
 
-    def _transformed(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-        shape = (self._height + 2 * self._shift, self._width + 2 * self._shift)
-        picture = np.fft.rfft2(self._picture, shape, axes=(0, 1))
-        return np.conj(picture), np.conj(np.fft.rfft2(self._opaque, shape))
+class CountReader:
+    """Counts the places of a region where a picture is. Two of them are at least half of the picture's size apart."""
+
+    def __init__(self, picture: NDArray[np.uint8], region: tuple[int, int], threshold: float = 0.9) -> None:
+        """``picture`` is RGBA of shape (height, width, 4); ``region`` is the width and height of the source's region.
+
+        Raises:
+            ValueError: the region is smaller than the picture, or the picture is wholly transparent.
+        """
+        height, width = picture.shape[:2]
+        if region[0] < width or region[1] < height:
+            raise ValueError(
+                f"the picture of {width}x{height} pixels needs a region of at least that, not {region[0]}x{region[1]}"
+            )
+        self._threshold = threshold
+        self._template = Template(picture, region)
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """Return the number, and the confidence in the place that is nearest to the threshold."""
+        similarities = self._template.similarities(pixels)
+        apart_x, apart_y = (self._template.width + 1) // 2, (self._template.height + 1) // 2
+        count, confidence = 0, 1.0
+        while True:
+            y, x = np.unravel_index(int(similarities.argmax()), similarities.shape)
+            similarity = float(similarities[y, x])
+            confidence = min(confidence, _confidence(similarity, self._threshold))
+            # The first that is none: all others are less similar.
+            if similarity < self._threshold or similarity <= 0:
+                return count, confidence
+            count += 1
+            similarities[max(0, y - apart_y + 1) : y + apart_y, max(0, x - apart_x + 1) : x + apart_x] = 0
+
+
+def _confidence(similarity: float, threshold: float) -> float:
+    return min(1.0, 0.5 + 0.5 * abs(similarity - threshold) / DOUBT)
 
 
 def load_template(path: Path, name: str, region: tuple[int, int], threshold: float, shift: int) -> TemplateReader:
     """Make the reader of a picture for source ``name``; raise SourceError if the file or the region doesn't fit."""
+    return _load(path, name, lambda picture: TemplateReader(picture, region, threshold, shift))
+
+
+def load_count(path: Path, name: str, region: tuple[int, int], threshold: float) -> CountReader:
+    """Make the counter of a picture for source ``name``; raise SourceError if the file or the region doesn't fit."""
+    return _load(path, name, lambda picture: CountReader(picture, region, threshold))
+
+
+def _load(path: Path, name: str, make: Callable[[NDArray[np.uint8]], R]) -> R:
     remedy = "cut it out of a picture of the screen, and save it as PNG"
     image = open_png(path, name, remedy)
     try:
-        return TemplateReader(np.asarray(image.convert("RGBA")), region, threshold, shift)
+        return make(np.asarray(image.convert("RGBA")))
     except ValueError as error:
         raise SourceError(f"{name}: {path}: {error}; {remedy}") from None

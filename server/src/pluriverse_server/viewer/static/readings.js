@@ -12,6 +12,8 @@ const COLOURS = {
   nothing: "#96a1b1",
 };
 const GROUND = "rgb(12 15 20 / 86%)";
+// A region that is drawn smaller than this, as a point, gets a cross that can be seen.
+const POINT = 6;
 const LINE = 2;
 const FONT = 12;
 const PAD = 5;
@@ -86,15 +88,32 @@ export class Readings {
 }
 
 function outline(context, box, state) {
-  const around = [box.x - LINE / 2, box.y - LINE / 2, box.width + LINE, box.height + LINE];
+  const path = new Path2D();
+  path.rect(box.x - LINE / 2, box.y - LINE / 2, box.width + LINE, box.height + LINE);
+  if (Math.max(box.width, box.height) < POINT) cross(path, box);
   context.setLineDash([]);
   context.strokeStyle = GROUND;
   context.lineWidth = LINE + 2;
-  context.strokeRect(...around);
+  context.stroke(path);
   context.setLineDash(state === "ok" ? [] : [5, 3]);
   context.strokeStyle = COLOURS[state] ?? COLOURS.nothing;
   context.lineWidth = LINE;
-  context.strokeRect(...around);
+  context.stroke(path);
+}
+
+/** Four lines that lead to a box and leave it free. */
+function cross(path, { x, y, width, height }) {
+  const [left, top, right, bottom] = [x - LINE, y - LINE, x + width + LINE, y + height + LINE];
+  const [middle, centre] = [x + width / 2, y + height / 2];
+  for (const [x1, y1, x2, y2] of [
+    [left - POINT, centre, left, centre],
+    [right, centre, right + POINT, centre],
+    [middle, top - POINT, middle, top],
+    [middle, bottom, middle, bottom + POINT],
+  ]) {
+    path.moveTo(x1, y1);
+    path.lineTo(x2, y2);
+  }
 }
 
 /** Above the box, or else below or in it: the first place on the picture that no other label has taken. */

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+from pluriverse_server.sources.reading import SourceError
+from pluriverse_server.sources.screen.gauge import BarReader, DialReader, Shades, make_dial
+from support.glyphs import Pixels, Style, bgrx, draw
+from support.judged import CONFIDENCE, judged, near
+
+LENGTH, THICKNESS = 100, 8
+CROPS = 160
+
+Direction = Literal["right", "left", "up", "down"]
+
+
+def bar(full: int, direction: Direction = "right") -> Pixels:
+    """A red bar of 100 pixels on dark blue."""
+    rgb = np.full((THICKNESS, LENGTH, 3), (0, 0, 60), np.uint8)
+    rgb[:, :full] = (220, 30, 30)
+    turns = {"right": 0, "up": 1, "left": 2, "down": 3}
+    return bgrx(np.rot90(rgb, turns[direction]))
+
+
+def reader(direction: Direction = "right") -> BarReader:
+    return BarReader(Shades(["#dc1e1e"], [], 48), direction)
+
+
+@given(st.integers(0, LENGTH), st.sampled_from(["right", "left", "up", "down"]))
+def test_a_bar_is_as_full_as_it_is_long(full: int, direction: Direction) -> None:
+    assert reader(direction).read(bar(full, direction)) == (pytest.approx(full / LENGTH), 1.0)
+    by_ground = BarReader(Shades([], ["#00003c"], 48), direction)
+    assert by_ground.read(bar(full, direction)) == (pytest.approx(full / LENGTH), 1.0)
+
+
+def test_gaps_and_smoothed_ends_do_no_harm() -> None:
+    pixels = bar(60)
+    pixels[:, 9:60:10] = 0
+    pixels[:, 60, :3] = (45, 15, 110)
+    value, confidence = reader().read(pixels)
+    assert value == pytest.approx(0.6, abs=0.011)
+    assert confidence >= CONFIDENCE
+
+
+def test_letters_upon_a_bar_do_no_harm() -> None:
+    pixels = bar(80)
+    pixels[2:6, 40:60:3] = 255
+    assert reader().read(pixels) == (pytest.approx(0.8), 1.0)
+
+
+def test_something_else_in_its_place_is_unsure() -> None:
+    pixels = bar(100)
+    pixels[:, ::2] = 0
+    assert reader().read(pixels)[1] < 0.2
+
+
+def test_a_window_over_a_bar_is_unsure_where_both_colours_are_known() -> None:
+    covered = bar(70)
+    covered[:, 20:, :3] = 200
+    both = BarReader(Shades(["#dc1e1e"], ["#00003c"], 48), "right")
+    assert both.read(bar(70)) == (pytest.approx(0.7), 1.0)
+    assert both.read(covered)[1] < CONFIDENCE
+    assert reader().read(covered)[1] == 1.0
+
+
+def noisy(rgb: NDArray[np.float64] | NDArray[np.uint8], random: np.random.Generator) -> Pixels:
+    """What a picture looks like after a lossy film, or on a background with some texture."""
+    return bgrx(np.clip(rgb + random.normal(0, 7, rgb.shape), 0, 255).astype(np.uint8))
+
+
+def bars(kind: str, seed: int = 5) -> Iterator[tuple[Pixels, float]]:
+    """Bars 120 pixels long, with letters upon them, ends between two pixels, and noise."""
+    random = np.random.default_rng(seed)
+    ground = np.array((28, 30, 40))
+    for _ in range(CROPS):
+        share = float(random.choice([0, 1, *random.random(8)]))
+        along = np.arange(120)[None, :, None]
+        covered = np.clip(share * 120 - along, 0, 1)
+        rgb = np.empty((12, 120, 3))
+        match kind:
+            case "flat":
+                rgb[:] = (210, 40, 30)
+            case "gradient" | "gradient alone":
+                rgb[:] = (40, 200, 60) + (np.array((220, 40, 40)) - (40, 200, 60)) * along / 119
+            case "two rows":
+                rgb[:6], rgb[6:] = (250, 120, 110), (170, 20, 20)
+            case _:
+                rgb[:] = (40, 190, 60) if share > 0.5 else (220, 200, 40) if share > 0.2 else (210, 30, 30)
+        rgb = rgb * covered + ground * (1 - covered)
+        text = f"{share * 100:.0f} %" if "alone" not in kind else ""
+        letters = draw(text, Style(size=9, width=120, height=12, align="centre"))[..., :1] / 255
+        yield noisy(rgb * (1 - letters) + 255 * letters, random), share
+
+
+SHADES = {
+    "flat": Shades(["#d2281e"], [], 48),
+    "gradient alone": Shades([], ["#1c1e28"], 48),
+    "gradient": Shades(["#28c83c", "#827832", "#dc2828"], ["#1c1e28"], 64),
+    "two rows": Shades(["#fa786e", "#aa1414"], ["#1c1e28"], 48),
+    "by its level": Shades(["#28be3c", "#dcc828", "#d21e1e"], ["#1c1e28"], 48),
+}
+
+
+@pytest.mark.parametrize("kind", SHADES)
+def test_bars_of_each_kind_are_read_and_none_of_them_wrong(kind: str) -> None:
+    right, wrong = judged(BarReader(SHADES[kind], "right"), bars(kind), near(0.0125))
+    assert wrong == 0
+    assert right >= 0.98
+
+
+def dial(share: float, angles: tuple[float, float], random: np.random.Generator, *, ring: bool) -> Pixels:
+    """A dial of 64 pixels with smoothed edges, filled from the first angle."""
+    size, times = 64, 4
+    picture = Image.new("RGB", (size * times, size * times), (20, 26, 38))
+    pen = ImageDraw.Draw(picture)
+    box = (2 * times, 2 * times, (size - 2) * times, (size - 2) * times)
+    pen.ellipse(box, fill=(70, 72, 80))
+    end = angles[0] + share * (angles[1] - angles[0])
+    if share:
+        # Pillow's angles begin at the right.
+        pen.pieslice(box, min(angles[0], end) - 90, max(angles[0], end) - 90, fill=(60, 170, 240))
+    if ring:
+        inner = tuple((16 if edge < 9 else size - 16) * times for edge in (2, 2, size, size))
+        pen.ellipse(inner, fill=(20, 26, 38))
+    return noisy(np.asarray(picture.resize((size, size), Image.Resampling.BOX)), random)
+
+
+@pytest.mark.parametrize("angles", [(0, 360), (360, 0), (-135, 135), (180, 90)])
+@pytest.mark.parametrize("ring", [False, True], ids=["pie", "ring"])
+def test_dials_are_read_and_none_of_them_wrong(angles: tuple[float, float], ring: bool) -> None:
+    shades = Shades(["#3caaf0"], ["#464850"], 56)
+    radius = (17.5, 29.0) if ring else (0.0, 29.0)
+    random = np.random.default_rng(11)
+    shares = [float(random.choice([0, 1, *random.random(8)])) for _ in range(CROPS)]
+    crops = [(dial(share, angles, random, ring=ring), share) for share in shares]
+    right, wrong = judged(DialReader(shades, (64, 64), (32, 32), radius, angles), crops, near(0.015))
+    assert wrong == 0
+    assert right >= 0.98
+
+
+def test_a_dial_that_something_covers_is_unsure() -> None:
+    pixels = dial(0.4, (0, 360), np.random.default_rng(1), ring=False)
+    pixels[20:] = 255
+    shades = Shades(["#3caaf0"], ["#464850"], 56)
+    assert DialReader(shades, (64, 64), (32, 32), (0, 29), (0, 360)).read(pixels)[1] < CONFIDENCE
+
+
+def test_a_dials_centre_is_a_point_of_the_screen() -> None:
+    shades = Shades(["#3caaf0"], [], 56)
+    pixels = dial(0.25, (0, 360), np.random.default_rng(1), ring=False)
+    read = make_dial("fuel", shades, [100, 50, 64, 64], [132, 82], [5, 28], [0, 360]).read(pixels)[0]
+    assert isinstance(read, float)
+    assert math.isclose(read, 0.25, abs_tol=0.01)
+    with pytest.raises(SourceError, match=r"fuel: there is no pixel of the dial within its region of 64x64 .* centre"):
+        make_dial("fuel", shades, [100, 50, 64, 64], [400, 82], [5, 28], [0, 360])
