@@ -47,17 +47,22 @@ class Reward:
     """The program earned ``reward``; ``at`` is the clock when the frame that earned it was on the screen.
 
     ``info`` is sent to agents with it, such as how many ``lives`` are left; a reward of 0 is then sent at once as well.
+    ``source`` is "reports" where a scraper passes on what its program has reported; recordings need it, agents don't.
     """
 
     episode: Count
     reward: Number
     at: Number | None = None
     info: Object = field(default_factory=dict[str, Any])
+    source: String = ""
 
 
 @dataclass(frozen=True)
 class Done:
-    """The episode is over, with what its last frame earned. An outcome is terminated, a limit truncated."""
+    """The episode is over, with what its last frame earned. An outcome is terminated, a limit truncated.
+
+    ``source`` as of ``Reward``.
+    """
 
     episode: Count
     reward: Number = 0.0
@@ -66,6 +71,7 @@ class Done:
     reason: String = ""
     at: Number | None = None
     info: Object = field(default_factory=dict[str, Any])
+    source: String = ""
 
 
 @dataclass(frozen=True)

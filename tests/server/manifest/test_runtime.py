@@ -419,12 +419,20 @@ def test_games_have_their_tables_in_their_own_files(tmp_path: Path, more: str, c
     assert line.startswith(f"the file: {complaint}")
 
 
-@pytest.mark.parametrize("source", ["reports", "page"])
-def test_program_that_is_read_has_no_reports_of_its_own(tmp_path: Path, source: str) -> None:
-    value = 'value = "1"' if source == "page" else ""
+def heard(source: str, more: str = "") -> str:
+    """A program that is read and has rewards of its own."""
     text = GAME.format(name="one").replace('[env]\nid = "games.one-v0"\ntitle = "one"', "")
-    text = text.replace('source = "score"', f'source = "{source}"\n{value}')
-    (line,) = complaints(tmp_path, GAMES.replace('games = "games"', "") + text + '[[envs]]\nid = "x"')
-    assert line.startswith(
-        f"the file: expected rewards of the sources by their names, beside [sources] there is no {source}"
-    )
+    text = text.replace('source = "score"', f'source = "{source}"\n{more}')
+    return GAMES.replace('games = "games"', "") + text + '[[envs]]\nid = "x"'
+
+
+def test_program_that_is_read_reports_rewards_of_its_own_as_well(tmp_path: Path) -> None:
+    (tmp_path / "runtime.toml").write_text(heard("reports"))
+    manifest = load(tmp_path)
+    assert manifest.plays_scraped
+    assert manifest.is_heard
+
+
+def test_what_is_read_is_no_page(tmp_path: Path) -> None:
+    (line,) = complaints(tmp_path, heard("page", 'value = "1"'))
+    assert line.startswith("the file: expected rewards of the sources by their names, or of reports; [sources] read no")

@@ -43,6 +43,8 @@ class Standing:
         self.showing = True
         await self.may_show.wait()
 
+    said_ready = None
+
     def begin(self, _: int) -> list[Any]:
         self.playing = True
         return []

@@ -375,3 +375,55 @@ def test_sum_of_the_rewards_is_the_difference_of_what_settled(
         ending = ending or readings["over"].value is True
         if isinstance(value, int) and baseline is not None and not ending:
             assert earned == value - baseline
+
+
+# ── what the program says itself ────────────────────────────────────────────────────────────────────────────────────
+
+BOTH: list[dict[str, Any]] = [{"source": "score"}, {"source": "reports"}]
+
+
+def test_what_a_program_reports_is_earned_beside_what_is_read_of_it() -> None:
+    played = Played(game(BOTH), score=0)
+    assert played.rules.hear(1.0, Reward(7, 5.0, 0.9)) == [Reward(7, 5.0, 0.9, source="reports")]
+    assert played.rules.hear(1.0, Text(7, "hello")) == [Text(7, "hello")]
+    assert played.feed(1.0, score=3) == [Reward(7, 3.0, 1.0)]
+
+
+def test_an_end_that_is_reported_waits_for_sources_that_settle_and_brings_its_own_reward() -> None:
+    played = Played(game(BOTH), score=0)
+    ended = Done(7, 2.0, True, False, "won", 1.0, {"level": 3})
+    assert played.rules.hear(1.0, ended) == [Reward(7, 2.0, 1.0, source="reports")]
+    assert played.feed(1.0, score=pending(0, 0.0)) == []
+    assert played.rules.hear(1.1, Reward(7, 9.0, 1.05)) == []
+    assert played.feed(1.1, score=4) == [Done(7, 4.0, True, False, "won", 1.0, {"level": 3}, "reports")]
+    assert played.rules.hear(1.2, Reward(7, 9.0, 1.0)) == []
+
+
+def test_of_two_ends_the_first_counts() -> None:
+    played = Played(game(BOTH, done={"lost": "lives == 0"}), lives=1, score=0)
+    assert played.feed(1.0, lives=0, score=pending(0, 0.0)) == []
+    assert played.rules.hear(1.01, Reward(7, 1.0, 0.99)) == [Reward(7, 1.0, 0.99, source="reports")]
+    assert played.rules.hear(1.01, Done(7, 0.5, True, False, "won", 1.01)) == [Reward(7, 0.5, 1.01, source="reports")]
+    assert played.feed(1.02, score=1) == [Done(7, 1.0, True, False, "lost", 1.0)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3)), max_size=20), st.integers(0, 20), st.booleans())
+def test_all_that_is_earned_by_either_is_given_just_once(
+    earned: list[tuple[int, int]], ends: int, terminated: bool
+) -> None:
+    played = Played(game(BOTH), score=0)
+    said: list[Report] = []
+    score = true = 0
+    for number, (points, reported) in enumerate(earned[:ends], 1):
+        at = number * FRAME_S
+        said += played.rules.hear(at, Reward(7, float(reported), at)) if reported else []
+        score += points
+        said += played.feed(at, score=score)
+        true += points + reported
+    at = (len(earned) + 1) * FRAME_S
+    said += played.rules.hear(at, Done(7, 1.0, terminated, not terminated, "over", at))
+    said += played.feed(at)
+    assert sum(report.reward for report in said if isinstance(report, Reward | Done)) == true + 1
+    (done,) = [report for report in said if isinstance(report, Done)]
+    assert (done.terminated, done.truncated, done.reason) == (terminated, not terminated, "over")
+    assert said[-1] is done

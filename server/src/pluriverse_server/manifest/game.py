@@ -222,6 +222,11 @@ class GameTables(Table):
         return bool(self.sources) or (self.program is not None and not self.rewards)
 
     @property
+    def is_heard(self) -> bool:
+        """Whether its program is read, and reports rewards of its own as well."""
+        return bool(self.sources) and any(reward.source == "reports" for reward in self.rewards)
+
+    @property
     def screen_sources(self) -> dict[str, ScreenSource]:
         """The sources that are read from the screen."""
         return {name: source for name, source in self.sources.items() if isinstance(source, ScreenSource)}
@@ -244,9 +249,12 @@ class GameTables(Table):
             return self
         if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
             raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")
-        if self.reset.by not in ("restart", "keys") and (self.sources or "by" in self.reset.model_fields_set):
+        leads = ("restart", "keys", "report") if self.is_heard else ("restart", "keys")
+        if self.reset.by not in leads and (self.sources or "by" in self.reset.model_fields_set):
             needs = "[sources]" if self.sources else "no [[rewards]]"
             raise ValueError(f'expected reset.by = "restart" or "keys" with {needs}')
+        if self.is_heard:
+            self._can_be_heard()
         episode, reset = self.episode, self.reset
         wanted = [("rewards", reward.source) for reward in self.rewards if reward.source not in OWN_SOURCES]
         wanted += [("episode.observation", name) for name in episode.observation]
@@ -261,3 +269,12 @@ class GameTables(Table):
                 there = ", ".join(self.sources) or "none"
                 raise ValueError(f"{key} names the source {name!r}, and there is none; expected one of: {there}")
         return self
+
+    def _can_be_heard(self) -> None:
+        if self.reset.spares:
+            raise ValueError("expected no reset.spares with rewards of reports: a program is asked for one episode")
+        if self.program is not None and "lockstep" in self.program.clock:
+            raise ValueError(
+                'expected program.clock = ["realtime"] with both [sources] and rewards of reports: in lockstep a '
+                "program is either read, or steps itself"
+            )

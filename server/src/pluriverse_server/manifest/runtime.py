@@ -185,10 +185,8 @@ class Manifest(GameTables):
         if played is None or other is not None:
             raise ValueError('expected [page] with reset.by = "page", and [program] otherwise')
         own = {reward.source for reward in self.rewards} & set(OWN_SOURCES)
-        if self.scraped and own:
-            raise ValueError(
-                f"expected rewards of the sources by their names, beside [sources] there is no {own.pop()}"
-            )
+        if self.scraped and "page" in own:
+            raise ValueError("expected rewards of the sources by their names, or of reports; [sources] read no page")
         if not self.scraped and self.rewards and own != {"page" if paged else "reports"}:
             expected = "page" if paged else "reports"
             raise ValueError(f'expected rewards of source = "{expected}" with reset.by = "{self.reset.by}"')

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol.env_options import Value
-from pluriverse_protocol.reports import Report
+from pluriverse_protocol.reports import Ready, Report, Reset
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.nested import NestedScreen
@@ -36,6 +36,8 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 
 from .child import Child
 from .cookies import Cookies
+from .daemon_connection import SOCKET_VARIABLE
+from .hearing import Hearing
 from .home import HomeError, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
 from .pace import Pace, SteppedPace
@@ -81,6 +83,8 @@ class PlaySettings:
     fps: float
     options: Mapping[str, Value] = field(default_factory=dict[str, Value])
     lockstep: bool = False
+    reset: Reset | None = None
+    """The episode that it is made for, which a program that reports itself is asked for."""
 
     @property
     def program(self) -> ProgramTable:
@@ -112,6 +116,7 @@ class Play:
         """In lockstep: the screen of a program that stands."""
         self._on_cycle = on_cycle
         self._child: Child | None = None
+        self._hearing: Hearing | None = None
         self._last: Cycle | None = None
         self._broken: str | None = None
         self.stuck: str | None = None
@@ -170,6 +175,13 @@ class Play:
             bus = await AccessibilityBus.start(folder, env)
             self._exit_stack.push_async_callback(bus.stop)
             env |= bus.environment
+        if settings.game.is_heard:
+            # A short name: paths of sockets are limited.
+            place = folder / "r"
+            self._hearing = Hearing(place)
+            await self._hearing.start()
+            self._exit_stack.push_async_callback(self._hearing.stop)
+            env[SOCKET_VARIABLE] = str(place)
         display, cookies = screen["DISPLAY"], desktop.cookies.path
         output = ProgramOutput(folder / PRINTED if os.environ.get(PRINTED_VARIABLE) else None)
         target = Target(
@@ -269,15 +281,18 @@ class Play:
         except DisplayLost as error:
             raise Broken(str(error)) from error
         self._check_clock()
-        await self.lead(*self.settings.game.reset.start, *self.settings.game.reset.steps)
+        game = self.settings.game
+        await self.lead(*game.reset.start, *game.reset.steps, reset=self.settings.reset)
 
-    async def lead(self, *steps: Step) -> None:
-        """Do ``steps`` and wait until the episode is ready.
+    async def lead(self, *steps: Step, reset: Reset | None) -> None:
+        """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``.
 
         Raises:
             Broken: the program ended, a step failed, or the episode did not get ready.
         """
         self._sources.leave()
+        if self._hearing is not None and reset is not None:
+            self._hearing.ask(reset)
         for number, step in enumerate(steps, 1):
             try:
                 await self._steps.do(number, step)
@@ -287,6 +302,7 @@ class Play:
         limit_s = episode.ready_timeout_s
         failure = f"the episode was not ready after {limit_s:g} s"
         failure = f"{failure}: {episode.ready!r} does not hold" if episode.ready else failure
+        failure = f"{failure}, or the program did not report that it is" if self._hearing is not None else failure
         await self._wait(self.is_ready, limit_s, failure)
         # Log lines from before the episode must not be read as the episode's.
         ready_at = self.pace.unix()
@@ -304,7 +320,18 @@ class Play:
 
     def is_ready(self, cycle: Cycle) -> bool:
         """Return whether an episode can begin."""
-        return self.rules.ready(cycle.readings)
+        return self.rules.ready(cycle.readings) and (self._hearing is None or self._hearing.ready is not None)
+
+    @property
+    def said_ready(self) -> Ready | None:
+        """What the program said when it was ready, if it says anything."""
+        return self._hearing.ready if self._hearing is not None else None
+
+    def heard(self) -> list[Report]:
+        """Return what the program reported since the last call, and what follows from it."""
+        assert self._last is not None
+        said = self._hearing.take() if self._hearing is not None else []
+        return [follows for report in said for follows in self.rules.hear(self._last.at, report)]
 
     async def rest(self) -> None:
         """Return once a play that is ready no longer is. Reads slowly, since nobody sees the play."""
@@ -327,7 +354,7 @@ class Play:
                 raise Broken(str(error)) from error
 
     def _is_settled(self, cycle: Cycle, latest: float) -> bool:
-        rewarded = {reward.source for reward in self.settings.game.rewards}
+        rewarded = {reward.source for reward in self.settings.game.rewards} & cycle.readings.keys()
         late = self.pace.now() > latest
         return late or not any(cycle.readings[name].state is ReadingState.UNSETTLED for name in rewarded)
 
@@ -402,6 +429,8 @@ class Play:
     def _require_whole(self) -> None:
         if self._broken is not None:
             raise Broken(self._broken)
+        if self._hearing is not None and self._hearing.loss is not None and not self.has_ended:
+            raise Broken(self._hearing.loss)
 
     @property
     def child(self) -> Child:

@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,14 +70,17 @@ class Session:
         game = self._game(reset.env)
         entry = self._catalogue[reset.env]
         lockstep = reset.clock == "lockstep"
-        settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, lockstep)
+        settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, lockstep, reset)
         self._lanes.begin(None)
         play = await self._prepared(settings)
         first = play.begin(reset.episode)
         picture = game.episode.picture
         box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
         info = {"lockstep": "frozen"} if lockstep and play.is_frozen else None
-        self._daemon.send(Ready(reset.episode, reset.fps, picture=box, info=info))
+        said = play.said_ready or Ready(reset.episode)
+        self._daemon.send(
+            replace(said, fps=reset.fps, joystick=False, picture=box or said.picture, info=info or said.info)
+        )
         if self._spares is not None:
             self._spares.fill()
         try:
@@ -112,7 +116,8 @@ class Session:
             return await self._swapped(settings)
         await self._close_spares()
         # What was played before would show in an episode, whose seed is the program's beginning.
-        if settings.game.reset.by == "keys" and not settings.lockstep and await self._led_again(settings):
+        goes_on = settings.game.reset.by in ("keys", "report")
+        if goes_on and not settings.lockstep and await self._led_again(settings):
             assert self._play is not None
             return self._play
         if self._play is not None:
@@ -126,7 +131,7 @@ class Session:
         if play is None or play.is_stopping or play.has_ended or not play.settings.suits(settings):
             return False
         try:
-            await play.lead(*settings.game.reset.steps)
+            await play.lead(*settings.game.reset.steps, reset=settings.reset)
         except Broken as error:
             log.warning("%s; starting the program again", error)
             return False
@@ -193,7 +198,7 @@ class Session:
             except Broken as error:
                 self._cut(play, str(error))
                 return
-            reports = play.rules.feed(cycle.at, cycle.readings)
+            reports = play.heard() + play.rules.feed(cycle.at, cycle.readings)
             if play.has_ended:
                 ended_at = ended_at or cycle.at
                 if cycle.at - ended_at > LAST_LOOK_S:

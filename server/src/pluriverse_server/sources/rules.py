@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from pluriverse_protocol import reports
 
 from pluriverse_server.manifest.conditions import Value, holds, names_in
-from pluriverse_server.manifest.game import GameTables, RewardTable
+from pluriverse_server.manifest.game import OWN_SOURCES, GameTables, RewardTable
 from pluriverse_server.manifest.sources import LogSource
 
 from .reading import MAX_TEXT_CHARS, Reading, ReadingState
@@ -21,6 +21,9 @@ TIME_REWARD_S: Final = 0.1
 # How long an end waits for sources that still settle or haven't been read since, or the last points would be lost;
 # beyond what they need to settle by their tables.
 MAX_HOLD_S: Final = 0.5
+
+# The source of what the program said itself.
+REPORTS: Final = "reports"
 
 _UNREAD: Final = Reading()
 
@@ -121,6 +124,8 @@ class _End:
     waiting: set[str]
     next_at: float = math.inf
     earned: float = 0.0
+    source: str = ""
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Rules:
@@ -138,6 +143,7 @@ class Rules:
         self._lines = {name for name, source in game.sources.items() if isinstance(source, LogSource)}
         self._on_screen = game.screen_sources.keys()
         self._hold_s = MAX_HOLD_S + game.settles_s
+        self._tables = [table for table in game.rewards if table.source not in OWN_SOURCES]
         self._ends = [(text, True, reason or text) for reason, text in game.episode.done.items()]
         self._ends += [(text, False, reason or text) for reason, text in game.episode.truncated.items()]
         self._ending_sources = frozenset[str]().union(*(names_in(text) for text, _, _ in self._ends))
@@ -157,9 +163,7 @@ class Rules:
     def begin(self, episode_id: int, at: float) -> None:
         """Begin an episode in the cycle of time ``at``, whose readings must be fed first."""
         self._episode = episode_id
-        self._earnings = [
-            Earnings(table, by_line=table.source in self._lines, begun=at) for table in self._game.rewards
-        ]
+        self._earnings = [Earnings(table, by_line=table.source in self._lines, begun=at) for table in self._tables]
         self._watches = [(Watch(text), terminated, reason) for text, terminated, reason in self._ends]
         self._text: Value = None
         self._observation: dict[str, Value] | None = None
@@ -181,10 +185,37 @@ class Rules:
         if end is None:
             return shown + self._rewards(earned)
         end.earned += sum(amount for _, amount in earned)
-        end.waiting = {name for name in end.waiting if self._is_pending(end, name, readings[name])}
+        waiting = end.waiting & readings.keys()
+        end.waiting = {name for name in waiting if self._is_pending(end, name, readings[name])}
         if end.waiting and at - end.seen_at < self._hold_s:
             return shown
         return [*shown, self._done(end)]
+
+    def hear(self, at: float, report: reports.Report) -> list[reports.Report]:
+        """Return what follows from what the program itself reported, heard before the cycle of time ``at``.
+
+        What it earns is reward beside that of the sources, unless the episode had ended by then. Its end is one as by a
+        condition of ``done``: sources that haven't settled are waited for.
+        """
+        if not self._running:
+            return []
+        match report:
+            case reports.Reward(at=earned_at):
+                late = self._end is not None and (earned_at is None or earned_at > self._end.at)
+                return [] if late else [replace(report, source=REPORTS)]
+            case reports.Done(reward=earned):
+                said: list[reports.Report] = []
+                if earned:
+                    said.append(reports.Reward(report.episode, earned, report.at, source=REPORTS))
+                if self._end is None:
+                    ended_at = at if report.at is None else report.at
+                    self._end = _End(ended_at, report.terminated, report.reason, at, self._rewarded())
+                    self._end.source, self._end.info = REPORTS, report.info
+                return said
+            case reports.Text() | reports.Observation():
+                return [report]
+            case _:
+                return []
 
     def cut(self, at: float, reason: str) -> list[reports.Report]:
         """Truncate the episode for a reason outside of it; return its end with what was earned and not yet reported."""
@@ -207,9 +238,12 @@ class Rules:
         for watch, terminated, reason in self._watches:
             watch.update(readings, values)
             if watch.holds:
-                sources = {earnings.source for earnings in self._earnings if earnings.give != "second"}
-                return _End(watch.since, terminated, reason, at, sources & readings.keys())
+                return _End(watch.since, terminated, reason, at, self._rewarded())
         return None
+
+    def _rewarded(self) -> set[str]:
+        """Return the sources that may have earned something by now that hasn't been read."""
+        return {earnings.source for earnings in self._earnings if earnings.give != "second"}
 
     def _is_pending(self, end: _End, name: str, reading: Reading) -> bool:
         if reading.state is ReadingState.UNSETTLED:
@@ -225,7 +259,10 @@ class Rules:
     def _done(self, end: _End) -> reports.Report:
         self._running = False
         reward = end.earned + sum(earnings.finish() for earnings in self._earnings)
-        return reports.Done(self._episode, reward, end.terminated, not end.terminated, end.reason, end.at)
+        info = dict(end.info)
+        return reports.Done(
+            self._episode, reward, end.terminated, not end.terminated, end.reason, end.at, info, end.source
+        )
 
     def _texts(self, values: Mapping[str, Value]) -> list[reports.Report]:
         episode = self._game.episode
