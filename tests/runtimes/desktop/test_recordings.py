@@ -32,7 +32,7 @@ def test_every_game_has_a_recording_and_is_one_small_file() -> None:
 def test_every_reward_and_every_end_is_the_true_one(recording: Path) -> None:
     labels = read_labels(labels_path(recording))
     assert labels.rewards, "a recording without a reward says nothing"
-    result = score_recording(DESKTOP, MANIFEST, recording, labels)
+    result = score_recording(DESKTOP, MANIFEST, recording, labels).result
     assert result.disagreements == []
     assert result.perfect
     # And the report beside it is of these very readings.

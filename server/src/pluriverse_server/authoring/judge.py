@@ -132,7 +132,7 @@ class ReadingComparison:
         self.counts = {name: ReadingCount() for name in sorted(labels.sources)}
         self.disagreements: list[Disagreement] = []
         self._labels = labels.sources
-        self._begins = [episode.begin for episode in labels.episodes]
+        self._ends = [episode.end for episode in labels.episodes if episode.end is not None]
         self._wrong: set[str] = set()
         # Since when a source that has a label has no reading.
         self._unread: dict[str, float] = {}
@@ -155,10 +155,10 @@ class ReadingComparison:
                 self._compare(at, name, near, None)
 
     def _is_due(self, name: str, at: float) -> bool:
-        """Return whether the label that holds now is of this episode: one from before may not be shown yet."""
+        """Return whether the label that holds now is newer than the last end: older ones may not be shown yet."""
         held = bisect_right(self._labels[name], at, key=_time)
-        begun = max((begin for begin in self._begins if begin <= at), default=0.0)
-        return held > 0 and self._labels[name][held - 1][0] >= begun
+        ended = max((end for end in self._ends if end <= at), default=-1.0)
+        return held > 0 and self._labels[name][held - 1][0] > ended
 
     def _compare(self, at: float, name: str, near: Sequence[Value], value: Value) -> None:
         self.counts[name].cycles += 1

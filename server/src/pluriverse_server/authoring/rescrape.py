@@ -178,10 +178,13 @@ class _Game:
     def __init__(self, tables: GameTables, live: frozenset[str]) -> None:
         timed = [reward for reward in tables.rewards if reward.give == "second"]
         others = [reward for reward in tables.rewards if reward.give != "second"]
-        self.rules = Rules(tables.model_copy(update={"rewards": others}))
-        self.by_second = [Rules(tables.model_copy(update={"rewards": [reward]})) for reward in timed]
         self.reports = any(reward.source in OWN_SOURCES for reward in others)
         episode = tables.episode
+        # What is said of rewards and ends was recorded whole, where a program or page says some of it.
+        update = {"done": {}, "truncated": {}} if self.reports else {}
+        ruled = {"rewards": [] if self.reports else others, "episode": episode.model_copy(update=update)}
+        self.rules = Rules(tables.model_copy(update=ruled))
+        self.by_second = [Rules(tables.model_copy(update={"rewards": [reward]})) for reward in timed]
         self._reasons = {reason or condition for reason, condition in episode.truncated.items()}
         conditions = [*episode.done.values(), *episode.truncated.values(), *([episode.ready] if episode.ready else [])]
         self.decided_live = frozenset[str]().union(*map(names_in, conditions)) <= live
