@@ -116,10 +116,18 @@ def test_a_source_that_reads_no_characters_is_refused(toy: Path) -> None:
         learn_source(toy, "exit")
 
 
-def test_a_label_that_may_be_wrong_is_named_by_its_recording_and_its_time(toy: Path) -> None:
+def test_a_label_that_may_be_wrong_is_shown_beside_its_recording(toy: Path) -> None:
     record(toy, "1.plrec", NUMBERS * 2)
     record(toy, "2.plrec", ["0"] * 61 + ["3717"], said=["0"] * 61 + ["3777"])
-    with pytest.raises(AuthoringError, match=r"^2\.plrec at 1:01\.000 is labelled '3777', but reads '3717'"):
+    learnt = learn_source(toy, "score")
+    page = toy / "recordings" / "2.doubtful" / "score" / "index.html"
+    assert (learnt.crops, learnt.doubtful, learnt.pages) == (78, 1, (page,))
+    assert "61.00 s: labelled &#x27;3777&#x27;, reads &#x27;3717&#x27;" in page.read_text()
+
+
+def test_too_many_labels_that_may_be_wrong_are_refused(toy: Path) -> None:
+    record(toy, "1.plrec", [*NUMBERS, "3717"], said=[*NUMBERS[1:], NUMBERS[0], "3777"])
+    with pytest.raises(AuthoringError, match=r"1\.plrec at 0:0.* is labelled|no ink was found"):
         learn_source(toy, "score")
 
 

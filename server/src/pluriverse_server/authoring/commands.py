@@ -305,14 +305,21 @@ def learn(
         typer.Option(help="The characters to be learnt; if not given, 0123456789 for a number.", show_default=False),
     ] = None,
 ) -> None:
-    """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file."""
+    """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file.
+
+    Glyphs may touch, overlap, have outlines, stand on flat grounds that vary, or in lines that are a little rotated and
+    scaled. Crops that aren't read as they are labelled are left out, and shown on a page beside their recording.
+    """
     from .learn import learn_source
 
     try:
         learnt = learn_source(runtime, source, env, characters)
     except OSError as error:
         fail(f"{error.filename or runtime}: {error.strerror or error}", EXIT_USAGE)
-    typer.echo(f"wrote {learnt.path}: {learnt.characters}; it reads all {learnt.crops} labelled crops")
+    read = f"all {learnt.crops}" if not learnt.doubtful else f"{learnt.crops - learnt.doubtful} of {learnt.crops}"
+    typer.echo(f"wrote {learnt.path}: {learnt.characters}; it reads {read} labelled crops")
+    for page in learnt.pages:
+        typer.echo(f"doubtful crops, labelled wrongly or half drawn: {page}")
 
 
 def crop(

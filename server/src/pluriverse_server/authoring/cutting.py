@@ -16,13 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse_server.sources.reading import Pixels
-from pluriverse_server.sources.screen.glyphs import STRONG, Ink
+from pluriverse_server.sources.screen.glyphs import STRONG, Ink, cubes_of
 
 # A character at other fractions of a pixel is another picture; beyond this number it joins the nearest one.
 MAX_VARIANTS: Final = 8
 
 # Pieces that differ by more are different pictures; different digits differ by a fifth or more.
 SAME: Final = 0.06
+
+# Glyphs of lines that were straightened are at any fraction of a pixel, so more of their pictures are kept.
+SAME_STRAIGHTENED: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,9 @@ def cut(ink: NDArray[np.float32], tear: int) -> tuple[Piece, ...]:
     return tuple(Piece(start, end, ink[:, start:end]) for start, end in zip(starts, ends, strict=True))
 
 
-def averaged(shown: Sequence[tuple[int, NDArray[np.float32]]], top: int, bottom: int) -> list[NDArray[np.float32]]:
+def averaged(
+    shown: Sequence[tuple[int, NDArray[np.float32]]], top: int, bottom: int, same: float = SAME
+) -> list[NDArray[np.float32]]:
     """Return one picture for all inks of a character that look the same, of rows ``top`` to ``bottom`` (excluded).
 
     ``shown`` are the inks with the numbers of their crops. A picture of a single crop is left out if others agree on
@@ -69,7 +74,7 @@ def averaged(shown: Sequence[tuple[int, NDArray[np.float32]]], top: int, bottom:
         nearest = min(
             ((*_apart(variant.mean, rows), variant) for variant in variants), default=None, key=lambda found: found[0]
         )
-        if nearest is None or (nearest[0] > SAME and len(variants) < MAX_VARIANTS):
+        if nearest is None or (nearest[0] > same and len(variants) < MAX_VARIANTS):
             variants.append(_Variant(rows, rows.copy(), {crop}))
         else:
             _, shift, variant = nearest
@@ -101,8 +106,7 @@ def _trimmed(variant: _Variant) -> NDArray[np.float32]:
     return variant.mean[:, inked[0] : inked[-1] + 1] if len(inked) else variant.first
 
 
-# Colours are counted in cubes of 16 levels; text is some percent of a crop, and so among the most common.
-CUBE_BITS: Final = 4
+# Text is some percent of a crop, and so its colour among the most common.
 MAX_COLOURS: Final = 24
 
 # The distance from a colour at which ink ends: first one that keeps smoothed edges on most backgrounds, then narrower
@@ -113,6 +117,9 @@ USUAL_REACH: Final = REACHES[0] - REACHES[0] // 4
 # Luminances that separate light from dark, and the range around them in which ink is partial.
 LUMINANCES: Final = (112, 160, 64, 208)
 SOFTNESS: Final = 24
+
+# Of the largest distance from a flat ground: all ink, and none.
+CONTRAST: Final = (216, 40)
 
 # Seven-segment digits have gaps of one to four columns.
 MAX_TEAR: Final = 5
@@ -127,16 +134,17 @@ SAMPLE_OF_CHARACTER: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to cut crops: by an ink, at gaps of ``tear`` or more columns without it.
+    """A way to cut crops: by an ink, at gaps of ``tear`` or more columns without it, or 0 if glyphs touch.
 
     ``labels`` are the crops' texts, with leading zeros if there are any; ``pieces`` are None for those crops that are
-    not cut as labelled.
+    not cut as labelled. ``height``: lines were straightened and brought to this height; 0 if they weren't.
     """
 
     ink: Ink
     tear: int
     labels: tuple[str, ...]
     pieces: tuple[tuple[Piece, ...] | None, ...]
+    height: int = 0
 
     @property
     def cut_well(self) -> int:
@@ -152,20 +160,25 @@ class Way:
 
 def best_ways(crops: Sequence[Pixels], labels: Sequence[str]) -> list[Way]:
     """Return the few ways that seem best on a sample of the crops, applied to all. At least one."""
-    sample, letters = _sample(labels), {letter for label in labels for letter in label}
+    sample, letters = sample_of(labels), {letter for label in labels for letter in label}
 
     def merit(way: Way) -> tuple[int, int]:
         return len(way.characters & letters), way.cut_well
 
     some, said = [crops[index] for index in sample], [labels[index] for index in sample]
-    ways = [max(_ways(ink, some, said, range(1, MAX_TEAR + 1)), key=merit) for ink in _inks(some)]
+    ways = [max(ways_by(ink, _shown(ink, some), said, range(1, MAX_TEAR + 1)), key=merit) for ink in inks_of(some)]
     best = sorted(ways, key=merit, reverse=True)[:MAX_TRIED]
     if len(sample) == len(crops):
         return best
-    return [max(_ways(way.ink, crops, labels, [way.tear]), key=merit) for way in best]
+    return [max(ways_by(way.ink, _shown(way.ink, crops), labels, [way.tear]), key=merit) for way in best]
 
 
-def _sample(labels: Sequence[str]) -> list[int]:
+def _shown(ink: Ink, crops: Sequence[Pixels]) -> list[NDArray[np.float32]]:
+    return [ink.strength(pixels) for pixels in crops]
+
+
+def sample_of(labels: Sequence[str]) -> list[int]:
+    """Return the numbers of enough crops, in order."""
     chosen = set(np.linspace(0, len(labels) - 1, min(len(labels), SAMPLE)).astype(int).tolist())
     seen = Counter(letter for index in chosen for letter in set(labels[index]))
     for index, label in enumerate(labels):
@@ -175,24 +188,34 @@ def _sample(labels: Sequence[str]) -> list[int]:
     return sorted(chosen)
 
 
-def _inks(crops: Sequence[Pixels]) -> Iterator[Ink]:
+def inks_of(crops: Sequence[Pixels]) -> Iterator[Ink]:
     """Yield the inks that are worth trying, the most likely first."""
     pixels = np.concatenate([crop.reshape(-1, 4) for crop in crops])
-    cubes = (pixels[:, :3] >> CUBE_BITS).astype(np.int64) @ (1, 1 << CUBE_BITS, 1 << 2 * CUBE_BITS)
-    count = np.bincount(cubes)
-    common = [cube for cube in np.argsort(-count, kind="stable")[:MAX_COLOURS] if count[cube]]
-    colours = [np.median(pixels[cubes == cube, 2::-1], axis=0).astype(int).tolist() for cube in common]
+    colours = colours_of(pixels)
     for reach in REACHES:
         for red, green, blue in colours:
             yield Ink("colour", reach // 4, reach, (red, green, blue))
     for luminance in LUMINANCES:
         yield Ink("light", luminance + SOFTNESS, luminance - SOFTNESS)
         yield Ink("dark", luminance - SOFTNESS, luminance + SOFTNESS)
+    yield Ink("contrast", *CONTRAST)
 
 
-def _ways(ink: Ink, crops: Sequence[Pixels], labels: Sequence[str], tears: Iterable[int]) -> Iterator[Way]:
-    """Yield the ways to cut by an ink: as labelled and, where that makes a difference, with leading zeros filled in."""
-    inks = [ink.strength(pixels) for pixels in crops]
+def colours_of(pixels: Pixels) -> list[list[int]]:
+    """Return the commonest colours of pixels of shape (any, 4): red, green, blue."""
+    cubes = cubes_of(pixels)
+    count = np.bincount(cubes)
+    common = [cube for cube in np.argsort(-count, kind="stable")[:MAX_COLOURS] if count[cube]]
+    return [np.median(pixels[cubes == cube, 2::-1], axis=0).astype(int).tolist() for cube in common]
+
+
+def ways_by(
+    ink: Ink, inks: Sequence[NDArray[np.float32]], labels: Sequence[str], tears: Iterable[int], height: int = 0
+) -> Iterator[Way]:
+    """Yield the ways to cut by an ink: as labelled and, where that makes a difference, with leading zeros filled in.
+
+    ``inks``: the crops in that ink, straightened if there is a ``height``.
+    """
     for tear in tears:
         cuts = [cut(ink_of_crop, tear) for ink_of_crop in inks]
         usual = Counter(len(pieces) for pieces, label in zip(cuts, labels, strict=True) if label).most_common(1)
@@ -202,4 +225,4 @@ def _ways(ink: Ink, crops: Sequence[Pixels], labels: Sequence[str], tears: Itera
                 pieces if len(pieces) == len(label.replace(" ", "")) else None
                 for pieces, label in zip(cuts, spelled, strict=True)
             ]
-            yield Way(ink, tear, spelled, tuple(whole))
+            yield Way(ink, tear, spelled, tuple(whole), height)

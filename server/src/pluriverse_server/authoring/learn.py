@@ -1,6 +1,7 @@
 """Makes glyphs from labelled recordings: finds the ink and where glyphs end, and reads all crops to be sure.
 
-The glyphs are those of the well cut crops; they are good if they read every crop as it is labelled.
+The glyphs are those of the well cut crops; they are good if they read the crops as they are labelled. The few that they
+don't are doubtful: labelled wrongly, half drawn, or covered.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -26,10 +27,12 @@ from pluriverse_server.programs.catalogue import load_catalogue, require_environ
 from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
-from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
+from pluriverse_server.sources.screen.glyphs import OVERLAP, STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
 
-from .cutting import USUAL_REACH, Way, averaged, best_ways
+from .cutting import SAME, SAME_STRAIGHTENED, USUAL_REACH, Way, averaged, best_ways, sample_of
+from .doubtful import Doubt, write_doubts
+from .harder import harder_ways
 from .labels import LabelledValues, labels_path, read_labels
 
 DIGITS: Final = "0123456789"
@@ -44,9 +47,17 @@ MAX_SHOWN: Final = 60
 MIN_CONFIDENCE: Final = 0.8
 
 LABEL_WELL: Final = (
-    "see that labels say just what the region shows, that the region holds one line and nothing else, and that glyphs "
-    "don't touch"
+    "see that labels say just what the region shows, and that the region holds one line and nothing else"
 )
+
+# Glyphs that read less of the labelled crops aren't any.
+MIN_CLEAR: Final = 0.75
+
+# Usual ways that read less are followed by harder ones.
+WELL_READ: Final = 0.9
+
+# How many ways that read a sample best are tried on all crops.
+FINALISTS: Final = 2
 
 # The confidence beyond which glyphs aren't better.
 CONTENT: Final = 0.97
@@ -60,11 +71,13 @@ SETTLED_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The glyph file, its characters, and how many labelled crops it reads correctly."""
+    """The glyph file, its characters, the labelled crops, how many are doubtful, and the pages that show these."""
 
     path: Path
     characters: str
     crops: int
+    doubtful: int
+    pages: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +116,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
         )
     crops: list[tuple[Pixels, str]] = []
     names: list[str] = []
+    places: list[tuple[Path, float]] = []
     for recording in sorted((directory / RECORDINGS).glob(f"*{SUFFIX}")):
         if not labels_path(recording).exists():
             continue
@@ -114,6 +128,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
             for crop in crops_of(replay, steps, source.region):
                 crops.append((crop.pixels, line.replace(PLAIN, crop.text)))
                 names.append(f"{recording.name} at {_clock(crop.at)}")
+                places.append((recording, crop.at))
         except MalformedRecording as error:
             raise AuthoringError(f"{recording}: {error}") from error
     if not crops:
@@ -124,10 +139,15 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
         )
     needed = characters if characters is not None else DIGITS if isinstance(source, NumberSource) else ""
     chosen: list[int] = np.linspace(0, len(crops) - 1, min(len(crops), MAX_CROPS)).astype(int).tolist()
-    glyphs = learn([crops[index] for index in chosen], needed, [names[index] for index in chosen])
+    lesson = learn([crops[index] for index in chosen], needed, [names[index] for index in chosen])
     path = directory / (source.glyphs or f"glyphs/{name}.png")
-    glyphs.save(path)
-    return Learnt(path, "".join(sorted(set(glyphs.characters))), len(chosen))
+    lesson.glyphs.save(path)
+    doubts: dict[Path, list[tuple[float, Doubt]]] = {places[index][0]: [] for index in chosen}
+    for doubt in lesson.doubts:
+        recording, at = places[chosen[doubt.crop]]
+        doubts[recording].append((at, doubt))
+    pages = [page for recording, some in doubts.items() if (page := write_doubts(recording, name, some)) is not None]
+    return Learnt(path, "".join(sorted(set(lesson.glyphs.characters))), len(chosen), len(lesson.doubts), tuple(pages))
 
 
 def crops_of(replay: Replay, steps: LabelledValues, region: Sequence[int]) -> list[Crop]:
@@ -175,39 +195,48 @@ def _clock(at: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    """Glyphs, and how well they read the crops; ``misread`` is the first misread crop, its text and confidence."""
+class Lesson:
+    """Glyphs, and the crops that they don't read as labelled."""
 
+    glyphs: Glyphs
+    doubts: tuple[Doubt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Glyphs, and how well they read the crops."""
+
+    way: Way
     glyphs: Glyphs
     right: int
     confidence: float
-    misread: tuple[int, str, float] | None
+    doubts: tuple[Doubt, ...]
 
 
-def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: Sequence[str] = ()) -> Glyphs:
-    """Return glyphs that read every crop as it is labelled.
+def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: Sequence[str] = ()) -> Lesson:
+    """Return glyphs that read the crops as they are labelled, and the few doubtful crops that they don't.
 
     ``crops`` are pixels of one region, all of shape (height, width, 4), with their text as it is drawn, including
     signs, separators and spaces; leading zeros may be left out. ``characters`` must be among the learnt ones. ``names``
     name the crops in errors; by default they are numbered.
 
     Raises:
-        AuthoringError: a character is missing, no ink was found, or a crop isn't read as it is labelled.
+        AuthoringError: a character is missing, no ink was found, or many crops aren't read as they are labelled.
     """
     names = names or [f"crop {number}" for number in range(1, len(crops) + 1)]
     _check(crops, characters, names)
     labels = [label.strip() for _, label in crops]
     needed = {letter for label in labels for letter in label} - {" "}
-    ways = best_ways([pixels for pixels, _ in crops], labels)
-    trials: list[_Trial] = []
-    unusable = ""
-    for way in ways:
-        if way.characters >= needed:
-            try:
-                trials.append(_tried(way, crops))
-            except ValueError as error:
-                # Parts of the background may be cut like glyphs, and be far too large for one.
-                unusable = str(error)
+    pictures = [pixels for pixels, _ in crops]
+    ways = best_ways(pictures, labels)
+    trials, unusable = _tried(ways, crops, needed)
+    usual = max(trials, key=_merit, default=None)
+    most = usual.right if usual else 0
+    # What is read right, but unsurely, isn't labelled wrongly: its ink isn't right.
+    if usual is None or most < WELL_READ * len(crops) or any(doubt.text == doubt.label for doubt in usual.doubts):
+        harder, also = _tried(harder_ways(pictures, labels), crops, needed, first=True)
+        # Usual ways are simpler, and so they are preferred if they read as many.
+        trials, unusable = [trial for trial in harder if trial.right > most] or trials, unusable or also
     if not trials:
         raise AuthoringError(
             f"no glyphs can be made of these crops: {unusable}; {LABEL_WELL}"
@@ -215,9 +244,34 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
             else _nothing_found(ways, needed)
         )
     best = max(trials, key=_merit)
-    if best.misread is not None:
-        raise AuthoringError(_misread(names, labels, best.misread))
-    return best.glyphs
+    if best.right < MIN_CLEAR * len(crops):
+        raise AuthoringError(_misread(names, best.doubts, len(crops)))
+    return Lesson(best.glyphs, best.doubts)
+
+
+def _tried(
+    ways: Iterable[Way], crops: Sequence[tuple[Pixels, str]], needed: set[str], *, first: bool = False
+) -> tuple[list[_Trial], str]:
+    """Return how the ways that read a sample best read all crops, and what is wrong with one that can't be used.
+
+    ``first``: the first way that reads all of the sample is as good as any.
+    """
+    sample = sample_of([label for _, label in crops])
+    most = (1 - MIN_CLEAR) * len(sample)
+    trials: list[_Trial] = []
+    unusable = ""
+    for way in ways:
+        if way.characters >= needed:
+            try:
+                trials.append(_trial(way, _glyphs_of(way, crops[0][0].shape), crops, sample, most))
+            except ValueError as error:
+                # Parts of the background may be cut like glyphs, and be far too large for one.
+                unusable = str(error)
+                continue
+            if first and not trials[-1].doubts:
+                break
+    best = sorted(trials, key=_merit, reverse=True)[:FINALISTS]
+    return [_trial(trial.way, trial.glyphs, crops, range(len(crops)), len(crops)) for trial in best], unusable
 
 
 def _merit(trial: _Trial) -> tuple[float, ...]:
@@ -253,18 +307,21 @@ def _check(crops: Sequence[tuple[Pixels, str]], characters: str, names: Sequence
         raise AuthoringError("all crops are labelled as empty; label moments at which something stands in the region")
 
 
-def _tried(way: Way, crops: Sequence[tuple[Pixels, str]]) -> _Trial:
-    glyphs = _glyphs_of(way, crops[0][0].shape)
+def _trial(way: Way, glyphs: Glyphs, crops: Sequence[tuple[Pixels, str]], chosen: Iterable[int], most: float) -> _Trial:
+    """Read the chosen crops, until more than ``most`` are doubtful."""
     line = Line(glyphs)
-    right, worst, misread = 0, 1.0, None
-    for index, ((pixels, _), label) in enumerate(zip(crops, way.labels, strict=True)):
-        spelling = line.read(pixels)
+    right, worst = 0, 1.0
+    doubts: list[Doubt] = []
+    for index in chosen:
+        spelling = line.read(crops[index][0])
         worst = min(worst, spelling.confidence)
-        if spelling.text == label and spelling.confidence >= MIN_CONFIDENCE:
+        if spelling.text == way.labels[index] and spelling.confidence >= MIN_CONFIDENCE:
             right += 1
-        elif misread is None:
-            misread = index, spelling.text, spelling.confidence
-    return _Trial(glyphs, right, worst, misread)
+        else:
+            doubts.append(Doubt(index, crops[index][0], crops[index][1].strip(), spelling.text, spelling.confidence))
+            if len(doubts) > most:
+                break
+    return _Trial(way, glyphs, right, worst, tuple(doubts))
 
 
 def _glyphs_of(way: Way, shape: tuple[int, ...]) -> Glyphs:
@@ -275,8 +332,9 @@ def _glyphs_of(way: Way, shape: tuple[int, ...]) -> Glyphs:
     shown = {letter: inks[:: 1 + len(inks) // MAX_SHOWN] for letter, inks in shown.items()}
     inked = [(ink >= STRONG).any(axis=1) for inks in shown.values() for _, ink in inks]
     rows = np.flatnonzero(np.any(inked, axis=0))
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    drawn = [(letter, picture) for letter in sorted(shown) for picture in averaged(shown[letter], top, bottom)]
+    top, bottom = (0, way.height) if way.height else (int(rows[0]), int(rows[-1]) + 1)
+    same = SAME_STRAIGHTENED if way.height else SAME
+    drawn = [(letter, picture) for letter in sorted(shown) for picture in averaged(shown[letter], top, bottom, same)]
     return Glyphs(
         characters="".join(letter for letter, _ in drawn),
         pictures=tuple(picture for _, picture in drawn),
@@ -285,7 +343,15 @@ def _glyphs_of(way: Way, shape: tuple[int, ...]) -> Glyphs:
         top=top,
         space=_space(way, [picture.shape[1] for letter, picture in drawn if letter.isalnum()]),
         spaced=any(" " in label for label in way.labels),
+        overlap=_overlap(way),
+        tilted=way.height > 0,
     )
+
+
+def _overlap(way: Way) -> int:
+    """Return how many columns neighbours have in common, and one for what wasn't seen."""
+    pairs = [pair for pieces in way.pieces if pieces is not None for pair in pairwise(pieces)]
+    return max([OVERLAP, *(left.end - right.start + 1 for left, right in pairs)])
 
 
 def _space(way: Way, widths: Sequence[int]) -> int:
@@ -303,6 +369,9 @@ def _space(way: Way, widths: Sequence[int]) -> int:
                 between = min(between or gap, gap)
     if between > within:
         return (within + between + 1) // 2
+    if not way.tear:
+        # What touches leaves no room, so a gap is one.
+        return within + 2
     # In a monospaced font narrow glyphs, which may not have been seen side by side, have the widest gaps.
     spread = max(widths) - min(widths) if widths else 0
     return within + spread + 2 if within else max(widths, default=4) + 2
@@ -317,9 +386,10 @@ def _nothing_found(ways: Sequence[Way], needed: set[str]) -> str:
     )
 
 
-def _misread(names: Sequence[str], labels: Sequence[str], misread: tuple[int, str, float]) -> str:
-    index, text, confidence = misread
+def _misread(names: Sequence[str], doubts: Sequence[Doubt], count: int) -> str:
+    first = doubts[0]
     return (
-        f"{names[index]} is labelled {labels[index]!r}, but reads {text!r} with a confidence of {confidence:.2f}, "
-        f"expected at least {MIN_CONFIDENCE}; mend its label, leave it out if it is half drawn, or label more like it"
+        f"{len(doubts)} of {count} crops aren't read as they are labelled; {names[first.crop]} is labelled "
+        f"{first.label!r}, but reads {first.text!r} with a confidence of {first.confidence:.2f}, expected at least "
+        f"{MIN_CONFIDENCE}; mend its label, leave it out if it is half drawn, or label more like it"
     )

@@ -9,6 +9,15 @@ from pluriverse_server.sources.screen.glyphs import Ink, ink_of
 LEVELS = st.integers(0, 255)
 
 
+def test_what_stands_out_from_a_flat_ground_is_ink_whatever_its_colour() -> None:
+    ink = Ink("contrast", 216, 40)
+    for ground, glyph in ((0, 255), (250, 10), (100, 160)):
+        pixels = np.full((4, 6, 4), ground, np.uint8)
+        pixels[1:3, 2] = glyph
+        assert np.array_equal(ink.strength(pixels) == 1, pixels[..., 0] == glyph)
+    assert not ink.strength(np.full((4, 6, 4), 77, np.uint8)).any()
+
+
 def one(red: int, green: int, blue: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     return np.array([[[blue, green, red, 0]]], np.uint8)
 

@@ -30,7 +30,7 @@ STYLES = {
 
 @cache
 def line_of(style: Style) -> Line:
-    return Line(learn([(draw(text, style, seed), text) for seed, text in enumerate(LEARNT)]))
+    return Line(learn([(draw(text, style, seed), text) for seed, text in enumerate(LEARNT)]).glyphs)
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)

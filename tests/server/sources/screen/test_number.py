@@ -17,7 +17,7 @@ LEARNT = ("-12.5", "1,234", "9,876.0", "1:23", "59", "-7", "0")
 
 @cache
 def glyphs() -> Glyphs:
-    return learn([(draw(text, STYLE), text) for text in LEARNT])
+    return learn([(draw(text, STYLE), text) for text in LEARNT]).glyphs
 
 
 def number(pixels: Pixels) -> tuple[object, float]:
@@ -53,7 +53,7 @@ def test_a_time_is_a_text() -> None:
 
 def test_words_have_spaces_where_they_were_learnt() -> None:
     style = Style("DejaVuSans", size=16, width=200)
-    words = learn([(draw(text, style), text) for text in ("GAME OVER", "READY", "LEVEL")], "")
+    words = learn([(draw(text, style), text) for text in ("GAME OVER", "READY", "LEVEL")], "").glyphs
     assert TextReader(words).read(draw("READY GAME", style))[0] == "READY GAME"
     assert TextReader(words).read(draw("OVER", style))[0] == "OVER"
 
@@ -61,7 +61,7 @@ def test_words_have_spaces_where_they_were_learnt() -> None:
 def test_a_number_in_a_line_is_read_where_it_is_written() -> None:
     style = Style("DejaVuSans", size=16, width=200)
     texts = ("Level: 12 of 90", "Level: 34 of 56", "Level: 78 of 90")
-    reader = NumberReader(TextReader(learn([(draw(text, style), text) for text in texts])), "Level: {} of 90")
+    reader = NumberReader(TextReader(learn([(draw(text, style), text) for text in texts]).glyphs), "Level: {} of 90")
     assert reader.read(draw("Level: 61 of 90", style))[0] == 61
     assert reader.read(draw("Level: 61 of 50", style)) == (None, 0.0)
 

@@ -27,7 +27,7 @@ def source(read: str, region: tuple[int, ...] = (0, 0, 120, 28), **more: Any) ->
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     texts = ("0123", "4567", "89")
-    learn([(draw(text, STYLE), text) for text in texts]).save(tmp_path / "glyphs" / "score.png")
+    learn([(draw(text, STYLE), text) for text in texts]).glyphs.save(tmp_path / "glyphs" / "score.png")
     Image.fromarray(draw("3", STYLE)[..., 2::-1]).save(tmp_path / "three.png")
     return tmp_path
 

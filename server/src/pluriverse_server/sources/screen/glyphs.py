@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from PIL.PngImagePlugin import PngImageFile, PngInfo
 from pluriverse_server.sources.reading import Pixels, SourceError
 
 from .images import open_png
+from .outlined import strokes
 
 CHUNK: Final = "pluriverse"
 
@@ -31,6 +32,9 @@ MAX_GLYPHS: Final = 384
 # The largest digits of a game fill a third of a screen.
 MAX_CELL: Final = 256
 
+# Slanted glyphs lean over their neighbour by a column or two.
+OVERLAP: Final = 2
+
 # Pixels of at least half ink belong to the glyph; the others are its smoothed edge.
 STRONG: Final = 0.5
 
@@ -38,36 +42,61 @@ WHITE: Final = 255
 
 LEVELS: Final = 256
 
+# A region whose pixels differ by less from its ground has no ink.
+FAINT: Final = 24
+
+# The commonest colour is counted in cubes of 16 levels.
+CUBE_BITS: Final = 4
+
 # Shares of luminance in 256ths, by Rec. 601.
 BLUE, GREEN, RED = np.uint16(29), np.uint16(150), np.uint16(77)
 
 
+Kind = Literal["colour", "light", "dark", "contrast", "outlined"]
+Colour = tuple[int, int, int]
+
+
 @dataclass(frozen=True)
 class Ink:
-    """The pixels that count as ink: a ``colour`` (red, green, blue), or everything ``light`` or ``dark``.
+    """The pixels that count as ink.
 
-    A pixel's level is its largest distance from the colour in any channel, or else its luminance. At level ``full`` it
-    is all ink, at ``none`` no ink, and in between partly, like the smoothed edges of glyphs.
+    They have a ``colour`` (red, green, blue); are ``light`` or ``dark``; are whatever stands out from a flat ground, in
+    ``contrast`` to it; or are ``outlined``: of a colour, within an ``outline`` of another. A pixel's level is its
+    largest distance from the colour in any channel, its luminance, or its distance from the ground in relation to the
+    largest one. At level ``full`` it is all ink, at ``none`` no ink, and in between partly, like the smoothed edges of
+    glyphs.
     """
 
-    kind: Literal["colour", "light", "dark"]
+    kind: Kind
     full: int
     none: int
-    colour: tuple[int, int, int] = (0, 0, 0)
+    colour: Colour = (0, 0, 0)
+    outline: Colour = (0, 0, 0)
 
     def __post_init__(self) -> None:
-        channels = all(0 <= channel < LEVELS for channel in self.colour) and len(self.colour) == len("rgb")
-        sense = self.full > self.none if self.kind == "light" else self.full < self.none
-        if not (channels and sense and 0 <= self.full < LEVELS and 0 <= self.none < LEVELS):
+        channels = (*self.colour, *self.outline)
+        known = all(0 <= channel < LEVELS for channel in channels) and len(channels) == 2 * len("rgb")
+        sense = self.full > self.none if self.kind in ("light", "contrast") else self.full < self.none
+        if not (known and sense and 0 <= self.full < LEVELS and 0 <= self.none < LEVELS):
             raise ValueError(f"no ink is {self.kind} {self.colour} from {self.full} to {self.none}")
 
     def strength(self, pixels: Pixels) -> NDArray[np.float32]:
         """Return how much of each pixel is ink, 0 to 1: float32 of shape (height, width)."""
-        return self._table.take(self._level(pixels))
+        ink = self._table.take(self._level(pixels))
+        if self.kind != "outlined":
+            return ink
+        apart = max(abs(one - other) for one, other in zip(self.colour, self.outline, strict=True))
+        return strokes(ink, _away(pixels, self.outline) <= apart // 2)
+
+    @property
+    def by_pixel(self) -> bool:
+        """Whether a pixel is ink whatever the others are."""
+        return self.kind not in ("contrast", "outlined")
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a glyph file has it."""
-        return {"kind": self.kind, "full": self.full, "none": self.none, "colour": list(self.colour)}
+        said = {"kind": self.kind, "full": self.full, "none": self.none, "colour": list(self.colour)}
+        return {**said, "outline": list(self.outline)} if self.kind == "outlined" else said
 
     @cached_property
     def _table(self) -> NDArray[np.float32]:
@@ -75,20 +104,43 @@ class Ink:
         return np.clip((levels - self.none) / (self.full - self.none), 0, 1).astype(np.float32)
 
     def _level(self, pixels: Pixels) -> NDArray[Any]:
-        blue, green, red = pixels[..., 0], pixels[..., 1], pixels[..., 2]
-        if self.kind == "colour":
-            away = _distance(blue, self.colour[2])
-            np.maximum(away, _distance(green, self.colour[1]), out=away)
-            return np.maximum(away, _distance(red, self.colour[0]), out=away)
-        return (blue * BLUE + green * GREEN + red * RED) >> 8
+        match self.kind:
+            case "colour" | "outlined":
+                return _away(pixels, self.colour)
+            case "contrast":
+                away = _away(pixels, ground_of(pixels))
+                largest = int(away.max(initial=0))
+                return away.astype(np.uint16) * WHITE // largest if largest >= FAINT else np.zeros_like(away)
+            case "light" | "dark":
+                return (pixels[..., 0] * BLUE + pixels[..., 1] * GREEN + pixels[..., 2] * RED) >> 8
+
+
+def cubes_of(pixels: Pixels) -> NDArray[np.intp]:
+    """Return the number of the cube of similar colours that each pixel is in."""
+    return (pixels[..., :3] >> CUBE_BITS).astype(np.intp) @ np.array((1, 1 << CUBE_BITS, 1 << 2 * CUBE_BITS))
+
+
+def ground_of(pixels: Pixels) -> Colour:
+    """Return the commonest colour (red, green, blue)."""
+    cubes = cubes_of(pixels)
+    blue, green, red = np.median(pixels[cubes == np.bincount(cubes.reshape(-1)).argmax()][:, :3], axis=0).tolist()
+    return int(red), int(green), int(blue)
 
 
 def ink_of(table: dict[str, Any]) -> Ink:
     """Return the ink of a glyph file; raise KeyError, TypeError or ValueError if it isn't one."""
     kind, colour = table["kind"], tuple(int(channel) for channel in table["colour"])
-    if kind not in ("colour", "light", "dark"):
+    if kind not in get_args(Kind):
         raise ValueError(f"unknown kind of ink {kind!r}")
-    return Ink(kind, int(table["full"]), int(table["none"]), colour)  # pyright: ignore[reportArgumentType]
+    outline = tuple(int(channel) for channel in table.get("outline", (0, 0, 0)))
+    return Ink(kind, int(table["full"]), int(table["none"]), colour, outline)  # pyright: ignore[reportArgumentType]
+
+
+def _away(pixels: Pixels, colour: Colour) -> NDArray[np.uint8]:
+    """Return the largest distance of any channel."""
+    away = _distance(pixels[..., 0], colour[2])
+    np.maximum(away, _distance(pixels[..., 1], colour[1]), out=away)
+    return np.maximum(away, _distance(pixels[..., 2], colour[0]), out=away)
 
 
 def _distance(channel: NDArray[np.uint8], value: int) -> NDArray[np.uint8]:
@@ -103,7 +155,8 @@ class Glyphs:
 
     All have the same height; each begins and ends with a column of strong ink. ``region`` is the width and height of
     the region that they were learnt from, ``top`` the row in it where they begin. ``space`` or more columns without ink
-    between two glyphs are a space, or a missing glyph.
+    between two glyphs are a space, or a missing glyph. Neighbours may have ``overlap`` columns in common. ``tilted``:
+    lines are straightened and brought to the glyphs' height before they are read.
     """
 
     characters: str
@@ -113,6 +166,8 @@ class Glyphs:
     top: int
     space: int
     spaced: bool = False
+    overlap: int = OVERLAP
+    tilted: bool = False
 
     def __post_init__(self) -> None:
         heights = {picture.shape[0] for picture in self.pictures}
@@ -127,6 +182,8 @@ class Glyphs:
             raise ValueError("a glyph without ink")
         if self.space < 1:
             raise ValueError(f"a space of {self.space} columns")
+        if not 0 <= self.overlap <= MAX_CELL:
+            raise ValueError(f"an overlap of {self.overlap} columns")
 
     @property
     def height(self) -> int:
@@ -153,6 +210,8 @@ class Glyphs:
             "top": self.top,
             "space": self.space,
             "spaced": self.spaced,
+            "overlap": self.overlap,
+            "tilted": self.tilted,
         }
         chunk = PngInfo()
         chunk.add_text(CHUNK, json.dumps(said))
@@ -174,7 +233,8 @@ def load_glyphs(path: Path, name: str, directory: Path) -> Glyphs:
         region = (int(said["region"][0]), int(said["region"][1]))
         pictures = _cut(np.asarray(image), (width, height), widths)
         ink, top, space = ink_of(said["ink"]), int(said["top"]), int(said["space"])
-        return Glyphs(str(said["characters"]), pictures, ink, region, top, space, bool(said["spaced"]))
+        overlap, tilted = int(said.get("overlap", OVERLAP)), bool(said.get("tilted", False))
+        return Glyphs(str(said["characters"]), pictures, ink, region, top, space, bool(said["spaced"]), overlap, tilted)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise SourceError(f"{name}: {path} is a damaged glyph file ({error!r}); {remedy}") from None
 

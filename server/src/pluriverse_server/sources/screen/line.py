@@ -1,13 +1,15 @@
 """Reads a line of glyphs: finds the sequence of glyphs that explains all ink of a region best. Pure.
 
-Glyphs begin after columns without ink, so neither their widths nor the line's alignment nor blanks matter. Where glyphs
-touch, the next begins where a previous one may end.
+Glyphs begin after columns without ink, so neither their widths nor the line's alignment nor blanks matter. What can't
+be read with confidence that way may touch or overlap: then all glyphs are compared with all columns, and each glyph of
+the line that explains most once more with what its neighbours leave of the picture.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,15 +18,13 @@ from numpy.typing import NDArray
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels
 
 from .glyphs import STRONG, Glyphs
+from .upright import straightened
 
 # Where a glyph may begin, in columns from its first ink: a smoothed edge counts as ink on some backgrounds only.
 OFFSETS: Final = np.arange(-2, 2)
 
 # The worst mismatch of a possible glyph. Halves of digits have 0.33.
 MAX_MISMATCH: Final = 0.4
-
-# Slanted glyphs lean over their neighbour by a column or two.
-OVERLAP: Final = 2
 
 # Another glyph is a rival if it begins within so many columns of the one that was read.
 NEAR: Final = 1
@@ -39,14 +39,23 @@ MISMATCH_RANGE: Final = 0.4
 STRAY_RANGE: Final = 0.25
 SURE_MARGIN: Final = 0.85
 
-# The confidence that sources ask for by default; below it, it is worth the time to look for touching glyphs.
+# The confidence that sources ask for by default; below it, it is worth the time to look closely.
 CLEAR: Final = 0.8
 
 # Characters that differ in less than this share of their ink can't be told apart.
 MIN_RIVALRY: Final = 0.02
 
+# The least share of a pixel that a glyph's neighbours leave to it.
+MIN_FREE: Final = 0.01
+
 # A region with more beginnings shows a picture or noise, not text.
 MAX_STARTS: Final = 96
+
+# The most columns that all glyphs are compared with.
+MAX_COLUMNS: Final = 512
+
+# How often glyphs that overlap are read once more, after their neighbours changed.
+ROUNDS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +87,6 @@ class _Tables:
     at: NDArray[np.intp]
     cost: NDArray[np.float32]
     mismatch: NDArray[np.float32]
-
-    def extend(self, more: _Tables) -> None:
-        self.at = np.concatenate((self.at, more.at))
-        self.cost = np.concatenate((self.cost, more.cost))
-        self.mismatch = np.concatenate((self.mismatch, more.mismatch))
 
 
 class _Found(NamedTuple):
@@ -120,34 +124,49 @@ class Line:
 
     def read(self, pixels: Pixels) -> Spelling:
         """Return the line's text."""
-        picture = self._picture(self._rows(pixels))
+        if self.glyphs.tilted:
+            guesses = straightened(self.glyphs.ink.strength(pixels), self.glyphs.height)
+        else:
+            guesses = iter((self._rows(pixels),))
+        best, seen = Spelling("", 1.0), None
+        for rows in guesses:
+            picture = self._picture(rows)
+            spelling = self._read(picture)
+            if seen is None or spelling.confidence > best.confidence:
+                best, seen = spelling, picture
+            if best.confidence >= CLEAR:
+                return best
+        if seen is not None and len(seen.starts) <= MAX_STARTS:
+            best = max(best, self._read_closely(seen), key=lambda spelling: spelling.confidence)
+        return best
+
+    def _read(self, picture: _Picture) -> Spelling:
         if not picture.starts:
             return Spelling("", 1.0)
         if len(picture.starts) > MAX_STARTS:
             return Spelling("", 0.0)
         tables = self._tables(picture, picture.starts)
-        found = self._fitting(tables, 0)
-        spelling = self._spelling(tables, found, picture)
-        if spelling.confidence < CLEAR and self._search_on(tables, found, picture):
-            spelling = self._spelling(tables, found, picture)
-        return spelling
-
-    def _spelling(self, tables: _Tables, found: list[_Found], picture: _Picture) -> Spelling:
-        line, stray = _explain(found, picture.strong)
+        line, stray = _explain(self._fitting(tables), picture.strong, self.glyphs.overlap)
         if not line:
             return Spelling("", 0.0)
         mismatch = max(glyph.mismatch for glyph in line)
+        return self._spelling(line, stray, mismatch, self._margin_of(line, tables, picture))
+
+    def _spelling(self, line: list[_Found], stray: float, mismatch: float, margin: float) -> Spelling:
         fit = 1 - max(0.0, mismatch - FREE_MISMATCH) / MISMATCH_RANGE
         lonely = 1 - stray / (STRAY_RANGE * self._typical)
-        margin = self._margin_of(line, tables, picture) / SURE_MARGIN
-        return Spelling(self._spell(line), max(0.0, min(1.0, fit, lonely, margin)))
+        return Spelling(self._spell(line), max(0.0, min(1.0, fit, lonely, margin / SURE_MARGIN)))
 
     def _rows(self, pixels: Pixels) -> NDArray[np.float32]:
         """Return the ink of the line's rows: those learnt, or in a region of another height those with most ink."""
         glyphs = self.glyphs
-        if pixels.shape[0] == glyphs.region[1]:
-            return glyphs.ink.strength(pixels[glyphs.top : glyphs.top + glyphs.height])
+        as_learnt = pixels.shape[0] == glyphs.region[1]
+        learnt = slice(glyphs.top, glyphs.top + glyphs.height)
+        if as_learnt and glyphs.ink.by_pixel:
+            return glyphs.ink.strength(pixels[learnt])
         ink = glyphs.ink.strength(pixels)
+        if as_learnt:
+            return ink[learnt]
         below = np.concatenate(([0.0], np.cumsum((ink * (ink >= STRONG)).sum(axis=1))))
         held = below[glyphs.height :] - below[: -glyphs.height]
         top = int(held.argmax())
@@ -168,10 +187,7 @@ class Line:
     def _tables(self, picture: _Picture, starts: list[int]) -> _Tables:
         """Compare all glyphs with the ink at these beginnings."""
         at = np.array(starts)[:, None] + OFFSETS
-        step, height = picture.flat.itemsize, self.glyphs.height
-        places = len(picture.inked) - self.glyphs.widest
-        windows = np.ndarray((places, self._room), np.float32, picture.flat, 0, (height * step, step))
-        common = windows[at.reshape(-1)] @ self._templates
+        common = self._windows(picture)[at.reshape(-1)] @ self._templates
         place = at.reshape(-1)[:, None]
         there = picture.energy[place + self._widths] - picture.energy[place]
         both = there + self._energy
@@ -179,23 +195,13 @@ class Line:
         shape = (*at.shape, len(self._widths))
         return _Tables(at, cost.reshape(shape), (cost / both).reshape(shape))
 
-    def _search_on(self, tables: _Tables, found: list[_Found], picture: _Picture) -> bool:
-        """Add glyphs that touch a previous one, in the ink after its end; return whether there are any."""
-        known = set(picture.starts)
-        ends = {glyph.end for glyph in found}
-        while len(known) < MAX_STARTS:
-            starts = sorted(end for end in ends - known if picture.inked[end - 1] and picture.inked[end])
-            if not starts:
-                break
-            more = self._tables(picture, starts)
-            new = self._fitting(more, len(tables.at))
-            tables.extend(more)
-            found += new
-            known.update(starts)
-            ends = {glyph.end for glyph in new}
-        return len(known) > len(picture.starts)
+    def _windows(self, picture: _Picture) -> NDArray[np.float32]:
+        """Return what is seen from each column on, as wide as the widest glyph."""
+        step, height = picture.flat.itemsize, self.glyphs.height
+        places = len(picture.inked) - self.glyphs.widest
+        return np.ndarray((places, self._room), np.float32, picture.flat, 0, (height * step, step))
 
-    def _fitting(self, tables: _Tables, first: int) -> list[_Found]:
+    def _fitting(self, tables: _Tables) -> list[_Found]:
         """Return, for each glyph at each beginning, the place where it fits best, if it fits."""
         best = tables.mismatch.argmin(axis=1)
         least = tables.mismatch.min(axis=1)
@@ -205,8 +211,98 @@ class Line:
             offset = best[start, glyph]
             x = int(tables.at[start, offset])
             cost, mismatch = float(tables.cost[start, offset, glyph]), float(tables.mismatch[start, offset, glyph])
-            found.append(_Found(x, x + self._columns[glyph], glyph, start + first, cost, mismatch))
+            found.append(_Found(x, x + self._columns[glyph], glyph, start, cost, mismatch))
         return found
+
+    def _read_closely(self, picture: _Picture) -> Spelling:
+        """Read glyphs that may begin anywhere, and overlap."""
+        inked = np.flatnonzero(picture.inked)
+        if inked[-1] - inked[0] >= MAX_COLUMNS:
+            return Spelling("", 0.0)
+        line, _ = _explain(self._anywhere(picture, inked), picture.strong, self.glyphs.overlap)
+        if not line:
+            return Spelling("", 0.0)
+        line, mismatch, margin, same = self._among_others(line, picture)
+        for _ in range(ROUNDS):
+            if same:
+                break
+            line, mismatch, margin, same = self._among_others(line, picture)
+        return self._spelling(line, _beside(line, picture.strong), mismatch, margin)
+
+    def _anywhere(self, picture: _Picture, inked: NDArray[np.intp]) -> list[_Found]:
+        """Return the glyphs that fit somewhere better than a column further left or right."""
+        at = np.arange(int(inked[0] + OFFSETS[0]), int(inked[-1] + OFFSETS[-1]))
+        windows = self._windows(picture)[at]
+        sides = self._sides
+        there = np.square(windows) @ sides
+        energy = (self._templates**2 * sides).sum(axis=0)
+        cost = np.maximum(there + energy - 2 * (windows @ (self._templates * sides)), 0)
+        mismatch = cost / (there + energy)
+        fits = mismatch < np.minimum(mismatch.min(axis=1, keepdims=True) + CLEAR_LEAD, MAX_MISMATCH)
+        fits[1:] &= mismatch[1:] <= mismatch[:-1]
+        fits[:-1] &= mismatch[:-1] <= mismatch[1:]
+        return [
+            _Found(x, x + self._columns[glyph], glyph, 0, float(cost[place, glyph]), float(mismatch[place, glyph]))
+            for place, glyph in np.argwhere(fits).tolist()
+            for x in (int(at[place]),)
+        ]
+
+    def _among_others(self, line: list[_Found], picture: _Picture) -> tuple[list[_Found], float, float, bool]:
+        """Read each glyph of the line where its neighbours leave the picture to it.
+
+        Return the line, its largest mismatch, its smallest margin, and whether it is the same as before.
+        """
+        height, columns = self.glyphs.height, self.glyphs.widest + 2 * NEAR
+        count, worst, margin, same = len(self._widths), 0.0, 1.0, True
+        ink = np.pad(picture.flat.reshape(-1, height), ((columns, columns), (0, 0)))
+        line = list(line)
+        for index, glyph in enumerate(line):
+            left = glyph.x - NEAR
+            free = np.ones((columns, height), np.float32)
+            for other in line:
+                if other is not glyph and other.x < left + columns and other.end > left:
+                    first, last = max(other.x, left), min(other.end, left + columns)
+                    drawn = self.glyphs.pictures[other.glyph].T[first - other.x : last - other.x]
+                    free[first - left : last - left] = np.minimum(free[first - left : last - left], 1 - drawn)
+            free = free.reshape(-1)
+            shown = ink[left + columns : left + 2 * columns].reshape(-1) * free
+            there, energy = float(shown @ (shown / np.maximum(free, MIN_FREE))), self._moved_squares @ free
+            cost = np.maximum(there + energy - 2 * (self._moved @ shown), 0)
+            best = int(cost.argmin())
+            rest = free * self._moved[best]
+            apart = energy + energy[best] - 2 * (self._moved @ rest)
+            rivals = self._others[best % count][np.arange(len(cost)) % count]
+            lead = (cost - cost[best]) / np.maximum(apart, MIN_RIVALRY * self._energy[best % count])
+            margin = min(margin, float(lead[rivals].min(initial=1.0)))
+            mismatch = float(cost[best] / (there + energy[best]))
+            worst = max(worst, mismatch)
+            x, chosen = left + best // count, best % count
+            same &= (x, chosen) == (glyph.x, glyph.glyph)
+            line[index] = _Found(x, x + self._columns[chosen], chosen, 0, float(cost[best]), mismatch)
+        return line, worst, margin, same
+
+    @cached_property
+    def _sides(self) -> NDArray[np.float32]:
+        """What counts of a window by itself: in the columns that neighbours may reach into, only a glyph's own ink."""
+        counts = np.zeros((len(self._widths), self.glyphs.widest, self.glyphs.height), np.float32)
+        for count, picture in zip(counts, self.glyphs.pictures, strict=True):
+            width, side = picture.shape[1], min(self.glyphs.overlap, picture.shape[1] // 2)
+            count[:width] = picture.T >= STRONG
+            count[side : width - side] = 1
+        return np.ascontiguousarray(counts.reshape(len(counts), -1).T)
+
+    @cached_property
+    def _moved(self) -> NDArray[np.float32]:
+        """All glyphs in a window wider by ``NEAR`` on both sides, at each place in it that is near: one a row."""
+        width, height = self.glyphs.widest, self.glyphs.height
+        moved = np.zeros((2 * NEAR + 1, len(self._widths), width + 2 * NEAR, height), np.float32)
+        for shift, rows in enumerate(moved):
+            rows[:, shift : shift + width] = self._templates.T.reshape(-1, width, height)
+        return moved.reshape((2 * NEAR + 1) * len(self._widths), -1)
+
+    @cached_property
+    def _moved_squares(self) -> NDArray[np.float32]:
+        return np.square(self._moved)
 
     def _margin_of(self, line: list[_Found], tables: _Tables, picture: _Picture) -> float:
         """Return how far the least certain glyph is from being another: 1 as it was learnt, 0 half way to the other."""
@@ -259,7 +355,7 @@ def _left_of(columns: NDArray[np.float32]) -> NDArray[np.float32]:
     return sums
 
 
-def _explain(found: list[_Found], strong: NDArray[np.float32]) -> tuple[list[_Found], float]:
+def _explain(found: list[_Found], strong: NDArray[np.float32], overlap: int) -> tuple[list[_Found], float]:
     """Return the sequence of glyphs that leaves the least unexplained, and how much ink is beside them."""
     left = strong.tolist()
     found.sort(key=lambda glyph: glyph.x)
@@ -273,7 +369,7 @@ def _explain(found: list[_Found], strong: NDArray[np.float32]) -> tuple[list[_Fo
             best, last = (cost, ended) if cost < best else (best, last)
         cost, ended = best, last
         for end, other, overlapped in ends:
-            if end <= glyph.x + OVERLAP and other + left[end] - left[glyph.x] < cost:
+            if end <= glyph.x + overlap and other + left[end] - left[glyph.x] < cost:
                 cost, ended = other + left[end] - left[glyph.x], overlapped
         before.append(ended)
         heapq.heappush(ends, (glyph.end, cost + glyph.cost + left[glyph.x] - left[glyph.end], index))
@@ -284,8 +380,14 @@ def _explain(found: list[_Found], strong: NDArray[np.float32]) -> tuple[list[_Fo
         line.append(found[last])
         last = before[last]
     line.reverse()
+    return line, _beside(line, strong)
+
+
+def _beside(line: list[_Found], strong: NDArray[np.float32]) -> float:
+    """Return how much ink is in no glyph's columns."""
+    left = strong.tolist()
     covered, stray = 0, 0.0
     for glyph in line:
         stray += left[max(glyph.x, covered)] - left[covered]
-        covered = glyph.end
-    return line, stray + left[-1] - left[covered]
+        covered = max(covered, glyph.end)
+    return stray + left[-1] - left[covered]
