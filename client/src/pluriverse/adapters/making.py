@@ -12,7 +12,8 @@ from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
 from .core import Core
-from .lockstep import LockstepCore, TooFewSlots
+from .lockstep import TooFewSlots
+from .repeatable import RepeatableCore
 
 
 def make_core(
@@ -34,7 +35,7 @@ def make_core(
     """
     validation.choice("clock", clock, CLOCKS)
     if clock == "lockstep":
-        return LockstepCore(env_id, remotes, record=record, **options)
+        return RepeatableCore(env_id, remotes, record=record, **options)
     if record is not None:
         raise ConfigurationError('record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen')
     if options.pop("slots", 1) != 1:

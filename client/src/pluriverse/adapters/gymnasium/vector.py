@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
-from pluriverse.adapters.lockstep import lockstep_of
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.env.base import seed_each
 from pluriverse.errors import ActionError, Misuse
