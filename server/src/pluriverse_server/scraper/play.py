@@ -34,7 +34,7 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 
 from .child import Child
 from .cookies import Cookies
-from .home import HomeError, home_environment, make_home
+from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
 from .pace import Pace, SteppedPace
 from .screen_watch import ScreenWatch
@@ -157,7 +157,9 @@ class Play:
         home = folder / "home"
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
-        env = home_environment(home, screen, program.env)
+        held = settings.lockstep and program.same_addresses
+        named_home = HELD_HOME if held else home
+        env = home_environment(named_home, screen, program.env)
         if program.accessibility:
             bus = await AccessibilityBus.start(folder, env)
             self._exit_stack.push_async_callback(bus.stop)
@@ -176,7 +178,7 @@ class Play:
         self._exit_stack.callback(self._sources.close)
         self._watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(self._watch.close)
-        command, clock = settings.command(str(home)), None
+        command, clock = settings.command(str(named_home)), None
         if settings.lockstep:
             picture = settings.game.episode.picture or (0, 0, *desktop.size)
             self.still = StillScreen(display, cookies, picture, desktop.block, memory)
@@ -189,7 +191,7 @@ class Play:
         self._exit_stack.push_async_callback(injector.close)
         self._steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
         self._child = child = await Child.start(
-            command,
+            hold_home(home, command) if held else command,
             cwd=settings.directory,
             env=env,
             folder=folder,
