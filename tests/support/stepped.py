@@ -16,7 +16,7 @@ from pluriverse_server.manifest.runtime import EnvTable, Manifest, fill_address,
 from pluriverse_server.process import child_environment
 from pluriverse_server.programs.browser import Browser
 from pluriverse_server.programs.catalogue import load_catalogue
-from pluriverse_server.programs.page_clock import FLAGS, PageClock
+from pluriverse_server.programs.page_clock import FLAGS, PREFERENCES, PageClock
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
 from pluriverse_server.sources.page.guard import Windows
@@ -97,7 +97,7 @@ async def stepped(directory: Path) -> AsyncGenerator[Stepped]:
         rules = f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{files.port}, MAP * ~NOTFOUND"
         scale = f"--force-device-scale-factor={table.zoom}"
         browser = await Browser.start(
-            environment, folder / "b", [*FLAGS, scale, rules, "--no-proxy-server"], files.port
+            environment, folder / "b", [*FLAGS, scale, rules, "--no-proxy-server"], files.port, PREFERENCES
         )
         try:
             windows = Windows(browser.devtools, popups=False, on_gone=lambda _, __: None)

@@ -34,7 +34,7 @@ from pluriverse_server.x11.connection import DisplayLost
 
 from .browser import BINARY, Browser
 from .page_browser import BrowserKeeper
-from .page_clock import FLAGS, PageClock, Stuck
+from .page_clock import FLAGS, PREFERENCES, PageClock, Stuck
 from .page_lane import PageEpisode, PageLane, Pixels
 from .program import Lost
 
@@ -259,6 +259,7 @@ class PageProgram:
 
         while not ready():
             await clock.advance(1, ready)
+        clock.start()
         if stepped.ready and stepped is self._stepped:
             await self._lane.show_first(stepped)
 
@@ -298,7 +299,7 @@ class PageProgram:
         # What a runtime serves itself comes from one port.
         network = self._files.port if self._files is not None and not self._table.origins else True
         flags = [*self._flags(), *(FLAGS if lockstep else ())]
-        windows = await self._keeper.start(environment, flags, network)
+        windows = await self._keeper.start(environment, flags, network, PREFERENCES if lockstep else None)
         if windows is None:
             return None
         assert self._outline is not None

@@ -37,6 +37,9 @@ FLAGS: Final = (
     "--animation-duration-scale=0",
 )
 
+# Animated pictures go by real time, but for their first frame.
+PREFERENCES: Final = {"settings": {"a11y": {"animation_policy": "none"}}}
+
 # The module whose process decides which keys reach the browser.
 OVERLAY: Final = "pluriverse_server.overlay"
 
@@ -170,6 +173,10 @@ class PageClock:
         width, height = self._size
         await self._display.run(Display.begin)
         await self.apply([PointerEvent(width - 1, height - 1, 0)])
+
+    def start(self) -> None:
+        """Count frames from here: how many passed while a page was on its way is nothing that an episode goes by."""
+        self.frames = self._turned = 0
 
     async def close(self) -> None:
         """Let go of the screen, and of all that is held down. May be called repeatedly."""
