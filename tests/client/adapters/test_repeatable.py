@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pluriverse.adapters import repeatable
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.player import Phase, StepResult
 from pluriverse.adapters.repeatable import RepeatableCore, lockstep_of
@@ -197,6 +198,31 @@ def test_a_program_that_comes_to_something_else_is_said(pong: RepeatableCore) ->
     with pytest.raises(ResetNeeded):
         pong.snapshot(0)
     begin(pong)
+
+
+def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeatable, "MAX_TRAIL_STEPS", 5)
+    with RepeatableCore(LANDER, "local:1", max_episode_steps=20) as core:
+        begin(core)
+        played(core, [0] * 5)
+        moment = core.snapshot(0)
+        first = played(core, [2] * 10)
+        assert len(first) == 10
+        with pytest.raises(Misuse, match=r"is longer than .* and can't be played again"):
+            core.snapshot(0)
+        went_back(core, moment)
+        assert played(core, [2] * 10) == first
+    with RepeatableCore(POLE, "local:1") as core:
+        begin(core)
+        played(core, [0, 1] * 4)
+        moment = core.snapshot(0)
+        first = played(core, [1, 0])
+        went_back(core, moment)
+        assert played(core, [1, 0]) == first
+        kill_remote(core.env.addresses[0])
+        while not played_or_lost(core):
+            pass
+        assert "can't be played again" in went_back(core, moment).info["error"]
 
 
 def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:

@@ -56,7 +56,7 @@ class Game:
     remote_ended: bool = False
     # When the remote of a step is given up.
     patience_until: float = 0.0
-    # What began the episode; None: it isn't known, since it was joined.
+    # What began the episode; None: it isn't known, since it was joined, or it can't be played again.
     seed: int | None = None
 
 

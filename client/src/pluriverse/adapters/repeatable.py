@@ -8,7 +8,7 @@ import select
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from pluriverse_protocol.events import Event
@@ -24,13 +24,19 @@ from .player import Phase, StepResult, require_ready
 from .run_log import RunHeader, RunLog
 from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 
+# An episode of more steps can't be played again: nearly twice those of Atari's longest, and some 40 MB of events.
+MAX_TRAIL_STEPS: Final = 200_000
+
+UNREPEATABLE: Final = f"its episode was joined, or is longer than {MAX_TRAIL_STEPS} steps, and can't be played again"
+
 
 @dataclass(slots=True)
 class _Past:
     """What the present episode of an environment was made of, and what it goes back to."""
 
-    # The events of its steps.
+    # The events of its steps, where its seed is known, and those of the last.
     trail: Trail = None
+    events: Sequence[Event] = ()
     # The snapshot that is gone back to, the steps yet to be played again for it, and whether that has failed once.
     restoring: Snapshot | None = None
     again: list[Sequence[Event]] | None = None
@@ -98,7 +104,7 @@ class RepeatableCore(LockstepCore):
             ConfigurationError: the remote isn't exact.
             ResetNeeded: there is no episode.
             Misuse: the environment has yet to answer, the remote keeps as many already as it can, or it keeps none, and
-                the episode was joined, so that its seed isn't known.
+                the episode was joined, or is longer than ``MAX_TRAIL_STEPS``.
         """
         self.env.require_open()
         self.require_exact("gone back to")
@@ -108,7 +114,7 @@ class RepeatableCore(LockstepCore):
         seed, result = self._games[index].seed, self._results[index]
         kept = self._ask_to_keep(index)
         if kept is None and seed is None:
-            raise Misuse(f"the episode of environment {index} was joined, so that its seed isn't known; reset with one")
+            raise Misuse(f"environment {index} keeps no snapshot: {UNREPEATABLE}; reset with a seed")
         seen, result = fingerprint(self.picture(index)), replace(result, screen=np.empty(0, np.uint8))
         encoder = copy.deepcopy(self._encoders[index])
         shown, trail = self.pictures.options, self._pasts[index].trail
@@ -133,7 +139,7 @@ class RepeatableCore(LockstepCore):
                 f"with frame_skip={mine[1]}"
             )
         if self._log is not None and snapshot.seed is None:
-            raise Misuse("the snapshot's episode was joined, so that its seed isn't known, and can't be recorded")
+            raise Misuse(f"the snapshot can't be recorded: {UNREPEATABLE}")
         if index in self._waiting or index in self._ready:
             raise Misuse(f"environment {index} has yet to answer; receive that before it goes back")
         game, past = self._games[index], self._pasts[index]
@@ -175,8 +181,12 @@ class RepeatableCore(LockstepCore):
 
     def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
         for index, each in events.items():
-            past = self._pasts[index]
-            past.trail = past.trail, each
+            game, past = self._games[index], self._pasts[index]
+            past.events = each
+            if game.seed is not None and self._results[index].elapsed < MAX_TRAIL_STEPS:
+                past.trail = past.trail, each
+            else:
+                game.seed = past.trail = None
         super()._act(events)
 
     def _begun(self, index: int, arrived: Arrived) -> None:
@@ -194,8 +204,8 @@ class RepeatableCore(LockstepCore):
             self._played_again(index, past, past.restoring, arrived, done=reply.done)
             return
         super()._stepped(index, arrived, reply)
-        if self._log is not None and past.trail is not None:
-            self._log.step(index, past.trail[1], self._shown(index))
+        if self._log is not None:
+            self._log.step(index, past.events, self._shown(index))
 
     def _heard(self, index: int, arrived: Arrived, *, awaited: bool) -> None:
         past = self._pasts[index]
@@ -283,7 +293,7 @@ class RepeatableCore(LockstepCore):
             self._drop_broken(index, kept.lane)
         elif snapshot.seed is None:
             past.retried = True
-            self._lose(index, "its remote is gone, and the episode was joined, so that its seed isn't known")
+            self._lose(index, f"the remote of the snapshot is gone; {UNREPEATABLE}")
         elif first is None or game.seed != snapshot.seed:
             self._begin_again(index, snapshot, retried=past.retried)
         else:
