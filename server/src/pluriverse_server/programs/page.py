@@ -18,6 +18,7 @@ from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import AgentStep, ErrorReply, StepReply
 
 from pluriverse_server.episode import Begin
+from pluriverse_server.kit.lane import IN_REAL_TIME, over
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
 from pluriverse_server.permitted import Permitted, permitted_by
@@ -277,9 +278,10 @@ class PageProgram:
         """Play a step of the agent's; return the answer and its pixels."""
         async with self._turn:
             stepped = self._stepped
-            if stepped is None or stepped.over or headers.episode_id != stepped.number:
-                over = f"episode {headers.episode_id} is over or in real time"
-                return ErrorReply(f"{over}; a reset begins another"), None
+            if stepped is None:
+                return ErrorReply(IN_REAL_TIME), None
+            if stepped.over or headers.episode_id != stepped.number:
+                return over(headers), None
             try:
                 return await stepped.step(step)
             except (DevToolsError, DisplayLost, ScreenLost, Stuck) as error:
