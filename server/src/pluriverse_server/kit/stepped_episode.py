@@ -48,8 +48,8 @@ class SteppedEpisode(ABC):
         self._limit = None if request.time_limit_s is None else round(request.time_limit_s * request.fps)
         self._reporter = reporter
         self._latch = KeyLatch()
-        # Those the daemon counts, and those that count towards the limit.
-        self._frames = 0
+        # Those that were played, and those that count towards the limit.
+        self.frames: int = 0
         self._played = 0
         # When the present frame is to be shown, on the monotonic clock (None: it is), and the earliest for the next.
         self._show_at: float | None = None
@@ -114,7 +114,7 @@ class SteppedEpisode(ABC):
                 break
             if self.turn_keys is None:
                 outcomes.append(self._step(self._latch.take()))
-            self._frames += 1
+            self.frames += 1
             self._played += 1
             if not self.over and self._limit is not None and self._played >= self._limit:
                 self.over = True
@@ -158,7 +158,7 @@ class SteppedEpisode(ABC):
         self._show_at = self._not_before
         now = time.monotonic()
         if self._reports.take():
-            self.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
+            self.report(Frame(self.episode, self.frames, 0, time.time()), *self.said())
         self._earned += outcome.reward
         if outcome.reward and self._earned_due is None:
             self._earned_due = max(now, self._earned_at + EARNED_S)

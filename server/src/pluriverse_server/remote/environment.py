@@ -297,6 +297,9 @@ class EnvironmentService:
             self.statistics.frame_rate.note(report.frames, now)
             if episode.environment.clock == "lockstep":
                 self.hub.note_step()
+        if isinstance(report, reports.SlotFrames):
+            self.metrics.frames.inc(report.frames)
+            self.hub.note_step()
         self._carry_out(self._machine.report(report, now))
 
     def _note_readings(self, report: reports.Readings) -> None:
