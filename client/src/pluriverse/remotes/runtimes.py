@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -42,6 +43,15 @@ def runtime_folder(runtime: str) -> Path:
         f"there is no runtime {runtime!r} on this machine (looked in {looked}); "
         f"name the folder that holds it with: export {VARIABLE}=/path/to/runtimes"
     )
+
+
+def slots_of(env_id: str) -> int | None:
+    """Return how many environments a remote of this one's runtime holds in lockstep; None: the runtime isn't here."""
+    try:
+        manifest = tomllib.loads((runtime_folder(runtime_of(env_id)) / MANIFEST).read_text())
+    except (ConfigurationError, OSError, ValueError):
+        return None
+    return manifest.get("program", {}).get("slots", 1)
 
 
 def local_runtimes() -> list[str]:
