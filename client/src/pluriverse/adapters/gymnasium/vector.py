@@ -80,13 +80,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._measured: Measured = check_measured(measured)
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         copy = validation.flag("copy", copy)
-        core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
-        try:
-            self._renderer = Renderer(core, render_mode)
-        except BaseException:
-            core.close()
-            raise
-        self.core = core
+        self.core = core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
+        self._renderer = Renderer(core, render_mode)
         self._batch = ObservationBatch(core)
         self._copy = copy
         self._generators: list[np.random.Generator | None] = [None] * num_envs
