@@ -15,6 +15,9 @@ EARLY_FRAMES: Final = 1e-3
 # A program that computes for so long in a frame's time makes a step late.
 LATE_S: Final = 2.0
 
+# One that loads may: how much of it is done in so many seconds is chance, as would be the frame with which it begins.
+LOADING_S: Final = 60.0
+
 
 class Pace:
     """The cycles of one play. ``frames`` have passed since ``begin``, ``late_frames`` of them unread."""
@@ -86,12 +89,12 @@ class SteppedPace:
         return self._begun + self.clock.elapsed
 
     async def next(self) -> None:
-        """Let the program go on by a frame."""
-        await asyncio.to_thread(self.step)
+        """Let the program go on by a frame before its episode begins."""
+        await asyncio.to_thread(self.step, LOADING_S)
 
-    def step(self) -> Advance:
+    def step(self, patience_s: float = LATE_S) -> Advance:
         """Let the program go on by a frame. Blocking."""
-        answer = self.clock.advance(1 / self.fps, patience_s=LATE_S)
+        answer = self.clock.advance(1 / self.fps, patience_s=patience_s)
         self.frames += 1
         self.late_frames += answer is Advance.LATE
         return answer
