@@ -145,13 +145,12 @@ class RepeatableCore(LockstepCore):
         game, past = self._games[index], self._pasts[index]
         native = _usable(snapshot, game) is not None
         runs = game.phase is Phase.READY or (game.phase is Phase.ENDED and not game.remote_ended)
-        if native and runs:
-            past.restoring, past.retried = snapshot, False
-        else:
-            self._begin_again(index, snapshot, join=native)
         self._waiting[index] = None
         if native and runs:
+            past.restoring, past.retried = snapshot, False
             self._go_back(index, past, snapshot)
+        else:
+            self._begin_again(index, snapshot, join=native)
 
     def restore_all(self, snapshots: Sequence[Snapshot]) -> None:
         """Take the first environments to a snapshot each, and wait until all are there.

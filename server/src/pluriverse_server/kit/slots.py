@@ -188,8 +188,10 @@ class _Player:
         if not isinstance(asked, AgentBegin):
             before = slot.steps.frames if slot.steps is not None else 0
             slot.played.do(asked, headers)
-            if slot.steps is not None:
-                self._count(slot.steps.frames - before)
+            self._frames += slot.steps.frames - before if slot.steps is not None else 0
+            if self._frames and self._reports.take():
+                self._connection.send(self._frames.to_bytes(COUNT_BYTES))
+                self._frames = 0
             return
         assert self._request is not None
         if asked.seed is not None:
@@ -198,12 +200,6 @@ class _Player:
         seed = slot.seeds.getrandbits(DRAWN_SEED_BITS) if asked.seed is None else asked.seed
         slot.steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
         slot.played.begin(slot.steps, headers.message_id)
-
-    def _count(self, frames: int) -> None:
-        self._frames += frames
-        if self._frames and self._reports.take():
-            self._connection.send(self._frames.to_bytes(COUNT_BYTES))
-            self._frames = 0
 
     def _close(self, number: int) -> None:
         if number in self._slots:
