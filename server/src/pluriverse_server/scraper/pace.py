@@ -15,9 +15,6 @@ EARLY_FRAMES: Final = 1e-3
 # A program that computes for so long in a frame's time makes a step late.
 LATE_S: Final = 2.0
 
-# One that loads may: how much of it is done in so many seconds is chance, as would be the frame with which it begins.
-LOADING_S: Final = 60.0
-
 
 class Pace:
     """The cycles of one play. ``frames`` have passed since ``begin``, ``late_frames`` of them unread."""
@@ -88,13 +85,17 @@ class SteppedPace:
         """Return UNIX seconds of the program's time, as if it had been started now."""
         return self._begun + self.clock.elapsed
 
-    async def next(self) -> None:
-        """Let the program go on by a frame before its episode begins."""
-        await asyncio.to_thread(self.step, LOADING_S)
+    async def next(self) -> Advance:
+        """Let the program go on by a frame."""
+        return await asyncio.to_thread(self.step)
 
-    def step(self, patience_s: float = LATE_S) -> Advance:
+    async def catch_up(self) -> Advance:
+        """Let a program whose step was late go on to its end."""
+        return await asyncio.to_thread(self.clock.advance, 0.0, patience_s=LATE_S)
+
+    def step(self) -> Advance:
         """Let the program go on by a frame. Blocking."""
-        answer = self.clock.advance(1 / self.fps, patience_s=patience_s)
+        answer = self.clock.advance(1 / self.fps, patience_s=LATE_S)
         self.frames += 1
         self.late_frames += answer is Advance.LATE
         return answer

@@ -19,7 +19,7 @@ from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.nested import NestedScreen
-from pluriverse_server.lockstep import FrozenClock, NoClock, PreloadedClock
+from pluriverse_server.lockstep import Advance, FrozenClock, NoClock, PreloadedClock
 from pluriverse_server.manifest.game import GameTables, ProgramTable, Step
 from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_command
 from pluriverse_server.manifest.sources import LogSource
@@ -237,13 +237,14 @@ class Play:
 
     def _check_clock(self) -> None:
         """Freeze a program that was started by one that has its clock, and hasn't got it itself."""
-        if not isinstance(self.pace, SteppedPace) or not isinstance(clock := self.pace.clock, PreloadedClock):
-            return
-        keeper = self.child.keeper.pid
-        if not clock.rules(descendants(keeper)):
+        if isinstance(self.pace, SteppedPace) and not self._rules_clock(self.pace.clock):
+            keeper = self.child.keeper.pid
             frozen = FrozenClock(lambda: descendants(keeper))
             self._exit_stack.callback(frozen.close)
             self.pace = SteppedPace(self.settings.fps, frozen)
+
+    def _rules_clock(self, clock: PreloadedClock | FrozenClock) -> bool:
+        return isinstance(clock, FrozenClock) or clock.rules(descendants(self.child.keeper.pid))
 
     @property
     def is_frozen(self) -> bool:
@@ -363,8 +364,11 @@ class Play:
         Raises:
             Broken: the program exceeded a limit, a source can't be read any more, or the screen is gone.
         """
-        await self.pace.next()
+        answer = await self.pace.next()
         if isinstance(self.pace, SteppedPace):
+            # How far one has loaded after seconds is chance, as would be the frame with which its episode begins.
+            while answer is Advance.LATE and self._rules_clock(self.pace.clock):
+                answer = await self.pace.catch_up()
             return self.cycle_still()
         self._require_whole()
         self._watch.rearm()
