@@ -324,7 +324,7 @@ async def test_frames_of_the_page_share_its_clock(played: Stepped) -> None:
     await played.step()
     ((time, passed),) = state(played)
     assert passed == 40
-    assert time > 40
+    assert time >= 40
 
 
 async def test_step_waits_for_files_that_the_page_loads(played: Stepped) -> None:
@@ -355,9 +355,9 @@ async def test_first_frames_are_as_long_however_many_passed_before_the_page_was_
         await played.play("pages.Ticks-v0", 1)
         await played.clock.begin(24)
         await played.clock.advance(passed)
-        played.clock.start()
+        await played.clock.start(lambda: True)
         ticks: list[float] = []
-        for _ in range(24):
+        for _ in range(5):
             await played.step()
             ticks.append(state(played))
         return [round(after - before) for before, after in itertools.pairwise(ticks)]

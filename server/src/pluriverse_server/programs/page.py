@@ -21,7 +21,7 @@ from pluriverse_server.episode import Begin
 from pluriverse_server.kit.lane import IN_REAL_TIME, over
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
-from pluriverse_server.permitted import Permitted, permitted_by
+from pluriverse_server.permitted import permitted_by
 from pluriverse_server.process import OutOfResources, StartError, executable
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
@@ -216,6 +216,7 @@ class PageProgram:
             self._stepped = None
             if self._clock is not None:
                 await self._clock.begin(begin.fps)
+                self._stepped = self._episode(begin, self._clock)
             page = await self._show(begin, environment)
             if page is not None and _lockstep(begin):
                 await self._get_ready(begin, page, environment)
@@ -253,19 +254,14 @@ class PageProgram:
             )
             await self._clock.begin(begin.fps)
         clock = self._clock
-        stepped = self._stepped = PageEpisode(begin, clock, self._permitted(begin), self._report)
-
-        def ready() -> bool:
-            return stepped.ready or begin is not self._wanted or page is not self._page
-
-        while not ready():
-            await clock.advance(1, ready)
-        clock.start()
+        stepped = self._stepped = self._stepped or self._episode(begin, clock)
+        await clock.start(lambda: stepped.ready or begin is not self._wanted or page is not self._page)
         if stepped.ready and stepped is self._stepped:
             await self._lane.show_first(stepped)
 
-    def _permitted(self, begin: Begin) -> Permitted | None:
-        return permitted_by(self._manifest.spaces_of(self._catalogue[begin.environment.env_id]), ())
+    def _episode(self, begin: Begin, clock: PageClock) -> PageEpisode:
+        permitted = permitted_by(self._manifest.spaces_of(self._catalogue[begin.environment.env_id]), ())
+        return PageEpisode(begin, clock, permitted, self._report)
 
     async def _show_first(self) -> None:
         async with self._turn:

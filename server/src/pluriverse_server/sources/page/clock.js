@@ -378,8 +378,9 @@
       }
     },
     // An episode begins at a whole second, with random numbers of its own, whatever came before it in this page. What
-    // the page does about the time that has passed until then belongs to the episode before.
+    // the page does about the pointer that left, and about the time until then, belongs to the episode before.
     begin: async (seed) => {
+      await paint();
       const second = Math.ceil(Math.max((frame + 1) / options.fps, now / 1000));
       frame = second * options.fps;
       await turn(second * 1000);
