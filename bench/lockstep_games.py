@@ -11,7 +11,9 @@ from gymnasium.spaces import Discrete
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from report import Effort, Figures, Line, Measurement, Target
 
-GAMES: Final = ("ChromiumBsu", "FrozenBubble", "HexAHop", "KoboDeluxe", "MoonBuggy", "SlimeVolley", "Vitetris")
+GAMES: Final = (
+    *("ChromiumBsu", "FrozenBubble", "Gnome2048", "HexAHop", "KoboDeluxe", "MoonBuggy", "SlimeVolley", "Vitetris"),
+)
 SKIP: Final = 4
 FRAMES: Final = 200
 PERCENT: Final = 100

@@ -18,15 +18,21 @@ from typing import Any, Final
 
 import gymnasium
 import numpy as np
+import torch
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, VecMonitor
+from torch import nn
 
 PONG: Final = "gym-core.PongNoFrameskip-v3"
 FRAME_SKIP: Final = 4
 FRAMES: Final = 4
-SIZE: Final = (84, 84)
+# The field without the score, as small as the ball can still be seen.
+CROP: Final = (0, 34, 160, 160)
+SIZE: Final = (42, 42)
+FEATURES: Final = 256
 
 
 class Remotes(VecEnv):
@@ -76,17 +82,43 @@ class Remotes(VecEnv):
         return [False] * len(list(self._get_indices(indices)))
 
 
-class Curve(BaseCallback):
-    """Notes the mean return of the last hundred episodes after each rollout, and ends when the time is up."""
+class Convolutions(BaseFeaturesExtractor):
+    """Three layers of convolutions, a quarter of the usual network's work, as the pictures are a quarter of its."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, observation_space: gymnasium.spaces.Box) -> None:
+        super().__init__(observation_space, FEATURES)
+        self._layers = nn.Sequential(
+            nn.Conv2d(FRAMES, 16, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(16, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(32, 32, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.LazyLinear(FEATURES),
+            nn.ReLU(),
+        )
+        with torch.no_grad():
+            self._layers(torch.zeros(1, FRAMES, *SIZE))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return the features of stacks of frames."""
+        return self._layers(observations)
+
+
+class Curve(BaseCallback):
+    """Notes the mean return of the last hundred episodes after each rollout; ends when that or the time is enough."""
+
+    def __init__(self, seconds: float, enough: float) -> None:
         super().__init__()
         self.points: list[dict[str, float | None]] = []
         self._seconds = seconds
+        self._enough = enough
         self._began = time.monotonic()
 
     def _on_step(self) -> bool:
-        return time.monotonic() - self._began < self._seconds
+        mean = self.points[-1]["mean_return"] if self.points else None
+        return time.monotonic() - self._began < self._seconds and (mean is None or mean < self._enough)
 
     def _on_rollout_end(self) -> None:
         returns = [episode["r"] for episode in self.model.ep_info_buffer or ()]
@@ -108,9 +140,10 @@ def main() -> None:
     """Learn, and write the curve."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clock", choices=("lockstep", "realtime"), default="lockstep", help="default: lockstep")
-    parser.add_argument("--remotes", help="default: as many as --envs, started on this machine")
-    parser.add_argument("--envs", type=int, default=8, help="how many games at once; default: 8")
+    parser.add_argument("--remotes", help="default: as many as --envs need, started on this machine")
+    parser.add_argument("--envs", type=int, default=16, help="how many games at once; default: 16")
     parser.add_argument("--minutes", type=float, default=60.0, help="how long to learn at most; default: 60")
+    parser.add_argument("--until", type=float, default=21.0, help="the mean return that is enough; default: 21")
     parser.add_argument("--steps", type=int, default=10_000_000, help="how many steps at most, of all games together")
     parser.add_argument("--rollout", type=int, default=128, help="steps of each game between two updates; default: 128")
     parser.add_argument("--curve", type=Path, help="a file for the curve, as JSON")
@@ -119,26 +152,28 @@ def main() -> None:
     vector = PluriverseVectorEnv(
         PONG,
         num_envs=chosen.envs,
-        remotes=chosen.remotes or f"local:{chosen.envs}",
+        remotes=chosen.remotes,
         autoreset_mode="SameStep",
         clock=chosen.clock,
         frame_skip=FRAME_SKIP,
+        crop=CROP,
         size=SIZE,
         grey=True,
         measured=False,
     )
     games = VecFrameStack(VecMonitor(Remotes(vector)), FRAMES)
     try:
-        curve = Curve(60 * chosen.minutes)
+        curve = Curve(60 * chosen.minutes, chosen.until)
         model = PPO(
             "CnnPolicy",
             games,
             n_steps=chosen.rollout,
             batch_size=min(256, chosen.rollout * chosen.envs),
             n_epochs=4,
-            learning_rate=2.5e-4,
+            learning_rate=5e-4,
             clip_range=0.1,
             ent_coef=0.01,
+            policy_kwargs={"features_extractor_class": Convolutions},
             seed=chosen.seed,
             device="cpu",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 from pluriverse_server.tasks import TaskFailed, call_later, first_failure, start_task
@@ -37,6 +38,23 @@ async def test_failed_task_of_one_connection_ends_that_alone(caplog: pytest.LogC
     await ended.wait()
     assert 'raise ValueError("wrong")' in caplog.text
     assert not failure.done()
+
+
+async def test_task_that_nobody_else_keeps_goes_on() -> None:
+    cut_off = False
+
+    async def wait() -> None:
+        nonlocal cut_off
+        try:
+            await asyncio.get_running_loop().create_future()
+        except GeneratorExit:
+            cut_off = True
+            raise
+
+    start_task(wait(), "waiting")
+    await asyncio.sleep(0)
+    gc.collect()
+    assert not cut_off
 
 
 async def test_failed_timer_is_told() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
-from pluriverse_protocol.reports import Ready, Reset
+from pluriverse_protocol.reports import Delivered, Ready, Reset
 from support.report_server import ReportServer
 from support.typist import Typist
 from support.xvfb import Xvfb
@@ -67,6 +67,15 @@ class Player:
         """The block once its clock isn't earlier than ``at``: what was drawn then is on the screen."""
         assert at is not None
         return self.wait_for_metadata(lambda seen: seen.clock >= int(at * 1000))
+
+    def wait_for_step(self, episode: int) -> Metadata:
+        """The block once a step whose reward has come is drawn, by the clock of an agent that has just had it.
+
+        The reward's own clock isn't enough: one that was painted before the step may be of the same millisecond.
+        """
+        sent_at = time.time()
+        self.daemon.send(Delivered(episode, sent_at))
+        return self.wait_for_metadata(lambda seen: seen.clock > sent_at * 1000)
 
     def close(self) -> None:
         """End what still runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import tempfile
@@ -16,7 +17,7 @@ from pluriverse_server.manifest.runtime import EnvTable, Manifest, fill_address,
 from pluriverse_server.process import child_environment
 from pluriverse_server.programs.browser import Browser
 from pluriverse_server.programs.catalogue import load_catalogue
-from pluriverse_server.programs.page_clock import FLAGS, PageClock
+from pluriverse_server.programs.page_clock import FLAGS, PREFERENCES, PageClock
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
 from pluriverse_server.sources.page.guard import Windows
@@ -27,8 +28,8 @@ from pluriverse_server.sources.reading import Pixels
 from support.pages import short_folder
 from support.xvfb import bare_xvfb
 
-# No page takes this many frames to get ready.
-PATIENCE_FRAMES = 1200
+# No page takes as long to get ready.
+PATIENCE_S = 60.0
 
 
 class Stepped:
@@ -59,17 +60,15 @@ class Stepped:
         self._scores = Scores(self.manifest.rewards)
         self.said = []
         context = episode(self._episode, seed, {**entry.model_dump(mode="json"), "options": {}})
+        await self.clock.begin(self.manifest.runtime.fps)
         address = urljoin(f"{ORIGIN}/", fill_address(self.table, entry, seed=seed, fps=60))
         if self.page.address == address and self.table.begin and not anew:
             await self.page.begin(context)
         else:
             await self.page.navigate(address, context)
-        await self.clock.begin(self.manifest.runtime.fps)
-        for _ in range(PATIENCE_FRAMES):
-            await self.clock.advance(1)
-            if any(isinstance(report, reports.Ready) for report in self.said):
-                return await self.clock.pixels()
-        raise TimeoutError(f"{env_id} did not get ready")
+        async with asyncio.timeout(PATIENCE_S):
+            await self.clock.start(lambda: any(isinstance(report, reports.Ready) for report in self.said))
+        return await self.clock.pixels()
 
     async def step(self, events: Sequence[KeyEvent | PointerEvent] = (), frames: int = 1) -> Pixels:
         """Apply events, and let frames pass; returns the last one."""
@@ -97,7 +96,7 @@ async def stepped(directory: Path) -> AsyncGenerator[Stepped]:
         rules = f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{files.port}, MAP * ~NOTFOUND"
         scale = f"--force-device-scale-factor={table.zoom}"
         browser = await Browser.start(
-            environment, folder / "b", [*FLAGS, scale, rules, "--no-proxy-server"], files.port
+            environment, folder / "b", [*FLAGS, scale, rules, "--no-proxy-server"], files.port, PREFERENCES
         )
         try:
             windows = Windows(browser.devtools, popups=False, on_gone=lambda _, __: None)

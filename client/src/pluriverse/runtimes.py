@@ -44,6 +44,15 @@ def runtime_folder(runtime: str) -> Path:
     )
 
 
+def slots_of(env_id: str) -> int | None:
+    """Return how many environments a remote of this one's runtime holds in lockstep; None: the runtime isn't here."""
+    try:
+        folder = runtime_folder(runtime_of(env_id))
+    except ConfigurationError:
+        return None
+    return _table(_document(folder / MANIFEST), "program").get("slots", 1)
+
+
 def local_runtimes() -> dict[str, Path]:
     """Return the folders of the runtimes on this machine by their ids, sorted; of two with one id the first counts."""
     found: dict[str, Path] = {}

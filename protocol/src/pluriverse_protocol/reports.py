@@ -101,6 +101,14 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class SlotFrames:
+    """In lockstep: the slots beside the program's own environment played ``frames`` since the last such report."""
+
+    episode: Count
+    frames: Count
+
+
+@dataclass(frozen=True)
 class Readings:
     """The readings of a scraped program at ``at``, for people, metrics and recordings; not sent to agents.
 
@@ -162,7 +170,7 @@ class Watched:
     watched: Flag
 
 
-Report = Ready | Reward | Done | Text | Observation | Frame | Readings
+Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Readings
 Request = Reset | Stop | Joystick | Delivered | Watched
 
 REPORTS: Final[dict[str, type[Report]]] = {
@@ -172,6 +180,7 @@ REPORTS: Final[dict[str, type[Report]]] = {
     "text": Text,
     "observation": Observation,
     "frame": Frame,
+    "slot_frames": SlotFrames,
     "readings": Readings,
 }
 REQUESTS: Final[dict[str, type[Request]]] = {

@@ -113,14 +113,23 @@ class AtariEnvironment(Environment):
 
     def step(self, keys: frozenset[int]) -> Outcome:
         """The joystick's action for as many frames as this step takes; their rewards are summed."""
+        return self._play(keys, seen=True)
+
+    def skip(self, keys: frozenset[int]) -> Outcome:
+        """The same; with ``max_pool`` the frame before isn't kept, so that a last picture is of one frame alone."""
+        return self._play(keys, seen=False)
+
+    def _play(self, keys: frozenset[int], *, seen: bool) -> Outcome:
         action, frames = joystick(keys), self._frameskips.next()
         self._asked.extend(repeat(action, frames))
         reward = sum(self._ale.act(action) for _ in range(frames - 1))
-        if self._game.max_pool:
+        if seen and self._game.max_pool:
             self._keep()
         reward += self._ale.act(action)
         over = self._ale.game_over(with_truncation=False)
         truncated = not over and self._ale.game_truncated()
+        if not seen and (over or truncated):
+            self._keep()
         reason = "game over" if over else f"time limit: {MAX_FRAMES} frames" if truncated else ""
         return Outcome(float(reward), over, truncated, reason)
 

@@ -34,6 +34,10 @@ class Environment(ABC):
     def step(self, keys: frozenset[int]) -> Outcome:
         """One step of the environment; not to be called after the last."""
 
+    def skip(self, keys: frozenset[int]) -> Outcome:
+        """One step whose frame is looked at only if it is the last."""
+        return self.step(keys)
+
     @abstractmethod
     def frame(self) -> NDArray[np.uint8]:
         """Return the current frame, (height, width) or (height, width, channels), valid until the next step.

@@ -52,6 +52,11 @@ class LockstepEpisode(SteppedEpisode):
         self._back_at = None
         return self._environment.step(keys)
 
+    def skip(self, keys: frozenset[int]) -> Outcome:
+        """See ``SteppedEpisode``."""
+        self._back_at = None
+        return self._environment.skip(keys)
+
     def see(self) -> Seen:
         """See ``SteppedEpisode``."""
         if self._back_at is not None:

@@ -31,6 +31,11 @@ static int wait_masked(looker look, void *what, int64_t deadline, const sigset_t
     return result;
 }
 
+static int look_nowhere(void *what) {
+    (void)what;
+    return 0;
+}
+
 struct polled {
     struct pollfd *files;
     nfds_t count;
@@ -135,6 +140,31 @@ ssize_t recv(int file, void *to, size_t size, int flags) { return recvfrom(file,
 ssize_t recvmsg(int file, struct msghdr *message, int flags) {
     return await_input(file, flags) ? -1 : syscall(SYS_recvmsg, file, message, flags);
 }
+
+/* ── signals ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+struct signalled {
+    const sigset_t *wanted;
+    siginfo_t *info;
+};
+static int look_signal(void *what) {
+    struct signalled *signalled = what;
+    struct timespec none = {0, 0};
+    long got = syscall(SYS_rt_sigtimedwait, signalled->wanted, signalled->info, &none, KERNEL_MASK_BYTES);
+    return got > 0 ? (int)got : 0;
+}
+int sigtimedwait(const sigset_t *wanted, siginfo_t *info, const struct timespec *time) {
+    int result = wait_for(look_signal, &(struct signalled){wanted, info}, ns_of(time));
+    if (result == 0) errno = EAGAIN;
+    return result > 0 ? result : -1;
+}
+int sigwaitinfo(const sigset_t *wanted, siginfo_t *info) { return sigtimedwait(wanted, info, NULL); }
+int sigwait(const sigset_t *wanted, int *number) {
+    while ((*number = sigwaitinfo(wanted, NULL)) < 0) continue;
+    return 0;
+}
+int sigsuspend(const sigset_t *mask) { return wait_masked(look_nowhere, NULL, NEVER, mask); }
+int pause(void) { return wait_for(look_nowhere, NULL, NEVER); }
 
 /* ── children ───────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -21,6 +21,9 @@ class TaskFailed(Exception):
 # Tasks and timers inherit it from whatever starts them.
 _failure: Final = ContextVar[asyncio.Future[TaskFailed]]("failure")
 
+# The event loop itself doesn't keep those that wait for something.
+_running: Final = set[asyncio.Task[Any]]()
+
 
 def first_failure() -> asyncio.Future[TaskFailed]:
     """Return a future for the first failure of all that is started from here on, by this task and by what it starts."""
@@ -37,6 +40,8 @@ def start_task(
     ``on_failure`` is called instead of ending what has started it: one connection's failure isn't everybody's.
     """
     task = asyncio.create_task(work, name=name)
+    _running.add(task)
+    task.add_done_callback(_running.discard)
     task.add_done_callback(lambda task: _ended(task, on_failure))
     return task
 

@@ -15,10 +15,11 @@ import psutil
 import pytest
 from pluriverse.adapters import lockstep
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import LockstepCore, lockstep_of
+from pluriverse.adapters.lockstep import LockstepCore
 from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
 from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.rewarder import lane as rewarder_lane
 from pluriverse.vnc import VncOptions

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pluriverse.adapters import alf, envpool
+from pluriverse.adapters import alf, envpool, making
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium.vector import PluriverseVectorEnv
 from pluriverse.adapters.making import make_core
@@ -24,6 +24,19 @@ def test_more_slots_than_a_remote_has_are_refused() -> None:
         make_core(PONG, "local:1", clock="lockstep", slots=65)
     with pytest.raises(ConfigurationError, match="slots are for clock='lockstep'"):
         make_core(PONG, "local:1", slots=2)
+
+
+def test_no_remote_is_started_to_learn_how_many_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int]] = []
+
+    def note(_: str, remotes: int, *, slots: int, clock: str) -> None:
+        made.append((remotes, slots))
+
+    monkeypatch.setattr(making, "make_core", note)
+    for env_id, n in ((PONG, 16), (PONG, 100), ("doom.Basic-v0", 3), ("elsewhere.Game-v0", 3)):
+        making.make_copies(env_id, n, None, clock="lockstep")
+    # The folder of the last one's runtime isn't here, so that its remotes must say.
+    assert made == [(1, 16), (2, 50), (3, 1), (1, 3)]
 
 
 def test_every_interface_of_many_puts_them_on_one_remote() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from pluriverse_protocol.rfb import messages
-from pluriverse_protocol.rfb.limits import MAX_CLIPBOARD_BYTES, MAX_FENCE_BYTES
+from pluriverse_protocol.rfb.limits import MAX_FENCE_BYTES
 from pluriverse_protocol.rfb.numbers import FenceFlag
 
 
@@ -17,7 +17,6 @@ from pluriverse_protocol.rfb.numbers import FenceFlag
         (messages.key_event(0xFF52, True), "04 01 0000 0000ff52"),
         (messages.key_event(0x10000E9, False), "04 00 0000 010000e9"),
         (messages.pointer_event(300, 200, 0b101), "05 05 012c 00c8"),
-        (messages.client_cut_text("né€"), "06 000000 00000003 6ee93f"),
         (messages.fence(FenceFlag.REQUEST | FenceFlag.SYNC_NEXT, b"ab"), "f8 000000 80000004 02 6162"),
         (messages.enable_continuous_updates(True, 0, 0, 800, 600), "96 01 0000 0000 0320 0258"),
         (messages.set_desktop_size(800, 600), "fb 00 0320 0258 01 00 00000000 0000 0000 0320 0258 00000000"),
@@ -28,7 +27,5 @@ def test_message_is_as_the_rfc_has_it(message: bytes, expected: str) -> None:
 
 
 def test_what_servers_do_not_take_is_refused() -> None:
-    with pytest.raises(ValueError, match="clipboard"):
-        messages.client_cut_text("x" * (MAX_CLIPBOARD_BYTES + 1))
     with pytest.raises(ValueError, match="fence"):
         messages.fence(0, bytes(MAX_FENCE_BYTES + 1))

@@ -92,6 +92,26 @@ def test_the_maximum_is_the_same_however_few_frames_are_looked_at(rom: str) -> N
         assert np.array_equal(environment.frame()[:, :, 2::-1], pooled)
 
 
+def test_skipped_frames_change_no_picture_but_one_that_they_end_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emulators, "MAX_FRAMES", 100)
+    keys = frozenset({FIRE, LEFT})
+    skipping, stepping, plain = (
+        AtariEnvironment(Atari("asteroids", 1, 0.0, max_pool=pools), Emulators()) for pools in (True, True, False)
+    )
+    for environment in (skipping, stepping, plain):
+        environment.reset(1)
+    frame, over, seen = 0, False, True
+    while not over:
+        frame += 1
+        seen = frame % 3 == 0
+        outcome = (skipping.step if seen else skipping.skip)(keys)
+        assert outcome == stepping.step(keys) == plain.step(keys)
+        assert not seen or np.array_equal(skipping.rgb(), stepping.rgb())
+        over = outcome.is_last
+    assert not seen
+    assert np.array_equal(skipping.rgb(), plain.rgb())
+
+
 def test_only_the_rows_asked_for_are_drawn() -> None:
     environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
     environment.reset(1)

@@ -17,7 +17,7 @@ import pytest
 from gym_core.catalogue import Atari
 from gym_core.emulators import Emulators
 from pluriverse_protocol.atari import ACTIONS
-from pluriverse_protocol.reports import Delivered, Done, Frame, Observation, Ready, Reset, Reward, Stop, Text
+from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop, Text
 from support.gym_core import Player
 
 LEFT, UP, RIGHT, DOWN, Z, C = 0xFF51, 0xFF52, 0xFF53, 0xFF54, ord("z"), ord("c")
@@ -73,7 +73,7 @@ def test_a_sync_episode_is_what_ale_py_gives_when_called_directly(
         player.keyboard.tap(C)
         report = player.daemon.expect(Reward, Done)
         reward = sum(direct.act(ale_action(held)) for _ in range(frameskip or 2 + int(draw() * 3)))
-        player.wait_for_clock(report.at)
+        player.wait_for_step(episode)
         assert (report.episode, report.reward) == (episode, reward), step
         assert np.array_equal(player.display.pixels(0, 0, width, height), direct.getScreenRGB()), step
     player.keyboard.hold(frozenset(), held)
@@ -108,10 +108,8 @@ def test_the_clock_is_painted_soon_after_a_step_was_delivered(player: Player) ->
     for _ in range(20):
         player.keyboard.tap(C)
         player.daemon.expect(Reward)
-        sent_at = time.time()
-        player.daemon.send(Delivered(episode, sent_at))
         # At this rate only the delivery can have painted it.
-        assert player.wait_for_metadata(lambda seen, then=sent_at: seen.clock / 1000 > then).clock <= time.time() * 1000
+        assert player.wait_for_step(episode).clock <= time.time() * 1000
 
 
 def test_the_clock_goes_on_while_a_sync_game_waits(player: Player) -> None:

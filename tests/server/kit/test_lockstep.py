@@ -29,7 +29,7 @@ from pluriverse_server.kit.lockstep import Lockstep
 from pluriverse_server.permitted import Permitted
 from support.lanes import Doorway, LaneAgent
 
-IN_REAL_TIME = 'this episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
+IN_REAL_TIME = 'the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
 
 
 class Counting:

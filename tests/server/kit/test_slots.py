@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import numpy as np
 import pytest
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import AgentBegin, FirstFrame
-from pluriverse_protocol.reports import Reset
-from pluriverse_server.kit import Outcome, Seen
+from pluriverse_protocol.reports import Reset, SlotFrames
+from pluriverse_server.kit import Outcome, Seen, slots
 from pluriverse_server.kit.lane import LANE_VARIABLE
 from pluriverse_server.kit.lockstep import Lockstep
 from pluriverse_server.kit.slots import Slots
@@ -22,7 +23,7 @@ REQUEST = Reset(5, "some.Game-v0", 1, 60.0, clock="lockstep")
 REAL_TIME = Reset(6, "some.Game-v0", 1, 60.0)
 
 # Steps of so many frames go wrong.
-FAILS, DIES = 100, 200
+FAILS, DIES, HANGS = 100, 200, 300
 
 
 class Counting:
@@ -45,6 +46,8 @@ class Counting:
             raise ValueError("that goes wrong")
         if frames == DIES:
             os.abort()
+        while frames == HANGS:
+            time.sleep(1)
         self.frames += frames
         return Outcome(self.slot * frames, self.over)
 
@@ -56,7 +59,8 @@ class Stage:
     """A program's lockstep with slots, and the daemon that opens lanes to it."""
 
     def __init__(self, doorway: Doorway) -> None:
-        self.lockstep = Lockstep(Slots(Counting))
+        self.reported: list[SlotFrames] = []
+        self.lockstep = Lockstep(Slots(Counting, self.reported.append))
         self.doorway = doorway
         self.lockstep.asked(REQUEST)
 
@@ -157,6 +161,32 @@ def test_a_process_that_dies_is_replaced_and_others_go_on(stage: Stage) -> None:
     other.step(1, 1, episode=goes_on)
     assert other.hear_step(1)[0].reward == 2
     begin(stage.open(1))
+
+
+def test_what_hangs_is_killed_with_its_process_and_says_where(
+    stage: Stage, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "HUNG_S", 0.5)
+    monkeypatch.setattr(slots, "HUNG_FRAME_S", 0)
+    one, beside = stage.open(1), stage.open(3)
+    begin(beside)
+    # What has answered is no longer waited for.
+    time.sleep(0.6)
+    one.step(1, HANGS, episode=begin(one)[0])
+    one.hear_end()
+    beside.hear_end()
+    assert "in play" in capfd.readouterr().err
+    stage.turn()
+    begin(stage.open(1))
+
+
+def test_the_daemon_hears_how_many_frames_were_played(stage: Stage) -> None:
+    for slot, frames in ((1, 3), (2, 4)):
+        agent = stage.open(slot)
+        agent.step(1, frames, episode=begin(agent)[0])
+        agent.hear_step(1)
+        stage.turn()
+    assert stage.reported == [SlotFrames(5, 3), SlotFrames(5, 4)]
 
 
 def test_lanes_end_with_the_agents_seat_and_with_lockstep(stage: Stage) -> None:

@@ -19,10 +19,15 @@ class Counter(kit.SteppedEpisode):
         super().__init__(request, reporter, spaces)
         self.held: list[frozenset[int]] = []
         self.drawn = 0
+        self.skipped = 0
 
     def step(self, keys: frozenset[int]) -> kit.Outcome:
         self.held.append(keys)
         return kit.Outcome(float(A in keys), terminated=B in keys, reason="b" if B in keys else "")
+
+    def skip(self, keys: frozenset[int]) -> kit.Outcome:
+        self.skipped += 1
+        return self.step(keys)
 
     def see(self) -> kit.Seen:
         return kit.Seen(np.full((1, 1, 3), len(self.held), np.uint8))
@@ -102,6 +107,14 @@ def test_frames_after_the_end_are_not_played(counter: Counter, daemon: ReportSer
     assert counter.over
     assert len(counter.held) == 1
     assert daemon.expect(Done).reason == "b"
+
+
+def test_only_the_last_frame_of_a_step_is_to_be_seen(counter: Counter) -> None:
+    counter.play([], 3)
+    counter.play([press(A)], 1)
+    assert (len(counter.held), counter.skipped) == (4, 2)
+    counter.play([], 40)
+    assert (len(counter.held), counter.skipped) == (20, 17)
 
 
 def test_time_limit_counts_frames_of_the_program(counter: Counter, daemon: ReportServer) -> None:

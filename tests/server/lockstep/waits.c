@@ -45,6 +45,7 @@ static sem_t semaphore;
 static int ready, word;
 static volatile sig_atomic_t alarms;
 static void on_alarm(int signal) { (void)signal; alarms++; }
+static void post(union sigval unused) { (void)unused; sem_post(&semaphore); }
 static void *later(void *unused) {
     usleep(100000);
     pthread_mutex_lock(&mutex);
@@ -92,6 +93,8 @@ int main(void) {
     struct itimerspec once = {{0, 0}, {0, TENTH}}, thrice = {{0, TENTH / 4}, {0, TENTH / 2}};
     timer = timerfd_create(CLOCK_MONOTONIC, 0);
     timerfd_settime(timer, 0, &once, NULL);
+    usleep(110000);
+    timerfd_settime(timer, 0, &once, NULL);
     TIMED("timerfd read", is("read", read(timer, &times, 8) == 8 && times == 1));
     event.events = EPOLLIN;
     epoll_ctl(many, EPOLL_CTL_ADD, timer, &event);
@@ -101,6 +104,26 @@ int main(void) {
     signal(SIGALRM, on_alarm);
     setitimer(ITIMER_REAL, &alarm_in, NULL);
     TIMED("setitimer", is("poll", poll(NULL, 0, -1) < 0 && errno == EINTR && alarms == 1));
+    sigset_t of_timers;
+    sigemptyset(&of_timers);
+    sigaddset(&of_timers, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &of_timers, NULL);
+    timer_t created;
+    siginfo_t info;
+    struct sigevent with_value = {.sigev_signo = SIGUSR1, .sigev_value.sival_int = 5};
+    is("timer_create", timer_create(CLOCK_MONOTONIC, &with_value, &created) == 0);
+    timer_settime(created, 0, &thrice, NULL);
+    TIMED("a timer's signals", for (int i = 0; i < 3; i++) is("wait", sigwaitinfo(&of_timers, &info) == SIGUSR1 && info.si_value.sival_int == 5));
+    timer_delete(created);
+    TIMED("sigtimedwait", is("no signal", sigtimedwait(&of_timers, NULL, &tenth) < 0 && errno == EAGAIN));
+    struct sigevent with_thread = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = post};
+    timer_create(CLOCK_REALTIME, &with_thread, &created);
+    then = in_a_tenth(CLOCK_REALTIME);
+    timer_settime(created, TIMER_ABSTIME, &(struct itimerspec){{0, 0}, then}, NULL);
+    TIMED("a timer's thread", sem_wait(&semaphore));
+    alarms = 0;
+    setitimer(ITIMER_REAL, &alarm_in, NULL);
+    TIMED("pause", is("alarm", pause() < 0 && errno == EINTR && alarms == 1));
 
     pthread_t thread;
     pthread_create(&thread, NULL, later, NULL);

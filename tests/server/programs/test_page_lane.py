@@ -154,6 +154,8 @@ async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(mo
                 # An agent that leaves in the middle of a step.
                 await ask(agent, 8, episode + 2, frames=600)
             async with lane_of(remote) as agent:
-                assert await first(agent) == episode + 2
+                message, number = await heard(agent)
+                assert isinstance(message, FirstFrame)
+                assert (message.text, number) == ("seed 0", episode + 2)
                 await ask(agent, 1, episode + 2, "a")
                 assert (await stepped(agent, 1)).reward == 1.0

@@ -23,6 +23,7 @@ from pluriverse_protocol.reports import (
     Report,
     Reset,
     Reward,
+    SlotFrames,
     Stop,
     Text,
     Watched,
@@ -288,7 +289,7 @@ async def test_text_and_observations_carry_their_episode(tmp_path: Path) -> None
 async def test_reward_says_when_its_frame_was_on_the_screen_and_how_many_there_were(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         process = await served.running()
-        process.report(Frame(1, 600, 7, at=123.25), Reward(1, 1.0, at=123.5))
+        process.report(Frame(1, 600, 7, at=123.25), SlotFrames(1, 25), Reward(1, 1.0, at=123.5))
         body = (await agent.hear_method("v0.env.reward", reward=1.0))["body"]
         assert body["frame_at"] == 123.5
         assert body["info"] == {
@@ -296,6 +297,7 @@ async def test_reward_says_when_its_frame_was_on_the_screen_and_how_many_there_w
             "rewarder.frames": 600,
             "rewarder.late_frames": 7,
         }
+        assert b"pluriverse_frames_total 625.0" in served.service.render_metrics()
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
 from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest.spaces import keysym
+from pluriverse_server.scraper.home import HELD_HOME
 from support.scraped import HEIGHT, MANIFEST, WIDTH, Scraped, write_runtime, x_server
 from support.waiting import DEADLINE_S, eventually
 from websockets.client import ClientProtocol
@@ -147,6 +148,12 @@ async def begun(scraped: Scraped, seed: int = 7) -> Agent:
     return Agent(scraped)
 
 
+def game_of(scraped: Scraped) -> psutil.Process:
+    scraper = psutil.Process(scraped.program.pid)
+    (game,) = [child for child in scraper.children(recursive=True) if child.cmdline()[1:] == ["game.py"]]
+    return game
+
+
 def key(name: str) -> Sequence[KeyEvent]:
     return KeyEvent(keysym(name), True), KeyEvent(keysym(name), False)
 
@@ -263,6 +270,14 @@ async def test_program_that_never_waits_makes_its_step_late(tmp_path: Path) -> N
         assert "late" not in (await agent.step())[0].info
 
 
+async def test_home_has_the_same_name_each_time_where_addresses_are_to_be_the_same(tmp_path: Path) -> None:
+    async with stepping(tmp_path, program={"clock": ["realtime", "lockstep"], "same_addresses": True}) as scraped:
+        await begun(scraped)
+        game = game_of(scraped)
+        assert game.environ()["HOME"] == str(HELD_HOME)
+        assert await asyncio.to_thread(Path(f"/proc/{game.pid}/fd/{HELD_HOME.name}/.config").is_dir)
+
+
 async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp_path: Path) -> None:
     command = ["env", "-u", "LD_PRELOAD", sys.executable, "game.py"]
     program = {"clock": ["realtime", "lockstep"], "command": command, "home": "home"}
@@ -271,9 +286,7 @@ async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp
         assert (await scraped.until(Ready)).info == {"lockstep": "frozen"}
         await agent.first()
         _, before = await agent.step()
-        scraper = psutil.Process(scraped.program.pid)
-        (game,) = [child for child in scraper.children(recursive=True) if child.cmdline()[1:] == ["game.py"]]
-        assert game.status() == psutil.STATUS_STOPPED
+        assert game_of(scraped).status() == psutil.STATUS_STOPPED
         _, after = await agent.step(frames=10)
         assert not np.array_equal(before, after)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import os
-import re
 import secrets
 import select
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Final
 
@@ -17,20 +14,18 @@ import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.lane import View
 from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS, MAX_VIEW_SIDE
-from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
+from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, StepReply
 
 from pluriverse import validation
 from pluriverse.env.outcome import Outcome
-from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, RemoteUnavailable
+from pluriverse.errors import ConfigurationError, Misuse, RemoteUnavailable
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse.vnc import VncOptions
 
 from .core import NO_ACTION, Core
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import Phase, StepResult, require_ready
-from .run_log import RunHeader, RunLog
-from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
+from .player import Phase, StepResult
 
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
 STEP_S: Final = 10.0
@@ -41,7 +36,7 @@ LOOK_S: Final = 0.02
 
 
 @dataclass(slots=True)
-class _Game:
+class Game:
     """One environment: where it is, its lane, the episode that is played on it, and what it waits for."""
 
     remote: int
@@ -61,15 +56,8 @@ class _Game:
     remote_ended: bool = False
     # When the remote of a step is given up.
     patience_until: float = 0.0
-    # What the episode was made of: its seed, None where it was joined, and the events of its steps.
+    # What began the episode; None: it isn't known, since it was joined, or it can't be played again.
     seed: int | None = None
-    trail: Trail = None
-    # The snapshot that is gone back to, the steps yet to be played again for it, and whether that has failed once.
-    restoring: Snapshot | None = None
-    again: list[Sequence[Event]] | None = None
-    retried: bool = False
-    # The answer to a snapshot that was asked for.
-    answers: list[SnapshotReply | ErrorReply] = field(default_factory=list[SnapshotReply | ErrorReply])
 
 
 class LockstepCore(Core):
@@ -85,46 +73,19 @@ class LockstepCore(Core):
         env_id: str | None,
         remotes: int | str | RemoteManager = 1,
         *,
-        pictures: PictureOptions | None = None,
         slots: int = 1,
-        record: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> None:
-        """See ``Core``. ``record``: a new file for what is needed to play the run again, and to compare it.
+        """See ``Core``.
 
         Raises:
             TooFewSlots: the remotes hold fewer environments each than ``slots``.
-            ConfigurationError: the file can't be written, or the remote isn't exact; or as ``Core``.
+            ConfigurationError: as ``Core``.
             RemoteUnavailable: as ``Core``.
             RemoteFailed: as ``Core``.
         """
         self._slots = validation.integer("slots", slots, 1, MAX_SLOTS)
-        again: dict[str, Any] = {"pictures": pictures, **options}
-        self._made_of = remotes, again
-        self._log: RunLog | None = None
-        super().__init__(env_id, remotes, pictures=pictures, **options)
-        if record is None:
-            return
-        try:
-            self.require_exact("recorded as actions")
-            shown = PictureOptions() if pictures is None else pictures
-            described, values = self.described, dict(options.get("env_options") or {})
-            self._log = RunLog(
-                record,
-                RunHeader(
-                    described.env_id,
-                    described.runtime_version,
-                    self._frames,
-                    described.fps,
-                    values,
-                    shown.crop,
-                    shown.size,
-                    shown.grey,
-                ),
-            )
-        except BaseException:
-            self.close()
-            raise
+        super().__init__(env_id, remotes, **options)
 
     @property
     def n(self) -> int:
@@ -154,131 +115,11 @@ class LockstepCore(Core):
         screen[top : top + height, left : left + width] = self._results[index].screen
         return screen
 
-    def require_exact(self, how: str) -> None:
-        """Check that the same actions give the same frames; ``how`` is what can't be done otherwise.
-
-        Raises:
-            ConfigurationError: they don't.
-        """
-        if not self.exact:
-            raise ConfigurationError(f"{self.described.env_id} isn't exact in lockstep here, and can't be {how}")
-
-    def replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[StepResult]:
-        """Play an episode again from its start; yield its first answer, and that of each action until it is over.
-
-        Raises:
-            ConfigurationError: the remote isn't exact.
-        """
-        self.require_exact("played again")
-        return self._replay(index, actions, seed)
-
-    def _replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[StepResult]:
-        self.reset(index, seed)
-        self._wait_for(index)
-        yield self.result(index)
-        for action in actions:
-            self.send({index: action})
-            self._wait_for(index)
-            yield self.result(index)
-            if self.phase(index) is Phase.ENDED:
-                return
-
-    def snapshot(self, index: int) -> Snapshot:
-        """Return the present moment of an environment, for ``restore``.
-
-        Raises:
-            ConfigurationError: the remote isn't exact.
-            ResetNeeded: there is no episode.
-            Misuse: the environment has yet to answer, the remote keeps as many already as it can, or it keeps none, and
-                the episode was joined, so that its seed isn't known.
-        """
-        self.env.require_open()
-        self.require_exact("gone back to")
-        require_ready(self.phase(index), index)
-        if index in self._ready:
-            raise Misuse(f"environment {index} has answered; receive that before a snapshot")
-        game, result = self._games[index], self._results[index]
-        kept = self._ask_to_keep(index, game)
-        if kept is None and game.seed is None:
-            raise Misuse(f"the episode of environment {index} was joined, so that its seed isn't known; reset with one")
-        seen, result = fingerprint(self.picture(index)), replace(result, screen=np.empty(0, np.uint8))
-        encoder = copy.deepcopy(self._encoders[index])
-        shown = self.pictures.options
-        return Snapshot(self.described.env_id, self._frames, game.seed, game.trail, result, seen, shown, encoder, kept)
-
-    def restore(self, index: int, snapshot: Snapshot) -> None:
-        """Ask to go on from a snapshot, of this core or another; the answer is the moment's frame, and earns nothing.
-
-        Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
-        ``lost`` says in its info why that came to something else.
-
-        Raises:
-            ConfigurationError: the snapshot is of another environment or frame skip, or the remote isn't exact.
-            Misuse: the environment has yet to answer.
-        """
-        self.env.require_open()
-        self.require_exact("gone back to")
-        mine = self.described.env_id, self._frames
-        if mine != (snapshot.env_id, snapshot.frame_skip):
-            raise ConfigurationError(
-                f"the snapshot is of {snapshot.env_id} with frame_skip={snapshot.frame_skip}, and this is {mine[0]} "
-                f"with frame_skip={mine[1]}"
-            )
-        if self._log is not None and snapshot.seed is None:
-            raise Misuse("the snapshot's episode was joined, so that its seed isn't known, and can't be recorded")
-        if index in self._waiting or index in self._ready:
-            raise Misuse(f"environment {index} has yet to answer; receive that before it goes back")
-        game = self._games[index]
-        native = _usable(snapshot, game) is not None
-        runs = game.phase is Phase.READY or (game.phase is Phase.ENDED and not game.remote_ended)
-        if not (native and runs):
-            self._begin(index, snapshot.seed, join=native)
-        game.restoring, game.retried = snapshot, False
-        self._waiting[index] = None
-        if native and runs:
-            self._go_back(index, game, snapshot)
-
-    def fork(self, snapshot: Snapshot, remotes: int | str | RemoteManager) -> LockstepCore:
-        """Return another core of ``remotes``, made as this one; all its environments are at that moment.
-
-        A number is of remotes as this core's, where it began its own.
-
-        Raises:
-            RemoteFailed: one didn't come there.
-            ConfigurationError: as ``Core``.
-            RemoteUnavailable: as ``Core``.
-        """
-        mine, options = self._made_of
-        if isinstance(remotes, int):
-            remotes = alike(mine, remotes)
-        core = LockstepCore(snapshot.env_id, remotes, **options)
-        try:
-            core.restore_all([snapshot] * core.n)
-        except BaseException:
-            core.close()
-            raise
-        return core
-
-    def restore_all(self, snapshots: Sequence[Snapshot]) -> None:
-        """Take the first environments to a snapshot each, and wait until all are there.
-
-        Raises:
-            RemoteFailed: one didn't come there.
-        """
-        for index, snapshot in enumerate(snapshots):
-            self.restore(index, snapshot)
-        self.receive(len(snapshots))
-        for index in range(len(snapshots)):
-            if self.result(index).lost:
-                raise RemoteFailed(f"environment {index} did not go back: {self.result(index).outcome.error}")
-
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
         for game in getattr(self, "_games", ()):
             if game.lane is not None:
                 game.lane.close()
-        if self._log is not None:
-            self._log.close()
         super().close()
 
     def _choose_clock(self) -> None:
@@ -320,15 +161,14 @@ class LockstepCore(Core):
         self._frames = frame_skip
         self._patience_s = STEP_S + FRAME_S * (frame_skip - 1)
         self._max_episode_steps = max_episode_steps
-        self._games = [_Game(*divmod(index, self._slots)) for index in range(self.n)]
+        self._games = [Game(*divmod(index, self._slots)) for index in range(self.n)]
         self._poll = select.poll()
         self._by_descriptor: dict[int, int] = {}
 
     def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
         game = self._games[index]
         self._encoders[index].release()
-        # Of an episode that is joined the seed isn't known, which records need.
-        joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None and self._log is None
+        joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None
         if not joins:
             # Drawn here, so that it can be played again.
             seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else seed
@@ -337,17 +177,15 @@ class LockstepCore(Core):
         # The remote has begun the next one already.
         game.granted = game.episode_id + 1 if joins else None
         game.phase = Phase.RESETTING
-        game.seed, game.trail, game.restoring, game.again = None if joins else seed, None, None, None
+        game.seed = None if joins else seed
         if game.slot and game.lane is not None:
             self._ask_slot(index, game, game.lane)
 
     def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
         for index, each in events.items():
-            game = self._games[index]
-            game.trail = game.trail, each
-            self._step(index, game, self._results[index].elapsed + 1, each)
+            self._step(index, self._games[index], self._results[index].elapsed + 1, each)
 
-    def _step(self, index: int, game: _Game, n: int, events: Sequence[Event]) -> None:
+    def _step(self, index: int, game: Game, n: int, events: Sequence[Event]) -> None:
         game.phase = Phase.STEPPING
         game.patience_until = time.monotonic() + self._patience_s
         # A remote that was lost while the agent was thinking is noticed in a moment.
@@ -409,7 +247,7 @@ class LockstepCore(Core):
         elif game.first is not None and game.first.episode_id >= game.granted:
             self._first(index, game.first)
 
-    def _look_for_slot(self, index: int, game: _Game) -> None:
+    def _look_for_slot(self, index: int, game: Game) -> None:
         """See whether a slot can be had, and has begun its episode."""
         if game.lane is None and not self._open_lane(index):
             # One that is lost is replaced as it is looked at.
@@ -419,7 +257,7 @@ class LockstepCore(Core):
             self._ask_slot(index, game, game.lane)
         self._take_arrived(index)
 
-    def _ask_slot(self, index: int, game: _Game, lane: LaneConnection) -> None:
+    def _ask_slot(self, index: int, game: Game, lane: LaneConnection) -> None:
         game.asked = lane.begin(game.seed)
         self._drop_broken(index, lane)
 
@@ -456,19 +294,16 @@ class LockstepCore(Core):
                     self._first(index, arrived)
                 case ErrorReply(message) if game.phase is Phase.RESETTING and arrived.parent == game.asked:
                     game.lane.fail(f"no episode begins: {message}")
-                case StepReply() if awaited and game.restoring is not None:
-                    self._played_again(index, game, game.restoring, arrived)
                 case StepReply() if awaited:
                     self._stepped(index, arrived, arrived.message)
-                case RestoreReply() if awaited and game.restoring is not None:
-                    self._arrive(index, game, game.restoring, arrived)
-                case SnapshotReply() | ErrorReply() if game.phase is Phase.READY:
-                    game.answers.append(arrived.message)
                 case ErrorReply(message) if awaited:
                     self._lose(index, f"the step was refused: {message}")
                 case _:
-                    pass
+                    self._heard(index, arrived, awaited=awaited)
         self._drop_broken(index, game.lane)
+
+    def _heard(self, index: int, arrived: Arrived, *, awaited: bool) -> None:
+        """Take in what is no part of a step; ``awaited``: an answer that the environment waits for."""
 
     def _drop_broken(self, index: int, lane: LaneConnection) -> None:
         game = self._games[index]
@@ -480,13 +315,15 @@ class LockstepCore(Core):
             game.lane = game.first = game.asked = None
 
     def _first(self, index: int, arrived: Arrived) -> None:
-        game, first = self._games[index], arrived.message
+        game = self._games[index]
         game.phase, game.episode_id, game.granted, game.first = Phase.READY, arrived.episode_id, None, None
+        self._begun(index, arrived)
+
+    def _begun(self, index: int, arrived: Arrived) -> None:
+        """Answer with an episode's first frame."""
+        game, first = self._games[index], arrived.message
         assert isinstance(first, FirstFrame)
         assert arrived.pixels is not None
-        if game.restoring is not None:
-            self._go_back(index, game, game.restoring, arrived)
-            return
         outcome = self._outcome(game, first.info)
         self._answer(
             index,
@@ -499,8 +336,6 @@ class LockstepCore(Core):
                 outcome=outcome,
             ),
         )
-        if self._log is not None and game.seed is not None:
-            self._log.begin(index, game.seed, (), self._shown(index))
 
     def _stepped(self, index: int, arrived: Arrived, reply: StepReply) -> None:
         game, last = self._games[index], self._results[index]
@@ -526,19 +361,11 @@ class LockstepCore(Core):
                 outcome=outcome,
             ),
         )
-        if self._log is not None and game.trail is not None:
-            self._log.step(index, game.trail[1], self._shown(index))
 
     def _lose(self, index: int, why: str) -> None:
         """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
         game, last = self._games[index], self._results[index]
-        snapshot = game.restoring
-        if snapshot is not None and not game.retried:
-            # Another remote can play it again; so can this one, if it keeps it no more.
-            self._begin(index, snapshot.seed, join=False)
-            game.restoring, game.retried = snapshot, True
-            return
-        game.phase, game.remote_ended, game.restoring, game.again = Phase.ENDED, False, None, None
+        game.phase, game.remote_ended = Phase.ENDED, False
         outcome = Outcome(done=True, truncated=True, error=why, episode_id=game.episode_id)
         self._answer(
             index,
@@ -554,120 +381,8 @@ class LockstepCore(Core):
             ),
         )
 
-    # ── going back ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _wait_for(self, index: int) -> None:
-        """Receive the answer of one environment, where no other has been asked."""
-        answered = self.receive(1)
-        if answered != [index]:
-            raise Misuse(f"environment {answered[0]} has answered; receive from all others before a replay")
-
-    def _ask_to_keep(self, index: int, game: _Game) -> Kept | None:
-        """Return what the remote keeps of the present moment, if it does.
-
-        Raises:
-            Misuse: it keeps enough already.
-        """
-        lane = game.lane
-        if lane is None:
-            return None
-        game.answers.clear()
-        lane.snapshot(game.episode_id)
-        poll = select.poll()
-        poll.register(lane, select.POLLIN)
-        deadline = time.monotonic() + STEP_S
-        while not game.answers and game.lane is not None:
-            if not poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
-                lane.fail(f"no answer to a snapshot within {STEP_S:g} s")
-            self._take_arrived(index)
-        for answer in game.answers:
-            if isinstance(answer, ErrorReply):
-                raise Misuse(f"the remote of environment {index} keeps no snapshot: {answer.message}")
-            if answer.handle is not None:
-                return Kept(lane, answer.handle)
-        # It keeps none, or is lost, which the next step says.
-        return None
-
-    def _go_back(self, index: int, game: _Game, snapshot: Snapshot, first: Arrived | None = None) -> None:
-        """Ask for a snapshot that the remote keeps; else play the episode that began with ``first``, or another."""
-        kept = None if game.retried else _usable(snapshot, game)
-        if kept is not None:
-            game.phase = Phase.STEPPING
-            game.patience_until = time.monotonic() + self._patience_s
-            kept.lane.restore(kept.handle, game.episode_id)
-            self._drop_broken(index, kept.lane)
-        elif snapshot.seed is None:
-            game.retried = True
-            self._lose(index, "its remote is gone, and the episode was joined, so that its seed isn't known")
-        elif first is None or game.seed != snapshot.seed:
-            self._begin(index, snapshot.seed, join=False)
-            game.restoring = snapshot
-        else:
-            game.again = steps_of(snapshot.trail)
-            self._play_on(index, game, snapshot, first)
-
-    def _play_on(self, index: int, game: _Game, snapshot: Snapshot, arrived: Arrived) -> None:
-        """Play the next of the steps that are played again, if there is one."""
-        assert game.again is not None
-        self._heard_at = time.monotonic()
-        if game.again:
-            self._step(index, game, snapshot.elapsed - len(game.again) + 1, game.again.pop())
-        else:
-            self._arrive(index, game, snapshot, arrived)
-
-    def _played_again(self, index: int, game: _Game, snapshot: Snapshot, arrived: Arrived) -> None:
-        assert isinstance(arrived.message, StepReply)
-        if arrived.message.done:
-            game.retried = True
-            left = len(game.again or ())
-            self._lose(index, f"played again it ended {left} steps before the snapshot: the program isn't exact")
-        else:
-            self._play_on(index, game, snapshot, arrived)
-
-    def _arrive(self, index: int, game: _Game, snapshot: Snapshot, arrived: Arrived) -> None:
-        assert arrived.pixels is not None
-        alike = snapshot.pictures == self.pictures.options
-        if alike and fingerprint(self.pictures.make(arrived.pixels)) != snapshot.seen:
-            game.retried = True
-            self._lose(index, f"after {snapshot.elapsed} steps its picture is another: the program isn't exact")
-            return
-        game.phase, game.seed, game.trail = Phase.READY, snapshot.seed, snapshot.trail
-        game.restoring = game.again = None
-        self._encoders[index] = copy.deepcopy(snapshot.encoder)
-        then = snapshot.result
-        outcome = replace(then.outcome, reward=0.0, episode_id=game.episode_id)
-        self._answer(index, replace(then, screen=arrived.pixels, reward=0.0, outcome=outcome))
-        if self._log is not None and game.seed is not None:
-            self._log.begin(index, game.seed, reversed(steps_of(game.trail)), self._shown(index))
-
-    def _shown(self, index: int) -> StepResult:
-        """Return the last answer with the picture that was asked for, also where whole screens come."""
-        return replace(self._results[index], screen=self.picture(index))
-
-    def _outcome(self, game: _Game, info: Mapping[str, Any]) -> Outcome:
+    def _outcome(self, game: Game, info: Mapping[str, Any]) -> Outcome:
         return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info))
-
-
-def lockstep_of(core: Core) -> LockstepCore:
-    """Return a core that is in lockstep.
-
-    Raises:
-        ConfigurationError: it is in real time, where nothing comes again.
-    """
-    if not isinstance(core, LockstepCore):
-        raise ConfigurationError('in real time nothing can be repeated; make the environment with clock="lockstep"')
-    return core
-
-
-def alike(remotes: int | str | RemoteManager | None, n: int) -> int | str:
-    """Return what stands for ``n`` remotes that are started as ``remotes`` are, such as ``"local:2"``."""
-    kind = re.fullmatch(r"(\w+:)\d+", remotes) if isinstance(remotes, str) else None
-    return n if kind is None else f"{kind[1]}{n}"
-
-
-def _usable(snapshot: Snapshot, game: _Game) -> Kept | None:
-    """Return what the remote of a game keeps of a snapshot."""
-    return snapshot.kept if snapshot.kept is not None and snapshot.kept.lane is game.lane else None
 
 
 class TooFewSlots(ConfigurationError):

@@ -6,13 +6,16 @@ import os
 from typing import Any, Literal
 
 from pluriverse_protocol.kinds import CLOCKS
+from pluriverse_protocol.limits import MAX_SLOTS
 
 from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
+from pluriverse.runtimes import slots_of
 
 from .core import Core
-from .lockstep import LockstepCore, TooFewSlots
+from .lockstep import TooFewSlots
+from .repeatable import RepeatableCore
 
 
 def make_core(
@@ -34,7 +37,7 @@ def make_core(
     """
     validation.choice("clock", clock, CLOCKS)
     if clock == "lockstep":
-        return LockstepCore(env_id, remotes, record=record, **options)
+        return RepeatableCore(env_id, remotes, record=record, **options)
     if record is not None:
         raise ConfigurationError('record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen')
     if options.pop("slots", 1) != 1:
@@ -62,15 +65,20 @@ def make_copies(
     """
     if options.get("clock") != "lockstep":
         return make_core(env_id, n if remotes is None else remotes, slots=slots or 1, **options)
-    if remotes is None and slots is None and n > 1:
+    if remotes is None and slots is None:
+        held = slots_of(env_id) if env_id is not None else None
+        slots = _fitting(n, held or MAX_SLOTS)
         try:
-            return make_core(env_id, 1, slots=n, **options)
+            return make_core(env_id, n // slots, slots=slots, **options)
         except TooFewSlots as error:
-            slots = max(each for each in range(1, error.slots + 1) if n % each == 0)
-    if remotes is not None:
-        slots = slots or max(1, n // remotes.n)
-    slots = slots or 1
-    count = n // slots if remotes is None else remotes.n
+            slots = _fitting(n, error.slots)
+    count = n // (slots or 1) if remotes is None else remotes.n
+    slots = slots or max(1, n // count)
     if count * slots != n:
         raise ConfigurationError(f"{n} environments are not {slots} on each of {count} remotes")
     return make_core(env_id, count if remotes is None else remotes, slots=slots, **options)
+
+
+def _fitting(n: int, slots: int) -> int:
+    """Return on how many of its slots each remote has as many of ``n`` environments as the others."""
+    return max(each for each in range(1, slots + 1) if n % each == 0)

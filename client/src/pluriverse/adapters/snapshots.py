@@ -41,7 +41,7 @@ class Snapshot:
     env_id: str
     frame_skip: int
     seed: int | None
-    """None: the episode was joined, so that it can't be played again."""
+    """None: the episode was joined, or became too long, so that it can't be played again."""
     trail: Trail
     result: StepResult
     """The answer of then, without its picture."""

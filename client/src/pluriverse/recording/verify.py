@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pluriverse.adapters.lockstep import LockstepCore
 from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.adapters.repeatable import RepeatableCore
 from pluriverse.adapters.run_log import Answer, RunEpisode, answer_of, read_run
 from pluriverse.remotes import RemoteManager
 
@@ -38,7 +38,7 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
     total = sum(len(episode.steps) for episode in episodes)
     # JSON has lists for tuples.
     pictures = PictureOptions(cast("Any", header.crop), cast("Any", header.size), header.grey)
-    with LockstepCore(
+    with RepeatableCore(
         header.env_id,
         remotes,
         actions="events",
@@ -67,7 +67,7 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
     return Verified(len(episodes), total)
 
 
-def _answers(core: LockstepCore, episode: RunEpisode) -> Iterator[tuple[Answer, Answer | None]]:
+def _answers(core: RepeatableCore, episode: RunEpisode) -> Iterator[tuple[Answer, Answer | None]]:
     """Yield each answer of an episode as it was, and as it is; None: the remote was lost."""
     core.reset(0, episode.seed)
     core.receive(1)
@@ -79,13 +79,13 @@ def _answers(core: LockstepCore, episode: RunEpisode) -> Iterator[tuple[Answer, 
         yield expected, _answer(core) if _play(core, events) else None
 
 
-def _play(core: LockstepCore, events: Any) -> bool:
+def _play(core: RepeatableCore, events: Any) -> bool:
     core.send({0: events})
     core.receive(1)
     return not core.result(0).lost
 
 
-def _answer(core: LockstepCore) -> Answer | None:
+def _answer(core: RepeatableCore) -> Answer | None:
     return None if core.result(0).lost else answer_of(core.result(0))
 
 

@@ -1,4 +1,4 @@
-"""A client's messages after ServerInit: a builder of each, and a parser."""
+"""A client's messages after ServerInit: a builder of each that is sent here, and a parser of all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Sequence
 from typing import Final
 
 from .errors import LimitExceeded, UnknownMessage
-from .limits import MAX_CLIPBOARD_BYTES, MAX_ENCODINGS, MAX_FENCE_BYTES
+from .limits import MAX_ENCODINGS, MAX_FENCE_BYTES
 from .numbers import ClientMessage
 from .pixel_format import BGRX, PIXEL_FORMAT_BYTES
 from .steps import Steps, skip
@@ -52,18 +52,6 @@ def key_event(keysym: int, down: bool) -> bytes:
 def pointer_event(x: int, y: int, mask: int) -> bytes:
     """Move the pointer to (x, y), in pixels; bit n of ``mask`` says that button n+1 is down."""
     return _POINTER_EVENT.pack(ClientMessage.POINTER_EVENT, mask, x, y)
-
-
-def client_cut_text(text: str) -> bytes:
-    """Send text to the server's clipboard. RFB has Latin-1 here: other characters become question marks.
-
-    Raises:
-        ValueError: it is longer than MAX_CLIPBOARD_BYTES.
-    """
-    data = text.encode("latin-1", errors="replace")
-    if len(data) > MAX_CLIPBOARD_BYTES:
-        raise ValueError(f"a clipboard of {len(data)} bytes, over {MAX_CLIPBOARD_BYTES}")
-    return _CUT_TEXT.pack(ClientMessage.CLIENT_CUT_TEXT, len(data)) + data
 
 
 def fence(flags: int, payload: bytes) -> bytes:

@@ -35,6 +35,7 @@ Asked = AgentStep | AgentSnapshot | AgentRestore | AgentBegin
 Answer = FirstFrame | StepReply | SnapshotReply | RestoreReply | ErrorReply
 
 BEGINS_ELSEWHERE: Final = "v0.env.reset begins this environment's episodes"
+IN_REAL_TIME: Final = 'the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
 
 LANE_VARIABLE: Final = "PLURIVERSE_LANE"
 
@@ -56,6 +57,11 @@ _SIZE_IN_8: Final = 127
 
 _QUIET: Final = logging.getLogger("pluriverse.lane")
 _QUIET.setLevel(logging.WARNING)
+
+
+def over(headers: Headers) -> ErrorReply:
+    """Return the answer to what is asked of an episode that isn't the one that runs."""
+    return ErrorReply(f"episode {headers.episode_id} is over; a reset begins another")
 
 
 class ReportPace:

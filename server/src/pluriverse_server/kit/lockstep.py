@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
@@ -26,15 +26,13 @@ from pluriverse_protocol.reports import Reset
 from pluriverse_server.permitted import Permitted, pass_on
 
 from . import views
-from .lane import BEGINS_ELSEWHERE, Asked, Lane, LaneDoor
+from .lane import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, Lane, LaneDoor, over
 from .outcome import Outcome
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.
     import numpy as np
     from numpy.typing import NDArray
-
-IN_REAL_TIME: Final = 'this episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,17 +222,13 @@ class Played:
     def do(self, asked: Asked, headers: Headers) -> None:
         """Do what the agent has asked for, and answer."""
         steps = self._steps
-        wrong = ""
-        if isinstance(asked, AgentBegin):
-            wrong = BEGINS_ELSEWHERE
-        elif steps is None:
-            wrong = self._without
-        elif steps.over or headers.episode_id != steps.episode:
-            wrong = f"episode {headers.episode_id} is over; a reset begins another"
-        if steps is None or wrong:
-            self.lane.send(ErrorReply(wrong), headers.episode_id or 0, headers.message_id)
-            return
         match asked:
+            case AgentBegin():
+                self._refuse(ErrorReply(BEGINS_ELSEWHERE), headers)
+            case _ if steps is None:
+                self._refuse(ErrorReply(self._without), headers)
+            case _ if steps.over or headers.episode_id != steps.episode:
+                self._refuse(over(headers), headers)
             case AgentStep():
                 self._play(steps, asked, headers)
             case AgentSnapshot(drop=handles):
@@ -242,8 +236,9 @@ class Played:
                 self.lane.send(self._keep(steps), steps.episode, headers.message_id)
             case AgentRestore(handle=handle):
                 self._go_back(steps, handle, headers)
-            case _:
-                pass
+
+    def _refuse(self, answer: ErrorReply, headers: Headers) -> None:
+        self.lane.send(answer, headers.episode_id or 0, headers.message_id)
 
     def _keep(self, steps: Steps) -> SnapshotReply | ErrorReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None

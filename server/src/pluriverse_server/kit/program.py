@@ -57,7 +57,7 @@ class Program(ABC):
         self._block = block
         self._keyboard = Keyboard(window)
         self.latch = KeyLatch(self._keyboard.held_at_start)
-        self.lockstep = Lockstep(None if slots is None else Slots(slots))
+        self.lockstep = Lockstep(None if slots is None else Slots(slots, reporter.report))
 
     def run(self) -> None:
         """Play until the daemon asks to stop or hangs up."""

@@ -7,6 +7,7 @@ what crashes takes down its own process alone. They are forked when a lane needs
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import random
 import select
@@ -15,14 +16,14 @@ import socket
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NoReturn
+from typing import Final, NoReturn, Protocol
 
 from pluriverse_protocol import lane as lanes
 from pluriverse_protocol.limits import DRAWN_SEED_BITS
-from pluriverse_protocol.messages import AgentBegin, Headers
-from pluriverse_protocol.reports import Reset, decode_request, encode_line
+from pluriverse_protocol.messages import AgentBegin, AgentStep, Headers
+from pluriverse_protocol.reports import Reset, SlotFrames, decode_request, encode_line
 
-from .lane import Asked, Lane
+from .lane import Asked, Lane, ReportPace
 from .lockstep import Played, Steps, Waited
 
 # A request with all its options, behind the slot and the view of its lane.
@@ -34,28 +35,51 @@ FIRST_DESCRIPTOR: Final = 3
 
 NO_EPISODE: Final = "v0.agent.begin comes before the first step"
 
-MakeEpisode = Callable[[int, Reset], Steps]
+# What takes so long, and more for each frame, never ends: its process is killed, with the lanes of all its slots.
+HUNG_S: Final = 60.0
+HUNG_FRAME_S: Final = 0.2
+
+COUNT_BYTES: Final = 8
+
+
+class SlotSteps(Steps, Protocol):
+    """An episode of a slot."""
+
+    frames: int
+    """How many were played."""
+
+
+MakeEpisode = Callable[[int, Reset], SlotSteps]
 
 
 class Slots:
     """The processes of a program. ``make`` begins an episode of a slot, in whichever of them that is played."""
 
-    def __init__(self, make: MakeEpisode) -> None:
+    def __init__(self, make: MakeEpisode, report: Callable[[SlotFrames], None]) -> None:
         self._make = make
+        self._report = report
         self._request: Reset | None = None
         self._processes: dict[int, tuple[int, socket.socket]] = {}
         self._count = len(os.sched_getaffinity(0))
 
     @property
     def waits_on(self) -> Sequence[Waited]:
-        """The processes: readable when one has ended."""
+        """The processes: readable when one has played frames, or has ended."""
         return [connection for _, connection in self._processes.values()]
 
     def attend(self, readable: Sequence[object]) -> None:
-        """Take leave of the processes that have ended."""
+        """Report what the processes have played, and take leave of those that have ended."""
         for number, (_, connection) in list(self._processes.items()):
-            if connection in readable:
+            if connection not in readable:
+                continue
+            try:
+                count = connection.recv(COUNT_BYTES)
+            except ConnectionError:
+                count = b""
+            if not count:
                 self._forget(number)
+            elif self._request is not None:
+                self._report(SlotFrames(self._request.episode, int.from_bytes(count)))
 
     def play(self, request: Reset) -> None:
         """Have episodes that begin from now on be of what ``request`` says; in real time there are none."""
@@ -101,6 +125,7 @@ class Slots:
 @dataclass(slots=True)
 class _Slot:
     played: Played
+    steps: SlotSteps | None = None
     seeds: random.Random = field(default_factory=random.Random)
 
 
@@ -114,6 +139,9 @@ class _Player:
         self._slots: dict[int, _Slot] = {}
         # Never the same twice, so that a step that comes late is no other episode's.
         self._episodes = 0
+        # What the program has yet to hear of.
+        self._frames = 0
+        self._reports = ReportPace()
 
     def run(self) -> None:
         """Play until the program has gone."""
@@ -144,25 +172,34 @@ class _Player:
         slot = self._slots[number]
         try:
             for asked, headers in slot.played.lane.receive():
+                frames = asked.frames if isinstance(asked, AgentStep) else 0
+                signal.setitimer(signal.ITIMER_REAL, HUNG_S + HUNG_FRAME_S * frames)
                 self._do(number, slot, asked, headers)
         except Exception:  # noqa: BLE001 - it is told
             # What is wrong with one environment is no other's affair.
             _tell(f"slot {number} has failed")
             slot.played.lane.close()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         if slot.played.lane.closed:
             self._close(number)
 
     def _do(self, number: int, slot: _Slot, asked: Asked, headers: Headers) -> None:
         if not isinstance(asked, AgentBegin):
+            before = slot.steps.frames if slot.steps is not None else 0
             slot.played.do(asked, headers)
+            self._frames += slot.steps.frames - before if slot.steps is not None else 0
+            if self._frames and self._reports.take():
+                self._connection.send(self._frames.to_bytes(COUNT_BYTES))
+                self._frames = 0
             return
         assert self._request is not None
         if asked.seed is not None:
             slot.seeds.seed(asked.seed)
         self._episodes += 1
         seed = slot.seeds.getrandbits(DRAWN_SEED_BITS) if asked.seed is None else asked.seed
-        steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
-        slot.played.begin(steps, headers.message_id)
+        slot.steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
+        slot.played.begin(slot.steps, headers.message_id)
 
     def _close(self, number: int) -> None:
         if number in self._slots:
@@ -189,6 +226,8 @@ def _play(connection: socket.socket, make: MakeEpisode) -> NoReturn:
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Says where it hangs before it ends.
+        faulthandler.register(signal.SIGALRM, STANDARD_ERROR, chain=True)
         # The program's own connections, which would seem to live on, are left to it.
         own = os.dup(connection.fileno())
         os.dup2(own, FIRST_DESCRIPTOR)

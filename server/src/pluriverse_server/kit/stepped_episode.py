@@ -45,11 +45,11 @@ class SteppedEpisode(ABC):
         self.permitted: Permitted | None = permitted_by(spaces or request.spaces, ())
         """What the agent may press; None: everything."""
         self.over: bool = False
-        self._limit = None if request.time_limit_s is None else round(request.time_limit_s * request.fps)
+        self._limit = None if request.time_limit_s is None else max(1, round(request.time_limit_s * request.fps))
         self._reporter = reporter
         self._latch = KeyLatch()
-        # Those the daemon counts, and those that count towards the limit.
-        self._frames = 0
+        # Those that were played, and those that count towards the limit.
+        self.frames: int = 0
         self._played = 0
         # When the present frame is to be shown, on the monotonic clock (None: it is), and the earliest for the next.
         self._show_at: float | None = None
@@ -69,6 +69,10 @@ class SteppedEpisode(ABC):
     @abstractmethod
     def step(self, keys: frozenset[int]) -> Outcome:
         """Go on by one frame with these keysyms held, or where it is turn-based by the one that was pressed."""
+
+    def skip(self, keys: frozenset[int]) -> Outcome:
+        """Go on as ``step`` does, by a frame that is seen only if the episode ends with it."""
+        return self.step(keys)
 
     @abstractmethod
     def draw(self) -> None:
@@ -109,16 +113,16 @@ class SteppedEpisode(ABC):
             self._latch.apply(event.keysym, down=event.down)
             if self.turn_keys is not None and event.down and event.keysym in self.turn_keys:
                 outcomes.append(self._step(frozenset({event.keysym})))
-        for _ in range(frames):
+        for left in range(frames if self._limit is None else min(frames, self._limit - self._played), 0, -1):
             if self.over:
                 break
             if self.turn_keys is None:
-                outcomes.append(self._step(self._latch.take()))
-            self._frames += 1
+                outcomes.append(self._step(self._latch.take(), seen=left == 1))
+            self.frames += 1
             self._played += 1
-            if not self.over and self._limit is not None and self._played >= self._limit:
-                self.over = True
-                outcomes.append(Outcome(0.0, truncated=True, reason=TIME_LIMIT))
+        if not self.over and self._played == self._limit:
+            self.over = True
+            outcomes.append(Outcome(0.0, truncated=True, reason=TIME_LIMIT))
         last = outcomes[-1] if outcomes else Outcome(0.0)
         outcome = Outcome(sum(each.reward for each in outcomes), last.terminated, last.truncated, last.reason)
         self._report(outcome)
@@ -147,8 +151,8 @@ class SteppedEpisode(ABC):
         if self._reporter is not None:
             self._reporter.report(*reports)
 
-    def _step(self, keys: frozenset[int]) -> Outcome:
-        outcome = self.step(keys)
+    def _step(self, keys: frozenset[int], *, seen: bool = True) -> Outcome:
+        outcome = self.step(keys) if seen else self.skip(keys)
         self.over = outcome.is_last
         return outcome
 
@@ -158,7 +162,7 @@ class SteppedEpisode(ABC):
         self._show_at = self._not_before
         now = time.monotonic()
         if self._reports.take():
-            self.report(Frame(self.episode, self._frames, 0, time.time()), *self.said())
+            self.report(Frame(self.episode, self.frames, 0, time.time()), *self.said())
         self._earned += outcome.reward
         if outcome.reward and self._earned_due is None:
             self._earned_due = max(now, self._earned_at + EARNED_S)

@@ -67,7 +67,8 @@ class ProgramTable(Table):
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
     ``network``: whether it may open sockets of the internet, those to this machine included. ``clock``: the kinds of
     time that it can be played in; ``same_addresses``: in lockstep two runs are the same only where addresses are, which
-    not every machine allows. ``slots``: how many environments it holds in lockstep.
+    not every machine allows; HOME then has the same name each time. ``slots``: how many environments it holds in
+    lockstep.
     """
 
     command: Command

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psutil
 
@@ -81,6 +82,9 @@ FLAGS: Final = (
     "Translate,WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 )
 
+# Settings of a browser's profile, as Chromium writes them.
+Preferences = Mapping[str, Any]
+
 # Messages of Chromium where the kernel or the container's engine allows an ordinary user no sandbox.
 _NO_SANDBOX: Final = ("No usable sandbox", "Failed to move to new namespace")
 
@@ -95,7 +99,12 @@ class Browser:
 
     @classmethod
     async def start(
-        cls, environment: Mapping[str, str], folder: Path, flags: Sequence[str], network: bool | int = True
+        cls,
+        environment: Mapping[str, str],
+        folder: Path,
+        flags: Sequence[str],
+        network: bool | int = True,
+        preferences: Preferences | None = None,
     ) -> Browser:
         """Start a browser on the screen that ``environment`` names. ``folder`` is created, and removed by ``stop``.
 
@@ -109,19 +118,24 @@ class Browser:
             raise StartError(f"the browser's folder {folder} has too long a path; choose another: export TMPDIR=/tmp")
         sandbox: list[str] = ["--no-sandbox"] if os.geteuid() == 0 and child_user.get() is None else []
         try:
-            return await cls._start([program, *FLAGS, *sandbox, *flags], environment, folder, network)
+            return await cls._start([program, *FLAGS, *sandbox, *flags], environment, folder, network, preferences)
         except StartError as error:
             if sandbox or not any(words in str(error) for words in _NO_SANDBOX):
                 raise
         log.info("the browser runs without a sandbox of its own: this system gives ordinary users none")
-        return await cls._start([program, *FLAGS, "--no-sandbox", *flags], environment, folder, network)
+        return await cls._start([program, *FLAGS, "--no-sandbox", *flags], environment, folder, network, preferences)
 
     @classmethod
     async def _start(
-        cls, command: list[str], environment: Mapping[str, str], folder: Path, network: bool | int
+        cls,
+        command: list[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        network: bool | int,
+        preferences: Preferences | None,
     ) -> Browser:
         try:
-            await asyncio.to_thread(_renew, folder)
+            await asyncio.to_thread(_renew, folder, preferences)
         except OSError as error:
             raise start_error("the browser", error) from error
         homes = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(folder))
@@ -172,9 +186,17 @@ class Browser:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
 
-def _renew(folder: Path) -> None:
+def _renew(folder: Path, preferences: Preferences | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     share(folder)
+    if preferences is not None:
+        # The folder above keeps everybody else out.
+        profile = folder / "Default"
+        profile.mkdir()
+        profile.chmod(0o777)
+        written = profile / "Preferences"
+        written.write_text(json.dumps(preferences), encoding="utf-8")
+        written.chmod(0o644)
 
 
 def _private_bytes(pid: int) -> int:

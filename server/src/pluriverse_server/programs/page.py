@@ -18,9 +18,10 @@ from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import AgentStep, ErrorReply, StepReply
 
 from pluriverse_server.episode import Begin
+from pluriverse_server.kit.lane import IN_REAL_TIME, over
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
-from pluriverse_server.permitted import Permitted, permitted_by
+from pluriverse_server.permitted import permitted_by
 from pluriverse_server.process import OutOfResources, StartError, executable
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
@@ -34,7 +35,7 @@ from pluriverse_server.x11.connection import DisplayLost
 
 from .browser import BINARY, Browser
 from .page_browser import BrowserKeeper
-from .page_clock import FLAGS, PageClock, Stuck
+from .page_clock import FLAGS, PREFERENCES, PageClock, Stuck
 from .page_lane import PageEpisode, PageLane, Pixels
 from .program import Lost
 
@@ -220,6 +221,7 @@ class PageProgram:
             self._stepped = None
             if self._clock is not None:
                 await self._clock.begin(begin.fps)
+                self._stepped = self._episode(begin, self._clock)
             page = await self._show(begin, environment)
             if page is not None and _lockstep(begin):
                 await self._get_ready(begin, page, environment)
@@ -257,18 +259,14 @@ class PageProgram:
             )
             await self._clock.begin(begin.fps)
         clock = self._clock
-        stepped = self._stepped = PageEpisode(begin, clock, self._permitted(begin), self._report)
-
-        def ready() -> bool:
-            return stepped.ready or begin is not self._wanted or page is not self._page
-
-        while not ready():
-            await clock.advance(1, ready)
+        stepped = self._stepped = self._stepped or self._episode(begin, clock)
+        await clock.start(lambda: stepped.ready or begin is not self._wanted or page is not self._page)
         if stepped.ready and stepped is self._stepped:
             await self._lane.show_first(stepped)
 
-    def _permitted(self, begin: Begin) -> Permitted | None:
-        return permitted_by(self._manifest.spaces_of(self._catalogue[begin.environment.env_id]), ())
+    def _episode(self, begin: Begin, clock: PageClock) -> PageEpisode:
+        permitted = permitted_by(self._manifest.spaces_of(self._catalogue[begin.environment.env_id]), ())
+        return PageEpisode(begin, clock, permitted, self._report)
 
     async def _show_first(self) -> None:
         async with self._turn:
@@ -281,9 +279,10 @@ class PageProgram:
         """Play a step of the agent's; return the answer and its pixels."""
         async with self._turn:
             stepped = self._stepped
-            if stepped is None or stepped.over or headers.episode_id != stepped.number:
-                over = f"episode {headers.episode_id} is over or in real time"
-                return ErrorReply(f"{over}; a reset begins another"), None
+            if stepped is None:
+                return ErrorReply(IN_REAL_TIME), None
+            if stepped.over or headers.episode_id != stepped.number:
+                return over(headers), None
             try:
                 return await stepped.step(step)
             except (DevToolsError, DisplayLost, ScreenLost, Stuck) as error:
@@ -303,7 +302,7 @@ class PageProgram:
         # What a runtime serves itself comes from one port.
         network = self._files.port if self._files is not None and not self._table.origins else True
         flags = [*self._flags(), *(FLAGS if lockstep else ())]
-        windows = await self._keeper.start(environment, flags, network)
+        windows = await self._keeper.start(environment, flags, network, PREFERENCES if lockstep else None)
         if windows is None:
             return None
         assert self._outline is not None

@@ -10,7 +10,7 @@ from typing import Final
 from pluriverse_server.sources.page.guard import Windows
 from pluriverse_server.tasks import call_later, start_task
 
-from .browser import Browser
+from .browser import Browser, Preferences
 from .program import Lost
 
 # A browser that exits may hang up first; the exit status says more than the hang-up.
@@ -33,7 +33,13 @@ class BrowserKeeper:
         self._on_lost = on_lost
         self._ending: asyncio.Task[None] | None = None
 
-    async def start(self, environment: Mapping[str, str], flags: Sequence[str], network: bool | int) -> Windows | None:
+    async def start(
+        self,
+        environment: Mapping[str, str],
+        flags: Sequence[str],
+        network: bool | int,
+        preferences: Preferences | None = None,
+    ) -> Windows | None:
         """Start the browser if needed, and return its windows; None if the screen was lost meanwhile.
 
         ``network``: as ``ChildProcess.start`` has it.
@@ -45,7 +51,7 @@ class BrowserKeeper:
         if self._ending is not None:
             await asyncio.shield(self._ending)
         if self.browser is None:
-            browser = await Browser.start(environment, self._folder, flags, network)
+            browser = await Browser.start(environment, self._folder, flags, network, preferences)
             if self.environment is not environment:
                 await browser.stop()
                 return None

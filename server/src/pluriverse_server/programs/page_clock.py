@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
+import psutil
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 from pluriverse_server.display.client_thread import ClientThread, open_in_thread
@@ -36,6 +37,9 @@ FLAGS: Final = (
     "--disable-partial-raster",
     "--animation-duration-scale=0",
 )
+
+# Animated pictures go by real time, but for their first frame.
+PREFERENCES: Final = {"settings": {"a11y": {"animation_policy": "none"}}}
 
 # The module whose process decides which keys reach the browser.
 OVERLAY: Final = "pluriverse_server.overlay"
@@ -88,10 +92,14 @@ class Display:
         """See ``Injector.separate_clicks``."""
         self._injector.separate_clicks()
 
-    def begin(self) -> None:
-        """Release every key and button. From now on keys that are held don't repeat: they would by real time."""
+    def begin(self, x: int, y: int) -> None:
+        """Release every key and button, and move the pointer to ``x``, ``y``.
+
+        From now on keys that are held don't repeat: they would by real time.
+        """
         self._injector.repeat_keys(on=False)
         self._injector.release_all()
+        self._injector.apply([PointerEvent(x, y, 0)])
 
     def grab(self, box: Box) -> Pixels:
         """Return the pixels within a box on the screen; see ``Grabber.grab_within``."""
@@ -131,6 +139,7 @@ class PageClock:
         self._turned = 0
         self._buttons = 0
         self._menu = self._menu_open = False
+        self._overlay: list[int] = []
         self._stillness = Stillness(())
         self._pixels: Pixels | None = None
         self._box: Box = (0, 0, 0, 0)  # of these pixels
@@ -158,23 +167,41 @@ class PageClock:
     async def begin(self, fps: float) -> None:
         """Begin an episode whose frames are 1/``fps`` seconds long: nothing is held, the pointer in the last corner.
 
+        The page that is there has this input with its next frame.
+
+        Raises:
+            DisplayLost: the screen is gone.
+        """
+        self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
+        server = self._display.client.server_pid
+        if not (self._overlay and all(map(psutil.pid_exists, self._overlay))):
+            self._overlay = descendants(OVERLAY)
+        self._stillness.watch([*process_tree(self._browser), *self._overlay, *([server] if server else [])])
+        x, y = (side - 1 for side in self._size)
+        await self._display.run(functools.partial(Display.begin, x=x, y=y))
+        await self._settle()
+
+    async def start(self, ready: Callable[[], bool]) -> None:
+        """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then.
+
         Raises:
             DevToolsError: the page hangs, or is gone.
-            DisplayLost: the screen is.
+            Stuck: it is still being loaded.
         """
-        self._fps, self.frames, self._turned = fps, 0, 0
-        self._stillness.close()
-        server = self._display.client.server_pid
-        pids = [*process_tree(self._browser), *descendants(OVERLAY), *([server] if server else [])]
-        self._stillness = Stillness(pids)
-        width, height = self._size
-        await self._display.run(Display.begin)
-        await self.apply([PointerEvent(width - 1, height - 1, 0)])
+        if not ready():
+            # A document that is on its way begins once it is there.
+            await self._show()
+            await self._page.check(STEP_TIMEOUT_S)
+            while not ready():
+                await self.advance(1, ready)
+        # What animation frames draw is there with the first.
+        await self.advance(1)
+        await self._show()
+        self.frames = self._turned = 0
 
     async def close(self) -> None:
         """Let go of the screen, and of all that is held down. May be called repeatedly."""
         self._stillness.close()
-        self._stillness = Stillness(())
         await self._display.close()
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
@@ -192,9 +219,8 @@ class PageClock:
         for _, group in itertools.groupby(enumerate(events), _group):
             some = [event for _, event in group]
             await self._display.run(functools.partial(Display.apply, events=some))
-            self.late |= not await self._settle()
-            self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
-            self.late |= not await self._settle()
+            in_time = [await self._settle(), await self._show()]
+            self.late |= not all(in_time)
 
     async def advance(self, frames: int, over: Callable[[], bool] = lambda: False) -> int:
         """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many.
@@ -253,6 +279,11 @@ class PageClock:
     def _turns(self, frames: int) -> int:
         """Return how many frames of the page's own pass until so many more of the agent's have."""
         return round((self.frames + frames) * FPS / self._fps) - self._turned
+
+    async def _show(self) -> bool:
+        """Return once the page has dealt with its input and is on the screen; whether that was in time."""
+        self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
+        return await self._settle()
 
     async def _settle(self) -> bool:
         """Return once nothing of the browser and the screen is at work; whether that was in time."""

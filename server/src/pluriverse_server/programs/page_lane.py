@@ -56,6 +56,9 @@ class PageEpisode:
         self._reports = ReportPace()
         self._box: Box | None = None
         self._said: StepReply = NOTHING
+        # The last of the episode, for lanes that come later.
+        self._text = ""
+        self._observation: Any = None
 
     def note(self, report: reports.Report) -> None:
         """Remember what the page has reported, for the next reply."""
@@ -66,8 +69,10 @@ class PageEpisode:
             case reports.Reward(reward=reward):
                 self._said = replace(said, reward=said.reward + reward)
             case reports.Text(text=text):
+                self._text = text
                 self._said = replace(said, text=text)
             case reports.Observation(observation=observation):
+                self._observation = observation
                 self._said = replace(said, observation=observation)
             case reports.Done(reward=reward, terminated=terminated, truncated=truncated, reason=reason):
                 self.over = True
@@ -83,15 +88,14 @@ class PageEpisode:
                 pass
 
     async def first(self) -> tuple[FirstFrame, Pixels]:
-        """Return what was last said, and the picture as it is now.
+        """Return the last text and observation, and the picture as it is now.
 
         Raises:
             DisplayLost: the screen is gone.
         """
         pixels = await self._picture()
-        said = self._take()
-        info = await self._asked()
-        return FirstFrame(UNSEEN, said.text, said.observation, info), pixels
+        self._take()
+        return FirstFrame(UNSEEN, self._text, self._observation, await self._asked()), pixels
 
     async def step(self, step: AgentStep) -> tuple[StepReply, Pixels]:
         """Apply the events, let the frames pass, and return the answer and the picture.

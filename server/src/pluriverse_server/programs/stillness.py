@@ -18,11 +18,18 @@ class Stillness:
     """Looks at the threads of processes, through descriptors that stay open. ``close`` gives them back."""
 
     def __init__(self, pids: Sequence[int]) -> None:
-        """``pids``: the processes, without their children."""
+        """``pids``: as ``watch`` has them."""
         # How many links each has: one for each of its threads, and two.
-        self._links = {f"/proc/{pid}/task": 0 for pid in pids}
+        self._links: dict[str, int] = {}
         self._threads: dict[str, tuple[int, int]] = {}
         self._runner = ""  # the thread that was last seen to run, which often runs still
+        self.watch(pids)
+
+    def watch(self, pids: Sequence[int]) -> None:
+        """Look at these processes, without their children, and at no others."""
+        self._links = {folder: self._links.get(folder, 0) for folder in (f"/proc/{pid}/task" for pid in pids)}
+        for thread in [each for each in self._threads if each.rpartition("/")[0] not in self._links]:
+            self._forget(thread)
 
     def look(self) -> bytes | None:
         """Return how long the threads have run, all together as a text; None if one is seen to run."""
@@ -48,8 +55,7 @@ class Stillness:
 
     def close(self) -> None:
         """Look no more. May be called repeatedly."""
-        for thread in list(self._threads):
-            self._forget(thread)
+        self.watch(())
 
     def _runs(self, thread: str) -> bool:
         if thread not in self._threads:

@@ -25,6 +25,7 @@ from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
 from pluriverse_server.kit import views
+from pluriverse_server.kit.lane import IN_REAL_TIME
 from pluriverse_server.lockstep.clock import LIBRARY, can_fix_addresses
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
@@ -252,7 +253,7 @@ class EnvironmentService:
         """
         episode = self._machine.episode
         if episode is None or episode.environment.clock != "lockstep":
-            raise RequestError('the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"')
+            raise RequestError(IN_REAL_TIME)
         if not self.program.takes_lanes:
             raise RequestError("the program isn't running yet; wait until the episode runs")
         slots = self._manifest.slots(episode.environment.env_id)
@@ -297,6 +298,9 @@ class EnvironmentService:
             self.statistics.frame_rate.note(report.frames, now)
             if episode.environment.clock == "lockstep":
                 self.hub.note_step()
+        if isinstance(report, reports.SlotFrames):
+            self.metrics.frames.inc(report.frames)
+            self.hub.note_step()
         self._carry_out(self._machine.report(report, now))
 
     def _note_readings(self, report: reports.Readings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,11 @@ _BELOW_HOME: Final = {
     "XDG_RUNTIME_DIR": ".run",
     "TMPDIR": ".tmp",
 }
+
+# A home's other name, the same each time: of a program whose memory is to be the same, since order in hash tables of
+# Perl's follows from it.
+_HELD_AS: Final = 9
+HELD_HOME: Final = Path(f"/proc/self/fd/{_HELD_AS}")
 
 
 class HomeError(Exception):
@@ -43,6 +48,11 @@ def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, st
     """Return a program's environment: its ``home``, its ``screen``, and its ``own`` of the manifest."""
     below = {name: str(home / folder) for name, folder in _BELOW_HOME.items()}
     return child_environment({"HOME": str(home), **below, **screen, **own})
+
+
+def hold_home(home: Path, command: Sequence[str]) -> list[str]:
+    """Return ``command`` so that it, and what it starts, knows ``home`` as ``HELD_HOME``, too."""
+    return ["sh", "-c", f'exec {_HELD_AS}<"$0"; exec "$@"', str(home), *command]
 
 
 def restore(source: Path, home: Path, to: str) -> None:

@@ -85,9 +85,13 @@ class SteppedPace:
         """Return UNIX seconds of the program's time, as if it had been started now."""
         return self._begun + self.clock.elapsed
 
-    async def next(self) -> None:
+    async def next(self) -> Advance:
         """Let the program go on by a frame."""
-        await asyncio.to_thread(self.step)
+        return await asyncio.to_thread(self.step)
+
+    async def catch_up(self) -> Advance:
+        """Let a program whose step was late go on to its end."""
+        return await asyncio.to_thread(self.clock.advance, 0.0, patience_s=LATE_S)
 
     def step(self) -> Advance:
         """Let the program go on by a frame. Blocking."""

@@ -20,7 +20,7 @@ from pluriverse_protocol.reports import Ready, Report, Reset
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.nested import NestedScreen
-from pluriverse_server.lockstep import FrozenClock, NoClock, PreloadedClock
+from pluriverse_server.lockstep import Advance, FrozenClock, NoClock, PreloadedClock
 from pluriverse_server.manifest.game import GameTables, ProgramTable, Step
 from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_command
 from pluriverse_server.manifest.sources import LogSource
@@ -38,7 +38,7 @@ from .child import Child
 from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
 from .hearing import Hearing
-from .home import HomeError, home_environment, make_home
+from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
 from .pace import Pace, SteppedPace
 from .screen_watch import ScreenWatch
@@ -170,7 +170,9 @@ class Play:
         home = folder / "home"
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
-        env = home_environment(home, screen, program.env)
+        held = settings.lockstep and program.same_addresses
+        named_home = HELD_HOME if held else home
+        env = home_environment(named_home, screen, program.env)
         if program.accessibility:
             bus = await AccessibilityBus.start(folder, env)
             self._exit_stack.push_async_callback(bus.stop)
@@ -196,7 +198,7 @@ class Play:
         self._exit_stack.callback(self._sources.close)
         self._watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(self._watch.close)
-        command, clock = settings.command(str(home)), None
+        command, clock = settings.command(str(named_home)), None
         if settings.lockstep:
             picture = settings.game.episode.picture or (0, 0, *desktop.size)
             self.still = StillScreen(display, cookies, picture, desktop.block, memory)
@@ -209,7 +211,7 @@ class Play:
         self._exit_stack.push_async_callback(injector.close)
         self._steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
         self._child = child = await Child.start(
-            command,
+            hold_home(home, command) if held else command,
             cwd=settings.directory,
             env=env,
             folder=folder,
@@ -255,13 +257,14 @@ class Play:
 
     def _check_clock(self) -> None:
         """Freeze a program that was started by one that has its clock, and hasn't got it itself."""
-        if not isinstance(self.pace, SteppedPace) or not isinstance(clock := self.pace.clock, PreloadedClock):
-            return
-        keeper = self.child.keeper.pid
-        if not clock.rules(descendants(keeper)):
+        if isinstance(self.pace, SteppedPace) and not self._rules_clock(self.pace.clock):
+            keeper = self.child.keeper.pid
             frozen = FrozenClock(lambda: descendants(keeper))
             self._exit_stack.callback(frozen.close)
             self.pace = SteppedPace(self.settings.fps, frozen)
+
+    def _rules_clock(self, clock: PreloadedClock | FrozenClock) -> bool:
+        return isinstance(clock, FrozenClock) or clock.rules(descendants(self.child.keeper.pid))
 
     @property
     def is_frozen(self) -> bool:
@@ -396,8 +399,11 @@ class Play:
         Raises:
             Broken: the program exceeded a limit, a source can't be read any more, or the screen is gone.
         """
-        await self.pace.next()
+        answer = await self.pace.next()
         if isinstance(self.pace, SteppedPace):
+            # How far one has loaded after seconds is chance, as would be the frame with which its episode begins.
+            while answer is Advance.LATE and self._rules_clock(self.pace.clock):
+                answer = await self.pace.catch_up()
             return self.cycle_still()
         self._require_whole()
         self._watch.rearm()

@@ -224,8 +224,10 @@ class Session:
             _log_output_tail(play)
 
     def _report_step(self, cycle: Cycle, reports: Sequence[Report]) -> None:
-        self._report_readings(cycle)
-        self._daemon.send(*reports)
+        # People see no more readings than frames; each costs the daemon a turn.
+        if reports:
+            self._report_readings(cycle)
+            self._daemon.send(*reports)
 
     def _cut(self, play: Play, reason: str) -> None:
         _log_output_tail(play)

@@ -73,8 +73,3 @@ def test_people_without_a_display_see_half_blocks(
 def test_nothing_is_shown_in_other_modes(core: Core, capsys: pytest.CaptureFixture[str]) -> None:
     Renderer(core, "rgb_array").show()
     assert capsys.readouterr().out == ""
-
-
-def test_mode_that_does_not_exist_is_refused(core: Core) -> None:
-    with pytest.raises(ConfigurationError, match="'human', 'rgb_array'"):
-        Renderer(core, "ansi")

@@ -83,7 +83,6 @@ def test_regions_hold_what_is_on_the_screen_blue_first(painted: str) -> None:
 
 def test_regions_far_apart_and_at_the_edge_are_grabbed_one_by_one(painted: str) -> None:
     with contextlib.closing(Grabber(painted, [[100, 50, 20, 10], [600, 470, 40, 10], [0, 0, 1, 1]])) as grabber:
-        assert not grabber.at_once
         orange, blue, black = grabber.grab()
     assert (orange[..., :3] == (0, 0x80, 0xFF)).all()
     assert (blue[..., :3] == (0xFF, 0, 0)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,9 +12,9 @@ from gymnasium.envs.registration import EnvSpec
 from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
-from pluriverse.adapters.lockstep import alike, lockstep_of
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
+from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
@@ -73,11 +74,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         self._made_of = env_id, remotes, options
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
-        try:
-            self._renderer = Renderer(self.core, render_mode)
-        except BaseException:
-            self.core.close()
-            raise
+        self._renderer = Renderer(self.core, render_mode)
         self._observations = Observations(self.core.spaces, self.core.pictures)
         if is_atari(self.core.actions):
             self.ale = Ale(self.core)
@@ -155,7 +152,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         Raises:
             ConfigurationError: it is in real time, or the remote isn't exact.
             ResetNeeded: there is no episode.
-            Misuse: see ``LockstepCore.snapshot``.
+            Misuse: see ``RepeatableCore.snapshot``.
         """
         return lockstep_of(self.core).snapshot(0)
 
@@ -185,7 +182,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         snapshot = self.snapshot()
         env_id, mine, given = self._made_of
         options = {name: value for name, value in given.items() if name != "record"}
-        remotes = alike(mine, n) if remotes is None else remotes
+        remotes = _as_many(mine, n) if remotes is None else remotes
         forked = PluriverseVectorEnv(env_id, num_envs=n, remotes=remotes, measured=self._measured, **options)
         try:
             forked.restore([snapshot] * n)
@@ -226,3 +223,9 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     def _observed(self) -> tuple[Any, dict[str, Any]]:
         result = self.core.result(0)
         return self._observations.make(result, copy=True), info_of(result, self._measured)
+
+
+def _as_many(remotes: int | str | RemoteManager | None, n: int) -> int | str:
+    """Return what stands for ``n`` remotes that are started as ``remotes`` are, such as ``"local:2"``."""
+    kind = re.fullmatch(r"(\w+:)\d+", remotes) if isinstance(remotes, str) else None
+    return n if kind is None else f"{kind[1]}{n}"

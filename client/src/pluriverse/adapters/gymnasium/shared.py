@@ -91,12 +91,7 @@ class Renderer:
     """Renders a core's environments in one of ``RENDER_MODES``; None: not at all."""
 
     def __init__(self, core: Core, mode: str | None) -> None:
-        """Open no window yet.
-
-        Raises:
-            ConfigurationError: there is no such mode.
-        """
-        validation.choice("render_mode", mode, (None, *RENDER_MODES))
+        """Open no window yet."""
         self._core = core
         self._mode = mode
         # People see colours in full size, whatever the agent is given.

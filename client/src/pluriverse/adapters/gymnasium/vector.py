@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
-from pluriverse.adapters.lockstep import lockstep_of
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.env.base import seed_each
 from pluriverse.errors import ActionError, Misuse
@@ -80,13 +80,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._measured: Measured = check_measured(measured)
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         copy = validation.flag("copy", copy)
-        core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
-        try:
-            self._renderer = Renderer(core, render_mode)
-        except BaseException:
-            core.close()
-            raise
-        self.core = core
+        self.core = core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
+        self._renderer = Renderer(core, render_mode)
         self._batch = ObservationBatch(core)
         self._copy = copy
         self._generators: list[np.random.Generator | None] = [None] * num_envs

@@ -20,6 +20,9 @@
   const MAX_NESTING = 5;
   const NESTED_MS = 4;
   const IDLE_MS = 10;
+  // A page that waits in a loop waits for ever where reading the time takes none.
+  const FREE_READS = 1000;
+  const READ_MS = 1 / TICKS_PER_MS;
   // A page that isn't visible gets no frames.
   const NO_FRAME_MS = 250;
   const FRAMES = 2;
@@ -33,10 +36,16 @@
   let loaded = false;
   let turning = false;
   let lastId = 0;
+  let reads = 0;
 
   // How often a page has asked for the time, or for random numbers.
   const asked = { __proto__: null };
   const ask = (what) => { asked[what] = (asked[what] ?? 0) + 1; };
+  const read = (what) => {
+    ask(what);
+    if (++reads > FREE_READS) now += READ_MS;
+    return now;
+  };
 
   // ── random numbers: xorshift128 ────────────────────────────────────────────────────────────────────────────────────
 
@@ -211,19 +220,34 @@
     });
 
     const RealDate = realm.Date;
-    const date = () => { ask("Date"); return options.epoch + Math.floor(now); };
+    const date = () => options.epoch + Math.floor(read("Date"));
     realm.Date = new Proxy(RealDate, {
       construct: (real, given, target) => Reflect.construct(real, given.length ? given : [date()], target),
       apply: () => new RealDate(date()).toString(),
       get: (real, key) => (key === "now" ? date : real[key]),
     });
     RealDate.prototype.constructor = realm.Date;
-    realm.Performance.prototype.now = () => { ask("performance.now"); return now; };
+    realm.Performance.prototype.now = () => read("performance.now");
     getter(realm.Performance.prototype, "timeOrigin", () => options.epoch);
     getter(realm.Event.prototype, "timeStamp", function () {
       if (!stamps.has(this)) stamps.set(this, now);
       return stamps.get(this);
     });
+
+    // Where no date is given, it is the present one.
+    const dates = realm.Intl.DateTimeFormat.prototype;
+    const { format, formatToParts } = Object.getOwnPropertyDescriptors(dates);
+    getter(dates, "format", function () {
+      const write = Reflect.apply(format.get, this, []);
+      return (at = date()) => write(at);
+    });
+    dates.formatToParts = function (at = date()) { return Reflect.apply(formatToParts.value, this, [at]); };
+    const { Now, Instant } = realm.Temporal ?? { Now: {} };
+    Now.instant = () => Instant.fromEpochMilliseconds(date());
+    Now.zonedDateTimeISO = (zone = Now.timeZoneId()) => Now.instant().toZonedDateTimeISO(zone);
+    for (const part of ["PlainDate", "PlainTime", "PlainDateTime"]) {
+      Now[`p${part.slice(1)}ISO`] = (zone) => Now.zonedDateTimeISO(zone)[`to${part}`]();
+    }
 
     const forget = (id) => { timers.delete(Number(id)); };
     realm.setTimeout = (callback, delay, ...given) => later(realm, callback, delay, given, false);
@@ -231,11 +255,17 @@
     realm.clearTimeout = realm.clearInterval = realm.cancelIdleCallback = forget;
     const idle = { didTimeout: false, timeRemaining: () => IDLE_MS };
     realm.requestIdleCallback = (callback) => later(realm, callback, 1, [idle], false);
-    realm.requestAnimationFrame = (callback) => {
+    realm.requestAnimationFrame = realm.webkitRequestAnimationFrame = (callback) => {
       animationFrames.set(++lastId, { realm, callback });
       return lastId;
     };
-    realm.cancelAnimationFrame = (id) => { animationFrames.delete(id); };
+    realm.cancelAnimationFrame = realm.webkitCancelAnimationFrame = (id) => { animationFrames.delete(id); };
+    const tasks = realm.scheduler;
+    const postTask = tasks.postTask.bind(tasks);
+    tasks.postTask = async (task, { delay = 0, ...given } = {}) => {
+      if (delay) await new Promise((due) => later(realm, due, delay, [], false));
+      return postTask(task, given);
+    };
 
     const { AbortController, DOMException } = realm;
     realm.AbortSignal.timeout = (delay) => {
@@ -293,6 +323,11 @@
     getter(media, "paused", function () { return !playing.has(this); });
 
     for (const kind of INPUT) realm.addEventListener(kind, touch, { capture: true, passive: true });
+    // What moves below a pointer that rests is told as a movement. With a button held, one near the edge of a list would
+    // scroll it, by as many frames of the browser's own as there happen to be.
+    realm.addEventListener("mousemove", (event) => {
+      if (event.buttons && !event.movementX && !event.movementY) event.preventDefault();
+    }, { capture: true });
 
     // Real time shows in these: carets blink and scrolling is smooth.
     const style = new realm.CSSStyleSheet();
@@ -304,15 +339,17 @@
 
   const turn = async (end) => {
     turning = true;
+    reads = 0;
     let busy = false;
     for (let timer; (timer = nextTimer(end)); busy = true) {
       fire(timer);
       await settle();
     }
-    now = end;
+    // Reading it may have taken longer.
+    const at = now = Math.max(now, end);
     const callbacks = animationFrames;
     animationFrames = new Map();
-    for (const { realm, callback } of callbacks.values()) guarded(realm, () => callback(now));
+    for (const { realm, callback } of callbacks.values()) guarded(realm, () => callback(at));
     if (callbacks.size) await settle();
     turning = false;
     return animate() || callbacks.size > 0 || busy;
@@ -341,10 +378,13 @@
       }
     },
     // An episode begins at a whole second, with random numbers of its own, whatever came before it in this page. What
-    // the page does about the time that has passed until then belongs to the episode before.
+    // the page does about the pointer that left, and about the time until then, belongs to the episode before.
     begin: async (seed) => {
-      frame = Math.ceil((frame + 1) / options.fps) * options.fps;
-      await turn((frame / options.fps) * 1000);
+      await paint();
+      const second = Math.ceil(Math.max((frame + 1) / options.fps, now / 1000));
+      frame = second * options.fps;
+      await turn(second * 1000);
+      now = second * 1000;
       plant(seed);
     },
   };

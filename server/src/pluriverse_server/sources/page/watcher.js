@@ -124,6 +124,8 @@
     // is not visible gets no frames.
     state.phase = "painting";
     const episode = state.episode;
+    // In lockstep who asks has it painted.
+    if (!options.everyMs) return becomeReady(episode);
     const ready = () => guarded(() => becomeReady(episode));
     nextFrame(() => later(ready, 0));
     later(ready, options.noFrameMs);

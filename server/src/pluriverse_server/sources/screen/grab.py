@@ -81,11 +81,6 @@ class Grabber:
         except (*CONNECTION_ERRORS, DisplayLost) as error:
             raise ScreenLost(f"no X server can be grabbed from at {display!r}: {error}") from error
 
-    @property
-    def at_once(self) -> bool:
-        """Whether all regions are grabbed with one request, and so are of one moment."""
-        return self._box is not None
-
     def grab(self) -> list[Pixels]:
         """Return the regions' current pixels, in their order; the caller may keep the arrays, which may be read-only.
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pluriverse.adapters import repeatable
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import LockstepCore, lockstep_of
 from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.repeatable import RepeatableCore, lockstep_of
 from pluriverse.adapters.snapshots import fingerprint
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
 from support.remotes import kill_remote, on_machine
@@ -26,13 +27,13 @@ RIGHT = 0xFF53
 Seen = tuple[bytes, float, Any, bool, int]
 
 
-def begin(core: LockstepCore, index: int = 0, seed: int | None = 3) -> StepResult:
+def begin(core: RepeatableCore, index: int = 0, seed: int | None = 3) -> StepResult:
     core.reset(index, seed)
     assert core.receive(1) == [index]
     return core.result(index)
 
 
-def played(core: LockstepCore, actions: Sequence[Any], index: int = 0) -> list[Seen]:
+def played(core: RepeatableCore, actions: Sequence[Any], index: int = 0) -> list[Seen]:
     """All that an agent sees of some steps, or of those until the episode's end."""
     seen: list[Seen] = []
     for action in actions:
@@ -44,14 +45,14 @@ def played(core: LockstepCore, actions: Sequence[Any], index: int = 0) -> list[S
     return seen
 
 
-def seen_of(core: LockstepCore, index: int = 0) -> Seen:
+def seen_of(core: RepeatableCore, index: int = 0) -> Seen:
     result = core.result(index)
     assert not result.lost, result.outcome.error
     said = [result.text, result.state, result.lives]
     return fingerprint(result.screen), result.reward, said, result.terminated, result.elapsed
 
 
-def went_back(core: LockstepCore, snapshot: Any, index: int = 0) -> StepResult:
+def went_back(core: RepeatableCore, snapshot: Any, index: int = 0) -> StepResult:
     core.restore(index, snapshot)
     assert core.receive(1) == [index]
     return core.result(index)
@@ -63,7 +64,7 @@ def went_back(core: LockstepCore, snapshot: Any, index: int = 0) -> StepResult:
 )
 def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) -> None:
     chance = random.Random(env_id)
-    with LockstepCore(env_id, "local:1", frame_skip=2) as core:
+    with RepeatableCore(env_id, "local:1", frame_skip=2) as core:
         n = core.actions.n
         for k, m in ((0, 5), (3, 9)):
             begin(core)
@@ -88,7 +89,7 @@ def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -
     chance = random.Random(env_id)
     runtime = env_id.partition(".")[0]
     # One of our own: the sockets of browsers allow no long paths, as those of a test's remotes are.
-    with on_machine(runtime=runtime) as remote, LockstepCore(env_id, remote.address, frame_skip=4) as core:
+    with on_machine(runtime=runtime) as remote, RepeatableCore(env_id, remote.address, frame_skip=4) as core:
         begin(core)
         played(core, [chance.randrange(core.actions.n) for _ in range(5)])
         moment, then = core.snapshot(0), seen_of(core)
@@ -101,13 +102,13 @@ def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -
 
 
 @pytest.fixture(scope="module")
-def pong() -> Generator[LockstepCore]:
-    with LockstepCore(PONG, "local:2") as core:
+def pong() -> Generator[RepeatableCore]:
+    with RepeatableCore(PONG, "local:2") as core:
         yield core
 
 
 def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_then() -> None:
-    with LockstepCore("gym-core.BreakoutDeterministic-v3", "local:1", actions="keys", max_episode_steps=12) as core:
+    with RepeatableCore("gym-core.BreakoutDeterministic-v3", "local:1", actions="keys", max_episode_steps=12) as core:
         none, right = [0] * len(core.actions.keys), [0] * len(core.actions.keys)
         right[core.actions.keys.index(RIGHT)] = 1
         begin(core)
@@ -124,14 +125,14 @@ def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_t
         assert played(core, [right] * 20) == first
 
 
-def test_replay_of_an_episode_gives_its_frames_again(pong: LockstepCore) -> None:
+def test_replay_of_an_episode_gives_its_frames_again(pong: RepeatableCore) -> None:
     first = begin(pong)
     expected = [fingerprint(first.screen)] + [seen[0] for seen in played(pong, [2, 3, 4, 1] * 5)]
     assert [fingerprint(result.screen) for result in pong.replay(0, [2, 3, 4, 1] * 5, 3)] == expected
 
 
 def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
-    with LockstepCore(POLE, "local:1") as core:
+    with RepeatableCore(POLE, "local:1") as core:
         begin(core, seed=None)
         played(core, [0] * 3)
         moment = core.snapshot(0)
@@ -144,7 +145,7 @@ def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
         assert went_back(core, moment).elapsed == 3
 
 
-def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(pong: LockstepCore) -> None:
+def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(pong: RepeatableCore) -> None:
     begin(pong, seed=None)
     played(pong, [2] * 10)
     moment = pong.snapshot(0)
@@ -157,26 +158,22 @@ def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(po
     assert not moment.native
 
 
-def played_or_lost(core: LockstepCore) -> bool:
+def played_or_lost(core: RepeatableCore) -> bool:
     core.send({0: 1})
     core.receive(1)
     return core.result(0).lost
 
 
-def test_another_environment_of_the_core_and_a_fork_go_where_one_was(pong: LockstepCore) -> None:
+def test_another_environment_of_the_core_goes_where_one_was(pong: RepeatableCore) -> None:
     begin(pong)
     played(pong, [2, 5, 3] * 5)
     moment = pong.snapshot(0)
     first = played(pong, [4, 1] * 5)
     went_back(pong, moment, 1)
     assert played(pong, [4, 1] * 5, 1) == first
-    with pong.fork(moment, 1) as fork:
-        assert fork.n == 1
-        assert seen_of(fork)[4] == 15
-        assert played(fork, [4, 1] * 5) == first
 
 
-def test_wrong_use_says_the_rule(pong: LockstepCore) -> None:
+def test_wrong_use_says_the_rule(pong: RepeatableCore) -> None:
     begin(pong)
     moment = pong.snapshot(0)
     pong.send({0: 1})
@@ -191,7 +188,7 @@ def test_wrong_use_says_the_rule(pong: LockstepCore) -> None:
         lockstep_of(Core.__new__(Core))
 
 
-def test_a_program_that_comes_to_something_else_is_said(pong: LockstepCore) -> None:
+def test_a_program_that_comes_to_something_else_is_said(pong: RepeatableCore) -> None:
     begin(pong)
     played(pong, [2] * 5)
     moment = replace(pong.snapshot(0), trail=None, kept=None)
@@ -203,8 +200,33 @@ def test_a_program_that_comes_to_something_else_is_said(pong: LockstepCore) -> N
     begin(pong)
 
 
+def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeatable, "MAX_TRAIL_STEPS", 5)
+    with RepeatableCore(LANDER, "local:1", max_episode_steps=20) as core:
+        begin(core)
+        played(core, [0] * 5)
+        moment = core.snapshot(0)
+        first = played(core, [2] * 10)
+        assert len(first) == 10
+        with pytest.raises(Misuse, match=r"is longer than .* and can't be played again"):
+            core.snapshot(0)
+        went_back(core, moment)
+        assert played(core, [2] * 10) == first
+    with RepeatableCore(POLE, "local:1") as core:
+        begin(core)
+        played(core, [0, 1] * 4)
+        moment = core.snapshot(0)
+        first = played(core, [1, 0])
+        went_back(core, moment)
+        assert played(core, [1, 0]) == first
+        kill_remote(core.env.addresses[0])
+        while not played_or_lost(core):
+            pass
+        assert "can't be played again" in went_back(core, moment).info["error"]
+
+
 def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:
-    with LockstepCore(POLE, "local:1", slots=2) as core:
+    with RepeatableCore(POLE, "local:1", slots=2) as core:
         for index in range(2):
             begin(core, index, seed=index)
         for index in range(2):
