@@ -181,7 +181,7 @@ class _Game:
         self.reports = any(reward.source in OWN_SOURCES for reward in others)
         episode = tables.episode
         # What is said of rewards and ends was recorded whole, where a program or page says some of it.
-        update = {"done": {}, "truncated": {}} if self.reports else {}
+        update: dict[str, dict[str, str]] = {"done": {}, "truncated": {}} if self.reports else {}
         ruled = {"rewards": [] if self.reports else others, "episode": episode.model_copy(update=update)}
         self.rules = Rules(tables.model_copy(update=ruled))
         self.by_second = [Rules(tables.model_copy(update={"rewards": [reward]})) for reward in timed]
