@@ -47,7 +47,7 @@ class Counting:
         if frames == DIES:
             os.abort()
         while frames == HANGS:
-            time.sleep(1)
+            select.select([], [], [])
         self.frames += frames
         return Outcome(self.slot * frames, self.over)
 
