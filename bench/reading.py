@@ -17,7 +17,8 @@ from pluriverse_server.authoring.learn import learn
 from pluriverse_server.manifest.sources import PLAIN
 from pluriverse_server.sources.reading import ScreenReader, SourceError
 from pluriverse_server.sources.screen import Grabber
-from pluriverse_server.sources.screen.colour import BarReader, ColourReader
+from pluriverse_server.sources.screen.colour import ColourReader
+from pluriverse_server.sources.screen.gauge import BarReader, Shades
 from pluriverse_server.sources.screen.glyphs import Glyphs
 from pluriverse_server.sources.screen.number import NumberReader, TextReader
 from pluriverse_server.sources.screen.template import TemplateReader
@@ -41,7 +42,7 @@ REGIONS: Final = ([640, 10, 120, 28], [350, 280, 100, 40], [20, 20, 150, 10], [4
 def run(effort: Effort) -> Figures:
     """Milliseconds, as the table's lines say."""
     times = effort.of(3000, 500)
-    glyphs = learn([(draw(text, STYLE, seed), text) for seed, text in enumerate(LEARNT)])
+    glyphs = learn([(draw(text, STYLE, seed), text) for seed, text in enumerate(LEARNT)]).glyphs
     shown = [draw(NUMBER, STYLE, seed) for seed in range(100, 110)]
     number = NumberReader(TextReader(glyphs), PLAIN)
     assert all(number.read(pixels)[0] == int(NUMBER) for pixels in shown)
@@ -82,8 +83,8 @@ def _on_a_screen(number: NumberReader, score: Pixels, times: int) -> Figures:
             readers: tuple[ScreenReader, ...] = (
                 number,
                 TemplateReader(over.astype(np.uint8), (100, 40)),
-                BarReader("#dc1e1e", 48, "right"),
-                ColourReader("#00ff00", 48),
+                BarReader(Shades(["#dc1e1e"], [], 48), "right"),
+                ColourReader(["#00ff00"], 48),
             )
 
             def cycle(_: int) -> list[tuple[object, float]]:

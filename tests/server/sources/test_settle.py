@@ -190,7 +190,7 @@ def changes(readings: Sequence[Reading]) -> list[tuple[Value, float]]:
 
 def test_a_counter_that_rolls_counts_once_and_since_it_began() -> None:
     table = Source(settles="0.3 s")
-    values: list[Value] = [100] * 30 + list(range(101, 120)) + [120] * 30
+    values: list[Value] = [*[100] * 30, *range(101, 120), *[120] * 30]
     readings = rolled(table, values)
     assert changes(readings) == [(100, 0.0), (120, pytest.approx(30 * FRAME_S))]
     settled = next(index for index, reading in enumerate(readings) if reading.value == 120)
@@ -199,19 +199,19 @@ def test_a_counter_that_rolls_counts_once_and_since_it_began() -> None:
 
 
 def test_what_goes_back_before_it_has_settled_has_never_changed() -> None:
-    values: list[Value] = [100] * 30 + [110] * 10 + [100] * 5 + [105] * 30
+    values: list[Value] = [*[100] * 30, *[110] * 10, *[100] * 5, *[105] * 30]
     assert changes(rolled(Source(settles="300 ms"), values)) == [(100, 0.0), (105, pytest.approx(45 * FRAME_S))]
 
 
 def test_frames_that_cannot_be_read_delay_no_settling_and_end_none() -> None:
-    values: list[Value] = [100] * 30 + [None, 120, 120, 120, None, 120, 120] * 4
+    values: list[Value] = [*[100] * 30, *[None, 120, 120, 120, None, 120, 120] * 4]
     readings = rolled(Source(settles="0.3 s"), values)
     assert changes(readings) == [(100, 0.0), (120, pytest.approx(31 * FRAME_S))]
     assert readings[34].state is State.UNSETTLED
 
 
 def test_a_plausible_value_settles_though_the_way_to_it_is_not() -> None:
-    values: list[Value] = [0] * 30 + [7, 9, 99, 9, 5] + [5] * 30
+    values: list[Value] = [*[0] * 30, 7, 9, 99, 9, 5, *[5] * 30]
     assert changes(rolled(Source(settles="0.3 s", max_jump=10), values)) == [(0, 0.0), (5, pytest.approx(30 * FRAME_S))]
 
 
