@@ -130,5 +130,5 @@ def test_doctor_tells_what_is_missing_and_what_mends_it(tmp_path: Path) -> None:
 
 def test_help_names_every_command() -> None:
     said = run("--help").stdout
-    for command in ("run", "random", "envs", "ping", "doctor"):
+    for command in ("run", "random", "play", "envs", "ping", "doctor"):
         assert command in said

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import Annotated, Final, NoReturn, cast
 
 import typer
 
@@ -85,6 +85,37 @@ def random(
     with _exit_on_error(), pluriverse.make(env, remotes) as vector:
         player = Render(vector, render) if render else vector
         play_randomly(player, seconds=seconds, fps=fps, report=typer.echo)
+
+
+@app.command()
+def play(
+    env: Annotated[
+        str | None, typer.Argument(help="The environment's id; if not given, what the remote plays.")
+    ] = None,
+    remotes: RemotesOption = "1",
+    clock: Annotated[
+        str, typer.Option(help="realtime, or lockstep: the program stands still while the window lacks the focus.")
+    ] = "realtime",
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Write a demonstration to this new file, *.plrec, for export; pictures come without loss."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The first episode's seed; if not given, one is drawn.")] = None,
+    fps: Annotated[float | None, typer.Option(help="Frames a second; if not given, the environment's own.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="How long; if not given, until the window is closed.")] = None,
+) -> None:
+    """Play a remote yourself, near or far, in a window of your desktop; it needs the extra play.
+
+    While the window has the focus all keys and what the mouse does within it go to the remote, also keys that the
+    desktop uses itself; without the focus none does. Below the picture it says how late you see and act.
+    """
+    from .hands.game import Clock
+    from .hands.play import play as play_by_hand
+
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    kind = cast("Clock", clock)
+    with _exit_on_error(), contextlib.suppress(KeyboardInterrupt):
+        play_by_hand(env, remotes, clock=kind, fps=fps, seed=seed, record=record, seconds=seconds, report=typer.echo)
 
 
 @app.command()

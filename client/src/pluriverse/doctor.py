@@ -57,6 +57,7 @@ def examine(runtime: str = "gym-core") -> list[Finding]:
     no_remotes = f"neither Docker nor local remotes; {elsewhere}" if no_docker and no_local else None
     tkinter = importlib.util.find_spec("tkinter")
     no_window = None if tkinter else "Python was built without it; apt-get install python3-tk"
+    no_hands = None if importlib.util.find_spec("pynput") else "not installed; pip install 'pluriverse[play]'"
     screen = SCREEN_PROGRAMS if importlib.util.find_spec(local.SERVER) else {}
     return [
         _driver(),
@@ -66,6 +67,7 @@ def examine(runtime: str = "gym-core") -> list[Finding]:
         *(_program(name, "the screen of local remotes", package) for name, package in screen.items()),
         _program("ffmpeg", "films as MP4; without it they are animated PNG", "ffmpeg"),
         Finding("tkinter", "render in a window", no_window),
+        Finding("pynput", "playing by hand", no_hands),
     ]
 
 

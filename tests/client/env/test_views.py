@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.env.views import TerminalView, WindowView, half_blocks, make_view, shrink
 from pluriverse.errors import ConfigurationError
-from support.xvfb import xvfb
+from support.xvfb import Xvfb
 
 
 def picture(height: int, width: int) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
@@ -52,13 +52,12 @@ def test_without_a_display_people_look_at_the_terminal(monkeypatch: pytest.Monke
 
 
 @pytest.fixture
-def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[WindowView]:
-    with xvfb() as server:
-        monkeypatch.setenv("DISPLAY", server.name)
-        view = make_view("human", title="a test")
-        assert isinstance(view, WindowView)
-        yield view
-        view.close()
+def window(tk_display: Xvfb, monkeypatch: pytest.MonkeyPatch) -> Iterator[WindowView]:
+    monkeypatch.setenv("DISPLAY", tk_display.name)
+    view = make_view("human", title="a test")
+    assert isinstance(view, WindowView)
+    yield view
+    view.close()
 
 
 def test_window_has_the_size_of_the_picture_until_people_close_it(window: WindowView) -> None:

@@ -1,0 +1,1 @@
+"""``pluriverse play``: a person plays a remote in a window of their own desktop."""

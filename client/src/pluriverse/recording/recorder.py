@@ -1,0 +1,142 @@
+"""Writes a recording of what a person sees and does here, as ``pluriverse-server record`` writes one at the remote."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+from pluriverse_protocol.messages import Describe
+from pluriverse_protocol.recordings import Header, Input, Record, RecordingWriter, Said, Update
+from pluriverse_protocol.rfb.raw_updates import raw_update
+
+from pluriverse.errors import ConfigurationError, RemoteFailed
+from pluriverse.vnc.input_state import InputEvent
+
+# Until it is finished, a recording has this suffix; a process that is killed leaves it, readable up to its last second.
+PARTIAL: Final = ".partial"
+FLUSH_S: Final = 1.0
+
+# The person waits for each picture: the fastest levels keep up with a game's.
+LEVEL: Final = 1
+
+
+class Recorder:
+    """One recording. Times are seconds since it began, and what is earlier than the last record is dated as that."""
+
+    def __init__(self, path: Path, described: Describe, began: float) -> None:
+        """Begin the file; ``began`` is UNIX seconds.
+
+        Raises:
+            ConfigurationError: there is one already, or it can't be written.
+        """
+        self.path = path
+        self._described = described
+        self._shape = described.height or 768, described.width or 1024
+        header = Header(
+            runtime=described.runtime or "unknown",
+            version=described.runtime_version or "unknown",
+            env_id=described.env_id,
+            width=self._shape[1],
+            height=self._shape[0],
+            fps=described.fps,
+            began=began,
+        )
+        self._at = 0.0
+        self._flush_at = 0.0
+        self._writer = RecordingWriter(header)
+        self._picture = np.zeros((*self._shape, 3), np.uint8)
+        self._partial = path.with_name(path.name + PARTIAL)
+        for there in (path, self._partial):
+            if there.exists():
+                raise ConfigurationError(f"{there} is a recording already; name another file, or remove it")
+        try:
+            self._file = self._partial.open("xb")
+        except OSError as error:
+            raise ConfigurationError(f"{path} can't be recorded: {error.strerror}") from error
+        compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+        self._stream = compressor.stream_writer(self._file, closefd=False)
+        self._stream.write(self._writer.begin())
+        self._flush()
+
+    def picture(self, at: float, screen: NDArray[np.uint8]) -> None:
+        """Add what has changed of the screen, (height, width, 3) RGB."""
+        if screen.shape != self._picture.shape:
+            raise RemoteFailed(f"the screen is {screen.shape} now, and the recording's is {self._picture.shape}")
+        # Bytes of whole rows are compared far faster than pixels of three.
+        differs = (screen != self._picture).reshape(len(screen), -1)
+        rows = np.flatnonzero(differs.any(axis=1))
+        if not rows.size:
+            return
+        top, bottom = int(rows[0]), int(rows[-1]) + 1
+        columns = np.flatnonzero(differs[top:bottom].any(axis=0)) // 3
+        left, right = int(columns[0]), int(columns[-1]) + 1
+        part = self._picture[top:bottom, left:right] = screen[top:bottom, left:right]
+        pixels = np.zeros((*part.shape[:2], 4), np.uint8)
+        pixels[..., :3] = part[..., ::-1]
+        box = left, top, right - left, bottom - top
+        self._write(Update(self._since(at), raw_update([(box, pixels.tobytes())])))
+
+    def inputs(self, at: float, events: Iterable[InputEvent]) -> None:
+        """Add what the person did."""
+        for event in events:
+            self._write(Input(self._since(at), event))
+
+    def begin(self, at: float, episode: int, seed: int | None) -> None:
+        """Note that an episode runs, as its first picture shows it."""
+        described = self._described
+        begins: dict[str, Any] = {"event": "begin", "episode": episode, "env": described.env_id, "fps": described.fps}
+        if seed is not None:
+            begins["seed"] = seed
+        if described.spaces is not None:
+            begins["spaces"] = described.spaces.as_json()
+        self._say(at, begins)
+        ready: dict[str, Any] = {"report": "ready", "episode": episode}
+        if described.picture is not None:
+            ready["picture"] = list(described.picture)
+        self._say(at, ready)
+
+    def reward(self, at: float, episode: int, reward: float) -> None:
+        """Add what was earned."""
+        self._say(at, {"report": "reward", "episode": episode, "reward": reward})
+
+    def end(self, at: float, episode: int, reward: float, *, terminated: bool, reason: str) -> None:
+        """Note that an episode has ended; ``reward`` is all of it."""
+        ends = {"terminated": terminated, "truncated": not terminated, "reason": reason}
+        self._say(at, {"event": "end", "episode": episode, "reward": reward, **ends})
+
+    def close(self) -> None:
+        """Finish the file, and give it its name.
+
+        Raises:
+            RemoteFailed: the disk is full, or gone.
+        """
+        if self._file.closed:
+            return
+        try:
+            self._stream.flush(zstandard.FLUSH_FRAME)
+            self._file.close()
+            self._partial.rename(self.path)
+        except OSError as error:
+            raise RemoteFailed(f"{self._partial} can't be finished: {error.strerror}") from error
+
+    def _say(self, at: float, said: dict[str, Any]) -> None:
+        self._write(Said(self._since(at), said))
+
+    def _since(self, at: float) -> float:
+        self._at = max(self._at, at)
+        return self._at
+
+    def _write(self, record: Record) -> None:
+        self._stream.write(self._writer.write(record))
+        if time.monotonic() >= self._flush_at:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._stream.flush(zstandard.FLUSH_BLOCK)
+        self._file.flush()
+        self._flush_at = time.monotonic() + FLUSH_S

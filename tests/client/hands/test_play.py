@@ -1,0 +1,242 @@
+"""A person plays a real remote on a desktop with a window manager; their hands are XTEST's."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.recording.demonstrations import Demonstration, demonstrations
+from pluriverse.recording.recorded_screen import RecordedScreen
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.recordings import Input, Record, Said
+from pluriverse_server.x11.connection import hang_up, open_display
+from support.ports import free_port
+from support.remotes import PASSWORD, ROOT, Listening, MachineRemote, on_machine, started
+from support.xvfb import xvfb
+from Xlib import XK, X, protocol
+from Xlib.ext import xtest
+
+DEADLINE_S = 60.0
+LEFT, RIGHT = 0xFF51, 0xFF53
+ENV, FPS = "gym-core.PongNoFrameskip-v3", 60
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("openbox") is None or importlib.util.find_spec("pynput") is None,
+    reason="openbox or pynput is not installed; tools/setup dev installs them",
+)
+
+
+@pytest.fixture(scope="module")
+def remote() -> Generator[MachineRemote]:
+    with on_machine("--env", ENV) as remote:
+        yield remote
+
+
+class Desktop:
+    """A display with openbox, and the hands of who sits at it."""
+
+    def __init__(self, name: str) -> None:
+        self.display: Any = open_display(name, Path())
+        self.root: Any = self.display.screen().root
+
+    def window(self, title: str) -> Any:
+        """Return the window with this in its title, once the window manager shows it."""
+        return until(lambda: next((each for each in self._managed() if title in str(each.get_wm_name())), None))
+
+    def focus(self, window: Any) -> None:
+        """Click on a window, at its middle, until it has the focus."""
+        at = window.get_geometry()
+        place = window.translate_coords(self.root, 0, 0)
+        self.event(X.MotionNotify, 0, -place.x + at.width // 2, -place.y + at.height // 2)
+        self.event(X.ButtonPress, 1)
+        self.event(X.ButtonRelease, 1)
+        until(lambda: self._active() == window.id)
+
+    def key(self, name: str, *, down: bool) -> None:
+        code = self.display.keysym_to_keycode(XK.string_to_keysym(name))
+        self.event(X.KeyPress if down else X.KeyRelease, code)
+
+    def close(self, window: Any) -> None:
+        """Close a window as its button does."""
+        kind = self.display.intern_atom("_NET_CLOSE_WINDOW")
+        asked = protocol.event.ClientMessage(window=window, client_type=kind, data=(32, [X.CurrentTime, 2, 0, 0, 0]))
+        self.root.send_event(asked, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+        self.display.sync()
+
+    def event(self, kind: int, detail: int, x: int = 0, y: int = 0) -> None:
+        xtest.fake_input(self.display, kind, detail, x=x, y=y)
+        self.display.sync()
+
+    def _managed(self) -> list[Any]:
+        listed = self.root.get_full_property(self.display.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
+        return [self.display.create_resource_object("window", each) for each in (listed.value if listed else ())]
+
+    def _active(self) -> int:
+        active = self.root.get_full_property(self.display.intern_atom("_NET_ACTIVE_WINDOW"), X.AnyPropertyType)
+        return active.value[0] if active else 0
+
+
+def until(question: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + DEADLINE_S
+    while not (answer := question()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return answer
+
+
+class Recorded:
+    """What has been recorded so far."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def events(self) -> list[KeyEvent | PointerEvent]:
+        return [record.event for record in self._records() if isinstance(record, Input)]
+
+    def rewards(self) -> int:
+        return sum(isinstance(record, Said) and record.said.get("report") == "reward" for record in self._records())
+
+    def _records(self) -> Generator[Record]:
+        return RecordedScreen(self._path.with_name(self._path.name + ".partial")).records()
+
+
+@contextlib.contextmanager
+def desktop() -> Generator[tuple[Desktop, dict[str, str]]]:
+    with xvfb() as server:
+        environment = {**os.environ, **server.environment}
+        manager = subprocess.Popen(["openbox"], env=environment, stderr=subprocess.DEVNULL)
+        there = Desktop(server.name)
+        try:
+            yield there, environment
+        finally:
+            hang_up(there.display)
+            manager.terminate()
+            manager.wait(10)
+
+
+def hold(there: Desktop, window: Any, recorded: Recorded, name: str) -> None:
+    """Hold a key until that is recorded, once the mouse is heard."""
+    before, x = len(recorded.events()), 0
+
+    def heard() -> bool:
+        nonlocal x
+        x = (x + 1) % 100
+        place = window.translate_coords(there.root, 0, 0)
+        there.event(X.MotionNotify, 0, 50 + x - place.x, 50 - place.y)
+        return len(recorded.events()) > before
+
+    until(heard)
+    for down in (True, False):
+        there.key(name, down=down)
+        event = KeyEvent(XK.string_to_keysym(name), down)
+        until(lambda event=event: event in recorded.events()[before:])
+
+
+def keys(records: Iterable[Record]) -> list[tuple[int, bool]]:
+    events = [record.event for record in records if isinstance(record, Input)]
+    return [(event.keysym, event.down) for event in events if isinstance(event, KeyEvent)]
+
+
+def episodes(recording: Path) -> Generator[Demonstration]:
+    return demonstrations(RecordedScreen(recording), fps=None, options=PictureOptions(), kind=None)
+
+
+@contextlib.contextmanager
+def played(there: Desktop, environment: dict[str, str], *options: str) -> Generator[subprocess.Popen[str]]:
+    """Play a remote on a desktop, until the end of the context; by then its window should have been closed."""
+    player = subprocess.Popen(
+        [sys.executable, "-m", "pluriverse.cli", "play", *options],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield player
+        said, complained = player.communicate(timeout=DEADLINE_S)
+        assert (player.returncode, complained) == (0, "")
+        assert "recorded in" in said
+    finally:
+        player.kill()
+        player.wait()
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_keys_go_to_the_remote_while_the_window_has_the_focus(
+    remote: MachineRemote, tmp_path: Path, clock: str
+) -> None:
+    recording = tmp_path / "mine.plrec"
+    options = ["-r", remote.address, "--clock", clock, "--record", str(recording)]
+    with desktop() as (there, environment):
+        other = subprocess.Popen(["xterm", "-title", "something else", "-geometry", "20x5-0-0"], env=environment)
+        try:
+            with played(there, environment, *options):
+                elsewhere, window = there.window("something else"), there.window("played by hand")
+                there.focus(window)
+                hold(there, window, Recorded(recording), "Left")
+                there.focus(elsewhere)
+                there.key("q", down=True)
+                there.key("q", down=False)
+                there.focus(window)
+                hold(there, window, Recorded(recording), "Right")
+                there.close(window)
+        finally:
+            other.terminate()
+            other.wait()
+    records = list(RecordedScreen(recording).records())
+    assert keys(records) == [(LEFT, True), (LEFT, False), (RIGHT, True), (RIGHT, False)]
+    assert [record.said.get("event", "ready") for record in records if isinstance(record, Said)][:2] == [
+        "begin",
+        "ready",
+    ]
+    episode = next(episodes(recording))
+    assert episode.env_id == ENV
+    assert len({episode.actions[0], *episode.actions}) == 3
+    assert any((one != episode.observations[0]).any() for one in episode.observations)
+
+
+def test_its_recording_is_the_same_demonstration_as_the_remotes_own(tmp_path: Path) -> None:
+    mine, theirs = tmp_path / "mine.plrec", tmp_path / "theirs.plrec"
+    port, vnc_port = free_port(), free_port()
+    command = [sys.executable, "-m", "pluriverse_server", "record", str(ROOT / "runtimes" / "gym-core"), ENV]
+    ports = ["--rewarder-port", str(port), "--vnc-port", str(vnc_port), "--password", PASSWORD]
+    address = Listening(port, vnc_port, PASSWORD).address
+    with started([*command, *ports, "--output", str(theirs)]) as (recorder, _), desktop() as (there, environment):
+        with played(there, environment, "-r", address, "--seed", "7", "--record", str(mine)):
+            window = there.window("played by hand")
+            there.focus(window)
+            for name in ("Left", "Right", "Left"):
+                hold(there, window, Recorded(mine), name)
+            until(lambda: Recorded(mine).rewards() >= 2)
+            there.close(window)
+        recorder.send_signal(signal.SIGINT)
+        recorder.wait(DEADLINE_S)
+    one = next(episodes(mine))
+    other = next(episode for episode in episodes(theirs) if episode.seed == 7)
+    assert (one.env_id, one.seed, one.shape) == (other.env_id, other.seed, other.shape)
+    assert (one.actions_of.kind, one.actions_of.choices) == (other.actions_of.kind, other.actions_of.choices)
+    assert [action for action, _ in groupby(one.actions)] == [action for action, _ in groupby(other.actions)]
+    rewards = [reward for reward in one.rewards if reward]
+    assert rewards == [reward for reward in other.rewards if reward][: len(rewards)]
+    # It may begin later, with what the person saw first.
+    assert abs(steps_to_reward(one, len(rewards)) - steps_to_reward(other, len(rewards))) < FPS
+    mine_seen, theirs_seen = ({picture.tobytes() for picture in each.observations} for each in (one, other))
+    assert len(mine_seen & theirs_seen) > len(mine_seen) / 2
+
+
+def steps_to_reward(episode: Demonstration, rewards: int) -> int:
+    """Return the steps from the first key to the last of so many rewards."""
+    rewarded = [at for at, reward in enumerate(episode.rewards) if reward]
+    return rewarded[rewards - 1] - next(at for at, action in enumerate(episode.actions) if action)
