@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -74,22 +75,35 @@ def write_runtime(directory: Path) -> Path:
     return directory
 
 
+def ends(directory: Path) -> list[float]:
+    """When rounds were over so far, in UNIX seconds."""
+    lines = _drawn(directory)
+    return [at for (_, _, was), (at, _, over) in pairwise(lines) if over and not was]
+
+
 def truth(directory: Path, header: Header, ready: float, seconds: float) -> Labels:
-    """What the game itself says of what it drew, since the recorded time ``ready``."""
-    lines = [json.loads(line) for line in (directory / "truth.jsonl").read_text().splitlines()]
-    since = [(at - header.began, points, over) for at, points, over in lines]
-    began, episodes, rewards, before = ready, list[LabelledEpisode](), list[tuple[float, float]](), (0, False)
-    playing = True
+    """What the game itself says of what it drew, since the first round that began at the time ``ready`` or later."""
+    since = [(at - header.began, points, over) for at, points, over in _drawn(directory)]
+    before = next(((points, over) for at, points, over in reversed(since) if at <= ready), (0, False))
+    began = ready if before == (0, False) else None
+    episodes, rewards = list[LabelledEpisode](), list[tuple[float, float]]()
     for at, points, over in since:
         if not ready < at < seconds:
             continue
-        if points > before[0]:
+        if began is not None and points > before[0]:
             rewards.append((at, 10.0 * (points - before[0])))
-        if over and not before[1]:
+        if began is not None and over:
             episodes.append(LabelledEpisode(begin=began, end=at, done="terminated", reason="lost"))
-            playing = False
-        if before[1] and not over:
-            began, playing = at, True
+            began = None
+        elif (points, over) == (0, False) and before != (0, False):
+            began = at
         before = (points, over)
-    episodes += [LabelledEpisode(begin=began)] if playing else []
+    episodes += [LabelledEpisode(begin=began)] if began is not None else []
     return Labels(recording="a.plrec", episodes=episodes, rewards=rewards)
+
+
+def _drawn(directory: Path) -> list[tuple[float, int, bool]]:
+    """The frames whose lines are whole: time, points, whether the round is over."""
+    path = directory / "truth.jsonl"
+    text = path.read_text() if path.exists() else ""
+    return [tuple(json.loads(line)) for line in text[: text.rfind("\n") + 1].splitlines()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from pluriverse_server.sources.reading import Sample
 from rich.console import Console
 from support import rounds
 from support.ports import free_port
+from support.waiting import eventually
 
 HEADER = Header("toy", "1.0.0", "toy.Toy-v0", 64, 48, 10.0, 1000.0)
 GAME = GameTables.model_validate(
@@ -139,11 +141,16 @@ async def test_a_draft_of_a_real_program_is_scored_once_its_pictures_are_there(
     directory = rounds.write_runtime(tmp_path)
     settings = Settings(directory, vnc_port=free_port(), rewarder_port=free_port())
     path = tmp_path / "recordings" / "a.plrec"
-    recorded = await RecordedRemote(settings, RecordingOptions(path, seconds=11.0)).run()
+    remote = RecordedRemote(settings, RecordingOptions(path))
+    recording = asyncio.create_task(remote.run())
+    # The last picture is of a round that is over: nothing is earned there while it may or may not be recorded yet.
+    await eventually(lambda: bool((ends := rounds.ends(directory))[2:]) and time.time() > ends[-1] + 0.3, 40.0)
+    remote.stop()
+    recorded = await recording
     assert recorded is not None
     header, records = open_recording(path)
     (is_ready,) = [one.at for one in records if isinstance(one, Said) and one.said.get("report") == "ready"]
-    labels = rounds.truth(directory, header, is_ready, recorded.seconds - 0.5)
+    labels = rounds.truth(directory, header, is_ready, recorded.seconds)
     ends = [one.end for one in labels.episodes if one.end is not None]
     assert len(ends) >= 2
     write_table(labels_path(path), labels)
