@@ -108,6 +108,17 @@ def test_what_none_can_show_is_told_with_the_reason(found: Mutations) -> None:
     assert ("the time limit", "it is your choice, and no episode is half as long") in found.unshown
 
 
+def test_what_a_program_says_is_changed_apart_from_what_is_read_of_it() -> None:
+    tables = {**GAME.model_dump(by_alias=True), "rewards": [{"source": "score"}, {"source": "reports"}]}
+    game = GameTables.model_validate({**tables, "reset": {"by": "restart"}})
+    found = mutate(Environment(game), [recorded(game)])
+    assert "the sign of the reward of score" in found.noticed
+    assert {"the sign of the reward of reports", "that the reward of reports is given"} <= set(found.untested)
+    assert "the end that the program reports" not in found.untested
+    unshown = dict(found.unshown)
+    assert unshown["the ends that the program reports"] == "a program needn't report ends, and none was heard"
+
+
 def test_one_recording_that_notices_is_enough() -> None:
     trial = recorded()
     # Whose end comes after this one's last cycle.

@@ -123,14 +123,79 @@ def test_what_a_program_reported_itself_is_taken_as_it_was_said() -> None:
     recording = samples(" " * 25, said, frozenset())
     bare = [replace(cycle, samples={}) for cycle in recording.cycles]
     first, second = scraped(replace(recording, cycles=bare), REPORTS)
-    assert [(round(mark.at, 2), mark.what, mark.reported_at) for mark in first.rewards] == [
+    assert [(round(mark.at, 2), mark.what, mark.reported_at) for mark in first.heard] == [
         (0.58, 2.0, 0.61),
         (0.9, 1.0, 0.9),
     ]
     assert first.done is not None
     assert (first.begin, first.done.what.reason) == (0.5, "won")
-    assert [mark.what for mark in second.rewards] == [-1.0]
+    assert [mark.what for mark in second.heard] == [-1.0]
     assert (second.done, second.end) == (None, 1.9)
+
+
+BY_SECOND = {"give": "second", "when": "score > 2"}
+MIXED = GameTables.model_validate(
+    {
+        **GAME.model_dump(by_alias=True),
+        "reset": {"by": "report"},
+        "rewards": [{"source": "score"}, {"source": "score", **BY_SECOND}, {"source": "reports"}],
+        "episode": {"done": {"lost": "over"}},
+    }
+)
+
+
+def test_what_a_program_says_and_what_is_read_of_it_earn_side_by_side() -> None:
+    said = [
+        begin(0.0),
+        ready(0.5),
+        # What was read when it was recorded is read again; these rules give it another amount.
+        (0.9, {"report": "reward", "episode": 1, "reward": 7.0, "at": 1000.8}),
+        (1.01, {"report": "reward", "episode": 1, "reward": 100.0, "at": 1000.98, "source": "reports"}),
+        (1.6, {"report": "reward", "episode": 1, "reward": 50.0, "at": 1001.55, "source": "reports"}),
+        (1.6, {"report": "done", "reason": "won", "truncated": False, "at": 1001.55, "source": "reports"}),
+        begin(1.7),
+        ready(2.0),
+        (2.61, {"report": "done", "reason": "lost", "truncated": False, "at": 1002.5}),
+    ]
+    seen = "00000000" + "2" * 4 + "3" * 6 + "0" * 3 + "1" * 4 + "xxxx"
+    first, second = scraped(samples(seen, said, EVERYTHING), MIXED)
+    assert [(round(mark.at, 2), mark.what) for mark in first.rewards] == [(0.8, 2.0), (1.2, 1.0)]
+    assert [(round(mark.at, 2), mark.what) for mark in first.heard] == [(0.98, 100.0), (1.55, 50.0)]
+    assert first.by_second == [pytest.approx(0.2, abs=0.11)]
+    assert first.done is not None
+    assert (round(first.done.at, 2), first.done.what.reason, first.done.what.source) == (1.55, "won", "reports")
+    assert ([mark.what for mark in second.given], second.begin) == ([1.0], pytest.approx(2.1, abs=0.11))
+    assert second.done is not None
+    assert (second.done.what.reason, second.done.what.source) == ("lost", "")
+
+
+def settling(**episode: Any) -> GameTables:
+    """The game, with a score that has to settle."""
+    tables = GAME.model_dump(by_alias=True)
+    tables["sources"]["score"]["settles"] = "0.5 s"
+    tables["rewards"] = [{"source": "score"}]
+    return GameTables.model_validate({**tables, "episode": {**tables["episode"], **episode}})
+
+
+def test_a_value_that_had_settled_when_an_episode_began_is_its_first() -> None:
+    # It rolls from the second cycle of the episode, before any value could settle anew.
+    seen = "0000000000" + "123" + "4" * 10
+    (one,) = scraped(samples(seen, [begin(0.0), ready(0.85)], EVERYTHING), settling())
+    assert [(round(mark.at, 1), mark.what) for mark in one.rewards] == [(1.0, 4.0)]
+
+
+def test_a_value_that_never_settled_before_an_episode_is_not_its_first() -> None:
+    seen = "5" * 8 + "01" * 10 + "2" * 10
+    (one,) = scraped(samples(seen, [begin(0.0), ready(2.0)], EVERYTHING), settling(ready="not over"))
+    assert one.rewards == []
+
+
+def test_what_a_draft_restarts_with_settles_before_its_episode_begins() -> None:
+    # The last round's score is still there as the sign goes.
+    seen = "0" * 12 + "3" * 8 + "xxxx" + "33" + "0" * 10 + "1" * 8
+    first, second = scraped(samples(seen, [begin(0.0), ready(0.1)], frozenset()), settling(ready="not over"))
+    assert [mark.what for mark in first.rewards] == [3.0]
+    assert [mark.what for mark in second.rewards] == [1.0]
 
 
 @pytest.mark.display

@@ -197,7 +197,7 @@ def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -
             ": expected no {seed} in program.command with reset.spares",
         ),
         ({"sources": SOURCES}, ': expected reset.by = "restart" or "keys" with [sources]'),
-        ({"sources": SOURCES, "reset": {"by": "page"}}, ': expected reset.by = "restart" or "keys" with [sources]'),
+        ({"sources": SOURCES, "reset": {"by": "page"}}, ': expected no [sources] with reset.by = "page": what a page'),
     ],
 )
 def test_tables_that_do_not_fit_together_are_told(table: dict[str, Any], complaint: str) -> None:

@@ -303,10 +303,15 @@ async def test_a_score_that_rolls_is_earned_once_it_has_settled_at_the_same_step
             replies = [(await agent.step(*(key("Right") if number in (10, 14, 18) else ())))[0] for number in range(40)]
             earned.append({number: reply.reward for number, reply in enumerate(replies) if reply.reward})
             reward = scraped.said(Reward)[-1]
-            changed = scraped.said(Readings, lambda said: said.readings.get("score", {}).get("raw") == 0.05)
-            # It counts since the first point was seen, by the program's time.
-            assert reward.at == next(said.at for said in changed if said.episode == reward.episode)
+            # An episode begins once its score has settled; the first point is drawn eleven frames later.
+            begun_at = next(said.at for said in scraped.said(Readings) if _settled(said, reward.episode))
+            assert begun_at is not None
+            assert reward.at == pytest.approx(begun_at + 11 / 60, abs=1e-3)
     assert list(earned[0].values()) == [pytest.approx(3)]
     # Three points within nine frames, and twelve frames in which nothing changes.
     assert 30 <= next(iter(earned[0])) <= 33
     assert earned[0] == earned[1]
+
+
+def _settled(said: Readings, episode: int) -> bool:
+    return said.episode == episode and said.readings.get("score", {}).get("value") == 0

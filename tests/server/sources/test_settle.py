@@ -254,8 +254,16 @@ def test_an_episode_that_has_settled_already_knows_its_values() -> None:
     for at in range(30):
         for name in ("score", "lives"):
             settlers.feed(name, Sample(5, at * FRAME_S))
-    settlers.begin(settled=True)
+    assert settlers.begin(1.0) == set()
     assert settlers.feed("score", Sample(5, 1.0)).value == 5
     assert settlers.feed("lives", Sample(5, 1.0)).value is None
     settlers.begin()
     assert settlers.feed("score", Sample(5, 1.0)).value is None
+
+
+def test_an_episode_knows_no_value_of_what_never_settles() -> None:
+    settlers = Settlers({"score": Source(settles="0.3 s")})
+    for index, value in enumerate([5] * 30 + [6, 7] * 20):
+        settlers.feed("score", Sample(value, index * FRAME_S))
+    assert settlers.begin(70 * FRAME_S) == {"score"}
+    assert settlers.feed("score", Sample(6, 70 * FRAME_S)).value is None

@@ -12,7 +12,7 @@ from pluriverse_server.manifest.conditions import holds
 from pluriverse_server.manifest.game import GameTables, Step
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.sources.reading import Reading
-from pluriverse_server.sources.rules import Rules
+from pluriverse_server.sources.rules import REPORTS, Rules
 
 from .compare import WINDOW_S
 from .judge import ReadingComparison, Trial, judge, judge_samples
@@ -69,6 +69,11 @@ class Evidence:
         result, labels = self._trial.result, self._trial.labels
         readings = ReadingComparison(Labels(recording=labels.recording))
         return not judge(self._game, result.environment, result.fps, result.seconds, labels, episodes, readings).perfect
+
+    @property
+    def hears_ends(self) -> bool:
+        """Whether a program that is read reported an end itself."""
+        return any(episode.done is not None and episode.done.what.source == REPORTS for episode in self._episodes)
 
     @property
     def longest(self) -> float:
@@ -146,9 +151,8 @@ def _intervals(trial: Trial) -> list[tuple[float, float]]:
 
 
 def _copy(episode: Scraped) -> Scraped:
-    return Scraped(
-        episode.begin, episode.env_id, list(episode.rewards), list(episode.by_second), episode.done, episode.end
-    )
+    lists = list(episode.rewards), list(episode.heard), list(episode.by_second)
+    return Scraped(episode.begin, episode.env_id, *lists, episode.done, episode.end)
 
 
 def _is_of(step: Step, event: KeyEvent | PointerEvent) -> bool:

@@ -194,7 +194,7 @@ def judge(
 ) -> Result:
     """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording."""
     true = [Mark(at, amount, at) for at, amount in labels.rewards]
-    given = [mark for one in scraped for mark in one.rewards]
+    given = [mark for one in scraped for mark in one.given]
     rewards = match_rewards(true, given)
     dones = match(_true_ends(labels), _scraped_ends(scraped), _same_end)
     begins = match(
@@ -303,9 +303,7 @@ def _sums(labels: Labels, pairs: Sequence[tuple[LabelledEpisode, Scraped]]) -> l
         if (index := bisect_right(begins, at) - 1) >= 0:
             true[index] += amount
     return [
-        EpisodeSums(
-            episode.begin, episode.end, true[begins.index(episode.begin)], sum(mark.what for mark in one.rewards)
-        )
+        EpisodeSums(episode.begin, episode.end, true[begins.index(episode.begin)], sum(mark.what for mark in one.given))
         for episode, one in pairs
     ]
 

@@ -19,6 +19,7 @@ from pluriverse_protocol.reports import Done
 from pluriverse_server.manifest.conditions import holds
 from pluriverse_server.manifest.game import OWN_SOURCES, GameTables, RewardTable
 from pluriverse_server.manifest.sources import BarSource, ChangeSource, ColourSource, Source
+from pluriverse_server.sources.rules import REPORTS
 
 from .compare import Mark
 from .evidence import Evidence, jumps
@@ -99,14 +100,14 @@ def mutations(environment: Environment) -> Iterator[Mutation]:
 
 
 def _of_rewards(game: GameTables) -> Iterator[Mutation]:
-    yield "that rewards aren't one too many", _altered(lambda episode: _reward(episode, lambda one: one + 1))
-    yield f"that rewards aren't {LATE_S:g} s late", _altered(lambda episode: _reward(episode, lambda one: one, LATE_S))
+    yield "that rewards aren't one too many", _altered(lambda episode: _alter_rewards(episode, lambda one: one + 1))
+    yield f"that rewards aren't {LATE_S:g} s late", _altered(lambda episode: _alter_rewards(episode, late_s=LATE_S))
     for index, reward in enumerate(game.rewards):
         name = f"the reward of {reward.source}"
         if reward.source in OWN_SOURCES:
-            yield f"the sign of {name}", _altered(lambda episode: _reward(episode, lambda one: -one))
-            yield f"the factor of {name}", _altered(lambda episode: _reward(episode, lambda one: 2 * one))
-            yield f"that {name} is given", _altered(lambda episode: episode.rewards.clear())
+            yield f"the sign of {name}", _altered(lambda episode: _alter_heard(episode, lambda one: -one))
+            yield f"the factor of {name}", _altered(lambda episode: _alter_heard(episode, lambda one: 2 * one))
+            yield f"that {name} is given", _altered(lambda episode: episode.heard.clear())
             continue
         name += " by the second" if reward.give == "second" else ""
         yield f"the sign of {name}", _rewarded(game, index, scale=-reward.scale)
@@ -123,9 +124,15 @@ def _of_rewards(game: GameTables) -> Iterator[Mutation]:
 
 def _of_ends(game: GameTables) -> Iterator[Mutation]:
     if not game.scraped:
-        yield "the ends", _altered(lambda episode: setattr(episode, "done", None))
-        yield from _of_end("the ends", None)
+        yield from _of_said_ends("the ends")
         return
+    if game.is_heard:
+        for what, notices in _of_said_ends("the ends that the program reports", REPORTS):
+
+            def heard(recorded: Evidence, notices: Callable[[Evidence], Answer] = notices) -> Answer:
+                return notices(recorded) if recorded.hears_ends else "a program needn't report ends, and none was heard"
+
+            yield what, heard
     kinds: tuple[Literal["done", "truncated"], ...] = ("done", "truncated")
     for kind in kinds:
         conditions: dict[str, str] = getattr(game.episode, kind)
@@ -133,12 +140,24 @@ def _of_ends(game: GameTables) -> Iterator[Mutation]:
             name = f"the end {reason or text!r}"
             rest = {other: condition for other, condition in conditions.items() if other != reason}
             yield name, _other(_with_episode(game, **{kind: rest}))
-            yield from _of_end(name, reason or text)
+            yield from _of_end(name, lambda done, reason=reason or text: done.reason == reason)
             for other in shifted(text, game.sources):
                 yield f"that {name} isn't {other}", _other(_with_episode(game, **{kind: {**conditions, reason: other}}))
 
 
-def _of_end(name: str, reason: str | None) -> Iterator[Mutation]:
+def _of_said_ends(name: str, source: str = "") -> Iterator[Mutation]:
+    def is_one(done: Done) -> bool:
+        return done.source == source
+
+    def lose(episode: Scraped) -> None:
+        if episode.done is not None and is_one(episode.done.what):
+            episode.done = None
+
+    yield name, _altered(lose)
+    yield from _of_end(name, is_one)
+
+
+def _of_end(name: str, is_one: Callable[[Done], bool]) -> Iterator[Mutation]:
     def late(done: Mark[Done]) -> Mark[Done]:
         return Mark(done.at + LATE_S, done.what, done.reported_at + LATE_S)
 
@@ -149,7 +168,7 @@ def _of_end(name: str, reason: str | None) -> Iterator[Mutation]:
     for what, change in ((f"that {name} isn't {LATE_S:g} s late", late), (f"whether {name} is an outcome", otherwise)):
 
         def alter(episode: Scraped, change: Callable[[Mark[Done]], Mark[Done]] = change) -> None:
-            if episode.done is not None and reason in (None, episode.done.what.reason):
+            if episode.done is not None and is_one(episode.done.what):
                 episode.done = change(episode.done)
 
         yield what, _altered(alter)
@@ -261,8 +280,13 @@ def _with_episode(game: GameTables, **changes: Any) -> GameTables:
     return game.model_copy(update={"episode": game.episode.model_copy(update=changes)})
 
 
-def _reward(episode: Scraped, change: Callable[[float], float], late_s: float = 0.0) -> None:
+def _alter_rewards(episode: Scraped, change: Callable[[float], float] = lambda one: one, late_s: float = 0.0) -> None:
     episode.rewards = [Mark(one.at + late_s, change(one.what), one.reported_at + late_s) for one in episode.rewards]
+    _alter_heard(episode, change, late_s)
+
+
+def _alter_heard(episode: Scraped, change: Callable[[float], float], late_s: float = 0.0) -> None:
+    episode.heard = [Mark(one.at + late_s, change(one.what), one.reported_at + late_s) for one in episode.heard]
 
 
 def shifted(text: str, sources: Mapping[str, Source]) -> Iterator[str]:

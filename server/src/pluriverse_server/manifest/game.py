@@ -250,6 +250,11 @@ class GameTables(Table):
             return self
         if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
             raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")
+        if self.reset.by == "page":
+            raise ValueError(
+                'expected no [sources] with reset.by = "page": what a page shows is said by an expression of [page], '
+                'and earned by rewards of source = "page"'
+            )
         leads = ("restart", "keys", "report") if self.is_heard else ("restart", "keys")
         if self.reset.by not in leads and (self.sources or "by" in self.reset.model_fields_set):
             needs = "[sources]" if self.sources else "no [[rewards]]"

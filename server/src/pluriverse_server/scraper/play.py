@@ -32,6 +32,7 @@ from pluriverse_server.sources.program.bus import AccessibilityBus
 from pluriverse_server.sources.reading import Pixels, ReadingState, SourceError, SourceHangs
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
+from pluriverse_server.sources.settle import SETTLE_S
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 
 from .child import Child
@@ -57,10 +58,6 @@ PRINTED: Final = "printed"
 
 # How often the program's use of memory, files and processes is measured.
 LIMITS_S: Final = 1.0
-
-# A source of rewards that changes in each frame never settles; an episode begins without it after this time, and what
-# the sources need to settle by their tables.
-SETTLE_S: Final = 0.25
 
 # How often a play in the background is read: its readings are no older than this when its episode begins.
 RESTING_FPS: Final = 4.0

@@ -13,6 +13,10 @@ from .reading import Reading, ReadingState, Sample
 # Beyond this floats can't represent every integer, so that differences would be wrong.
 MAX_VALUE: Final = 2.0**53
 
+# A source of rewards that changes in each frame never settles; an episode begins without it after this time, and what
+# the sources need to settle by their tables.
+SETTLE_S: Final = 0.25
+
 # Times are sums of frames, in floats that count from 1970.
 _EARLY_S: Final = 1e-5
 
@@ -47,6 +51,13 @@ class Settler:
     def settles(self) -> bool:
         """Whether values must stay the same for some time."""
         return self._settles_s > 0
+
+    def has_settled(self, at: float) -> bool:
+        """Return whether the value that counts at the time ``at`` may be an episode's first.
+
+        It isn't where others have been about to settle for longer than that takes, as of what changes in each frame.
+        """
+        return self._changed_at is None or at - self._changed_at < self._settles_s
 
     def feed(self, sample: Sample) -> Reading:
         """Return the reading after ``sample``. Its events count even if its value doesn't."""
@@ -117,12 +128,20 @@ class Settlers:
         self._settlers = {name: Settler(table) for name, table in tables.items()}
         self._playing = False
 
-    def begin(self, *, settled: bool = False) -> None:
-        """Begin an episode. ``settled``: what has to settle has done so, and already is the episode's."""
+    def begin(self, settled_at: float | None = None) -> set[str]:
+        """Begin an episode. ``settled_at``: what has to settle has done so by then, and already is the episode's.
+
+        Return those that had to settle by then, and hadn't.
+        """
         self._playing = True
-        for settler in self._settlers.values():
-            if not (settled and settler.settles):
-                settler.reset()
+        unsettled: set[str] = set()
+        for name, settler in self._settlers.items():
+            if settled_at is not None and settler.settles:
+                if settler.has_settled(settled_at):
+                    continue
+                unsettled.add(name)
+            settler.reset()
+        return unsettled
 
     def leave(self) -> None:
         """End the episode."""
