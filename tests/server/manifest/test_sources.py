@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pluriverse_server.manifest.sources import (
     MAX_COORDINATE,
     AccessibilitySource,
@@ -10,11 +14,15 @@ from pluriverse_server.manifest.sources import (
     BarSource,
     ChangeSource,
     ColourSource,
+    CountSource,
+    DialSource,
     FileSource,
     LogSource,
     MemorySource,
     NumberSource,
+    PixelSource,
     ProcessSource,
+    PythonSource,
     TemplateSource,
     TextSource,
 )
@@ -25,6 +33,9 @@ NUMBER = {**SCREEN, "read": "number"}
 FILE = {"from": "file", "file": "scores", "format": "json", "key": "a"}
 MEMORY = {"from": "memory", "type": "i32"}
 PATTERN = "0a 0B ?? ff"
+
+DIAL = {**SCREEN, "read": "dial", "colour": "#ff0000"}
+PIXEL: dict[str, Any] = {"from": "screen", "read": "pixel", "point": [3, 4], "colours": {"alive": "#00ff00"}}
 
 any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
 
@@ -39,6 +50,12 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
         ({**SCREEN, "read": "bar", "colour": "#ff0000"}, BarSource),
         ({**SCREEN, "read": "colour", "colour": "#FF00aa"}, ColourSource),
         ({**SCREEN, "read": "change"}, ChangeSource),
+        ({**SCREEN, "read": "count", "image": "life.png"}, CountSource),
+        (DIAL, DialSource),
+        (DIAL | {"angles": [225, -45], "centre": [15.5, 20], "radius": [8, 12.5], "empty": ["#000000"]}, DialSource),
+        (PIXEL, PixelSource),
+        ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, PythonSource),
+        ({**NUMBER, "settles": "300 ms"}, NumberSource),
         ({"from": "log", "pattern": r"score (?P<value>\d+)"}, LogSource),
         (FILE, FileSource),
         ({**FILE, "format": "csv", "key": "-1.score"}, FileSource),
@@ -110,8 +127,109 @@ def refusal(table: Any) -> str:
         ({**MEMORY, "pattern": "0a0b0c0d"}, "pattern: expected 4 to 256 bytes as 8b 05"),
         ({**MEMORY, "type": "int", "address": 1}, "type: Input should be 'i8'"),
         ({"from": "accessibility", "role": "label", "name": "["}, "name: expected a regular expression"),
+        (DIAL | {"angles": [1, 2, 3]}, "angles: expected [from, to] in degrees clockwise from the top"),
+        (DIAL | {"angles": 90}, "angles: expected [from, to] in degrees clockwise from the top"),
+        (
+            DIAL | {"angles": [10, 10]},
+            "angles: expected [from, to] in degrees clockwise from the top, at most 360 apart",
+        ),
+        (DIAL | {"angles": [-10, 351]}, "angles: expected [from, to] in degrees clockwise from the top, at most 360"),
+        (DIAL | {"centre": [20]}, "centre: expected [x, y] in pixels of the screen"),
+        (DIAL | {"centre": "middle"}, "centre: expected [x, y] in pixels of the screen"),
+        (DIAL | {"radius": [9, 3]}, "radius: expected [smallest, largest] in pixels from the centre"),
+        (DIAL | {"radius": [-1, 3]}, "radius: expected [smallest, largest] in pixels from the centre"),
+        (DIAL | {"colour": []}, "dial: expected colour, of the full part, or empty, of the rest; or both"),
+        (DIAL | {"colour": 3}, "colour: expected a colour as #d02010 in quotes, or a list of some"),
+        (DIAL | {"colour": ["#ff0000", "red"]}, "colour: expected a colour as #d02010"),
+        (DIAL | {"empty": ["#ff0000"] * 33}, "empty: expected at most 32 colours"),
+        (DIAL | {"tolerance": 256}, "tolerance: Input should be less than or equal to 255"),
+        ({**SCREEN, "read": "colour", "colour": []}, "colour: expected a colour as #d02010, or a list of some"),
+        ({**SCREEN, "read": "bar", "colour": "#ff0000", "direction": "east"}, "direction: Input should be 'right'"),
+        ({**SCREEN, "read": "count"}, "image: Field required"),
+        ({**SCREEN, "read": "count", "image": "a.png", "threshold": 90}, "threshold: Input should be less than or"),
+        (PIXEL | {"point": [1, 2, 3]}, "point: expected [x, y] in pixels of the screen"),
+        (PIXEL | {"point": [-1, 2]}, "point: expected [x, y] in pixels of the screen"),
+        (PIXEL | {"point": [1, MAX_COORDINATE + 1]}, "point: expected [x, y] in pixels of the screen"),
+        (PIXEL | {"point": [True, 2]}, "point: expected [x, y] in pixels of the screen"),
+        (PIXEL | {"region": [1, 2, 3, 4]}, "pixel: expected a point without a region"),
+        (
+            PIXEL | {"colours": dict[str, str]()},
+            "colours: expected 1 to 32 colours by their names",
+        ),
+        (PIXEL | {"colours": {"alive": "green"}}, "alive: expected a colour as #d02010"),
+        (PIXEL | {"min": 0}, "pixel: expected no min, max, max_jump or monotonic with a text"),
+        ({"from": "python", "region": [1, 2, 3, 4]}, "file: Field required"),
+        ({"from": "python", "file": "read.py"}, "region: Field required"),
+        ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4], "read": "number"}, "read: Extra inputs"),
+        ({**NUMBER, "settles": 0.3}, "settles: expected a number and its unit in quotes"),
+        ({**NUMBER, "settles": "0.3"}, 'settles: expected a number and its unit, such as "0.3 s" or "300 ms"'),
+        ({**NUMBER, "settles": "1 min"}, 'settles: expected a number and its unit, such as "0.3 s" or "300 ms"'),
+        ({**NUMBER, "settles": "0 s"}, "settles: expected more than 0 s and at most 5 s"),
+        ({**NUMBER, "settles": "5001 ms"}, "settles: expected more than 0 s and at most 5 s"),
         ({"from": "process", "read": "code"}, "read: Input should be 'exit' or 'title'"),
     ],
 )
 def test_mistake_is_told_with_its_key_and_what_is_expected(table: Any, complaint: str) -> None:
     assert refusal(table).startswith(complaint)
+
+
+@given(st.lists(st.integers(-5, MAX_COORDINATE + 5) | st.floats(-5, 5) | st.booleans() | st.text(), max_size=4))
+def test_a_point_is_two_whole_numbers_of_a_screen_and_has_a_region_of_its_own(point: list[Any]) -> None:
+    right = [type(one) for one in point] == [int, int] and 0 <= min(point) <= max(point) <= MAX_COORDINATE
+    if right:
+        source = any_source.validate_python(PIXEL | {"point": point})
+        assert isinstance(source, PixelSource)
+        assert source.region == [*point, 1, 1]
+    else:
+        assert refusal(PIXEL | {"point": point}) == "point: expected [x, y] in pixels of the screen"
+
+
+@given(st.floats(-720, 720), st.floats(-720, 720))
+def test_a_dial_fills_by_at_most_one_turn(start: float, end: float) -> None:
+    table = DIAL | {"angles": [start, end]}
+    if 0 < abs(end - start) <= 360:
+        assert any_source.validate_python(table)
+    else:
+        assert refusal(table).startswith("angles: expected [from, to] in degrees")
+
+
+@given(st.decimals(0, 10, places=3), st.sampled_from(["s", "ms"]), st.sampled_from(["", " "]))
+def test_what_settles_does_so_within_five_seconds(amount: Decimal, unit: str, space: str) -> None:
+    table = {**NUMBER, "settles": f"{amount}{space}{unit}"}
+    settles_s = float(amount) / (1000 if unit == "ms" else 1)
+    if 0 < settles_s <= 5:
+        assert any_source.validate_python(table).settles_s == settles_s
+    else:
+        assert refusal(table) == "settles: expected more than 0 s and at most 5 s"
+
+
+# What a TOML file can say, though nobody means it.
+toml: st.SearchStrategy[Any] = st.recursive(
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "keys"),
+    [
+        (DIAL, ["angles", "centre", "radius", "colour", "empty", "tolerance"]),
+        (PIXEL, ["point", "colours", "tolerance"]),
+        ({**SCREEN, "read": "count", "image": "life.png"}, ["image", "threshold"]),
+        ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, ["file", "region"]),
+        (NUMBER, ["settles"]),
+    ],
+)
+@given(data=st.data())
+def test_whatever_is_written_is_taken_or_told_in_words(
+    table: dict[str, Any], keys: list[str], data: st.DataObject
+) -> None:
+    key = data.draw(st.sampled_from(keys))
+    try:
+        any_source.validate_python(table | {key: data.draw(toml)})
+    except ValidationError as error:
+        for problem in error.errors():
+            assert key in problem["loc"] or "value_error" in problem["type"]
+            # A person is told what to write, not what it was compared with.
+            assert not re.search(r"pattern|\\d|\^|\$", problem["msg"])

@@ -9,8 +9,10 @@ from itertools import accumulate, groupby
 from statistics import median
 from typing import Any, Final, Generic, TypeVar
 
+from pluriverse_server.manifest.game import MAX_DELAY_S
+
 # How far apart a label and what was scraped may be, in seconds.
-WINDOW_S: Final = 0.5
+WINDOW_S: Final = MAX_DELAY_S
 
 # Amounts are sums of floats, and so are times.
 NEGLIGIBLE: Final = 1e-6

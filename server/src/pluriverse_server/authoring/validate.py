@@ -34,6 +34,7 @@ from pluriverse_server.manifest.sources import (
     CountSource,
     DialSource,
     NumberSource,
+    PixelSource,
     ProcessSource,
     PythonSource,
     ScreenSource,
@@ -195,7 +196,8 @@ class Checks:
 
     def _places(self, game: GameTables) -> Iterator[Problem]:
         regions: list[tuple[KeyPath, list[int]]] = [
-            (("sources", name, "region"), source.region) for name, source in game.screen_sources.items()
+            (("sources", name, "point" if isinstance(source, PixelSource) else "region"), source.region)
+            for name, source in game.screen_sources.items()
         ]
         if game.episode.picture is not None:
             regions.append((("episode", "picture"), game.episode.picture))

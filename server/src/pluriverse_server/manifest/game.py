@@ -20,6 +20,9 @@ MAX_STEPS: Final = 64
 # Beyond this a change of the largest values gives no useful reward.
 MAX_SCALE: Final = 1e9
 
+# The window around a label in which recordings are searched for what it says.
+MAX_DELAY_S: Final = 0.5
+
 # What rewards may come from beside [sources].
 OWN_SOURCES: Final = ("reports", "page")
 
@@ -196,6 +199,15 @@ class ScoreTable(Table):
     """How its recordings are scored. ``max_delay``: how much later than it was seen a reward or an end may be given."""
 
     max_delay: Duration = "0.2 s"
+
+    @field_validator("max_delay")
+    @classmethod
+    def _is_found(cls, max_delay: str) -> str:
+        if not 0 < seconds(max_delay) <= MAX_DELAY_S:
+            raise ValueError(
+                f"expected more than 0 s and at most {MAX_DELAY_S:g} s: what comes later isn't found at all"
+            )
+        return max_delay
 
     @property
     def max_delay_s(self) -> float:

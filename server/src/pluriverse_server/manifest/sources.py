@@ -6,7 +6,8 @@ Each source has a name, says where it is read ``from``, and what makes a reading
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal, cast
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Literal, TypeGuard, cast
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
@@ -43,15 +44,75 @@ def _are_colours(colours: list[str]) -> None:
     for colour in colours:
         _is_a_colour(colour)
 
+    if len(colours) > MAX_COLOURS:
+        raise ValueError(f"expected at most {MAX_COLOURS} colours")
+
+
+def _is_some_colour(colours: list[str]) -> None:
+    if not colours:
+        raise ValueError("expected a colour as #d02010, or a list of some")
+
 
 def _listed(said: Any) -> Any:
-    return [said] if isinstance(said, str) else said
+    if not isinstance(said, (str, list)):
+        raise ValueError("expected a colour as #d02010 in quotes, or a list of some")
+    return [said] if isinstance(said, str) else cast("list[Any]", said)
 
 
 Colour = Annotated[str, checked(_is_a_colour)]
 
 # One colour, or a list of some.
-Colours = Annotated[list[str], Field(max_length=MAX_COLOURS), checked(_are_colours), BeforeValidator(_listed)]
+Colours = Annotated[list[str], checked(_are_colours), BeforeValidator(_listed)]
+
+
+def _are_named(colours: dict[str, str]) -> None:
+    if not 0 < len(colours) <= MAX_COLOURS:
+        raise ValueError(f'expected 1 to {MAX_COLOURS} colours by their names, as {{ alive = "#00ff00" }}')
+
+
+def _pair(expected: str) -> Callable[[Any], Any]:
+    """Return a check before others that something is a list of two numbers; ``expected`` says so in words."""
+
+    def check(said: Any) -> Any:
+        if not isinstance(said, list) or [type(one) in (int, float) for one in cast("list[Any]", said)] != [True, True]:
+            raise ValueError(f"expected {expected}")
+        return cast("list[Any]", said)
+
+    return check
+
+
+def _is_pixel(said: Any) -> TypeGuard[list[int]]:
+    return (
+        isinstance(said, list)
+        and [type(one) for one in cast("list[Any]", said)] == [int, int]
+        and all(0 <= one <= MAX_COORDINATE for one in cast("list[int]", said))
+    )
+
+
+def _a_pixel(said: Any) -> Any:
+    if not _is_pixel(said):
+        raise ValueError("expected [x, y] in pixels of the screen")
+    return said
+
+
+def _is_a_way(angles: list[float]) -> None:
+    if not 0 < abs(angles[1] - angles[0]) <= 360:
+        raise ValueError("expected [from, to] in degrees clockwise from the top, at most 360 apart")
+
+
+def _is_a_ring(radius: list[float]) -> None:
+    if not 0 <= radius[0] < radius[1] <= MAX_COORDINATE:
+        raise ValueError("expected [smallest, largest] in pixels from the centre")
+
+
+Point = Annotated[list[int], BeforeValidator(_a_pixel)]
+Centre = Annotated[list[float], BeforeValidator(_pair("[x, y] in pixels of the screen"))]
+Angles = Annotated[
+    list[float], checked(_is_a_way), BeforeValidator(_pair("[from, to] in degrees clockwise from the top"))
+]
+Radius = Annotated[
+    list[float], checked(_is_a_ring), BeforeValidator(_pair("[smallest, largest] in pixels from the centre"))
+]
 
 
 def _has_a_size(region: list[int]) -> None:
@@ -202,26 +263,16 @@ class DialSource(GaugeSource):
     """
 
     read: Literal["dial"]
-    angles: Annotated[list[float], Field(min_length=2, max_length=2)] = [0.0, 360.0]
-    centre: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
-    radius: (
-        Annotated[list[Annotated[float, Field(ge=0, le=MAX_COORDINATE)]], Field(min_length=2, max_length=2)] | None
-    ) = None
-
-    @model_validator(mode="after")
-    def _has_a_way(self) -> DialSource:
-        if not 0 < abs(self.angles[1] - self.angles[0]) <= 360:
-            raise ValueError("expected angles as [from, to] in degrees clockwise from the top, at most 360 apart")
-        if self.radius is not None and not self.radius[0] < self.radius[1]:
-            raise ValueError("expected radius as [smallest, largest] in pixels from the centre")
-        return self
+    angles: Angles = [0.0, 360.0]
+    centre: Centre | None = None
+    radius: Radius | None = None
 
 
 class ColourSource(ScreenSource):
     """The share of a region's pixels, 0 to 1, that have ``colour``, or one of several."""
 
     read: Literal["colour"]
-    colour: Annotated[Colours, Field(min_length=1)]
+    colour: Annotated[Colours, checked(_is_some_colour)]
     tolerance: Tolerance = 48
 
 
@@ -229,8 +280,8 @@ class PixelSource(ScreenSource):
     """The name of the colour at a ``point``: the nearest of ``colours``, where one is within ``tolerance``."""
 
     read: Literal["pixel"]
-    point: Annotated[list[Coordinate], Field(min_length=2, max_length=2)]
-    colours: Annotated[dict[Name, Colour], Field(min_length=1, max_length=MAX_COLOURS)]
+    point: Point
+    colours: Annotated[dict[Name, Colour], checked(_are_named)]
     tolerance: Tolerance = 48
 
     @model_validator(mode="before")
@@ -239,12 +290,9 @@ class PixelSource(ScreenSource):
         if not isinstance(said, dict):
             return said
         table = cast("dict[str, Any]", said)
-        match table.get("point"):
-            case [int(x), int(y)]:
-                region = [x, y, 1, 1]
-            case _:
-                # It is the point that is wrong.
-                region = [0, 0, 1, 1]
+        point = table.get("point")
+        # Where it isn't one, that is the mistake, and not its region.
+        region = [*point, 1, 1] if _is_pixel(point) else [0, 0, 1, 1]
         return {"region": region, **table}
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from .conditions import names_in
 
@@ -107,7 +107,13 @@ def seconds(duration: str) -> float:
     return float(written[1]) / (1000 if written[2] == "ms" else 1)
 
 
-Duration = Annotated[str, checked(seconds)]
+def _in_a_unit(duration: Any) -> Any:
+    if not isinstance(duration, str):
+        raise ValueError('expected a number and its unit in quotes, such as "0.3 s" or "300 ms"')
+    return duration
+
+
+Duration = Annotated[str, checked(seconds), BeforeValidator(_in_a_unit)]
 Condition = Annotated[str, checked(names_in)]
 Conditions = Annotated[dict[str, str], checked(lambda by_reason: [names_in(text) for text in by_reason.values()])]
 Pattern = Annotated[str, Field(min_length=1, max_length=4096), checked(_check_pattern)]
