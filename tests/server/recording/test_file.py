@@ -13,7 +13,7 @@ from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, TruncatedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording, partial_path
-from pluriverse_server.recording.keep import OFTEN, RegionKeeper, blit
+from pluriverse_server.recording.keep import COARSE, OFTEN, SELDOM, RegionKeeper, Rest, blit
 from pluriverse_server.recording.replay import Replay
 
 WIDTH, HEIGHT = 64, 40
@@ -153,6 +153,35 @@ def test_beside_the_regions_all_of_the_picture_is_as_it_was_five_times_a_second_
     blit(kept, said.message)
     assert np.array_equal(kept[..., :3], picture[..., :3])
     assert list(keeper.catch_up(2.0)) == []
+
+
+def test_of_a_game_whose_pictures_take_too_much_the_rest_is_kept_seldom_and_coarsely(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pluriverse_server.recording.keep.HEAD_START_BYTES", 10_000)
+    noise = np.random.default_rng(1)
+    file = RecordingFile(tmp_path / "a.plrec", HEADER)
+    keeper = RegionKeeper(WIDTH, HEIGHT, [REGION], Rest(0.25, OFTEN.colours, 3_500), lambda: file.bytes)
+    kept = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
+    x, y, width, height = REGION
+    place = np.s_[y : y + height, x : x + width, :3]
+    whole: dict[float, bool] = {}
+    for at in np.arange(0, 20, 0.25).tolist():
+        picture = noise.integers(256, size=(HEIGHT, WIDTH, 4), dtype=np.uint8)
+        for part in keeper.keep(Update(at, raw_update([((0, 0, WIDTH, HEIGHT), picture.tobytes())]))):
+            assert isinstance(part, Update)
+            blit(kept, part.message)
+            file.write(part)
+            file.flush()
+        assert np.array_equal(kept[place], picture[place])
+        if np.array_equal(kept[30:].view("<u4") & COARSE, picture[30:].view("<u4") & COARSE):
+            whole[at] = np.array_equal(kept[..., :3], picture[..., :3])
+    # Regions of noise leave room for few pictures.
+    assert list(whole)[:2] == [0, 0.25]
+    assert whole[0]
+    assert not all(whole.values())
+    assert max(np.diff(list(whole))) == SELDOM.every_s
+    file.close()
 
 
 def test_until_it_is_closed_it_has_another_name(tmp_path: Path) -> None:

@@ -215,7 +215,8 @@ def record(
     keep: Annotated[
         Literal["all", "often", "regions"],
         typer.Option(
-            help="all: each picture of the screen. often: the sources' regions, and all of it five times a second. "
+            help="all: each picture of the screen. often: the sources' regions, and all of it five times a second, "
+            "or less often and coarsely as needed for 10 MB in four minutes. "
             "regions: these, and all of it coarsely every five seconds."
         ),
     ] = "all",

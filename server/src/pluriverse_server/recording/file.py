@@ -73,6 +73,11 @@ class RecordingFile:
         """
         self._stream.write(self._writer.write(record))
 
+    @property
+    def bytes(self) -> int:
+        """How much has been compressed so far."""
+        return self._stream.tell()
+
     def flush(self) -> None:
         """Pass everything written so far to the system, readable; raise OSError if the disk is full, or gone."""
         self._stream.flush(zstandard.FLUSH_BLOCK)

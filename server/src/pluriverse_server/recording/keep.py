@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,17 +22,22 @@ COARSE: Final = 0x00F0F0F0
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """How what is in no region is kept: brought up to date every ``every_s`` seconds, in these bits of its colours."""
+    """How what is in no region is kept: brought up to date every ``every_s`` seconds, in these bits of its colours.
+
+    While the file is longer than by ``bytes_per_s``, it is kept as ``SELDOM`` says.
+    """
 
     every_s: float
     colours: int
+    bytes_per_s: float = math.inf
 
 
 # Often enough for people to follow, and rare enough to be shipped.
 SELDOM: Final = Rest(5.0, COARSE)
 
-# Often enough to cut out pictures, and to see what went wrong.
-OFTEN: Final = Rest(0.2, COLOUR)
+# Often enough to cut out pictures, and to see what went wrong; with the first pictures, 10 MB in four minutes.
+OFTEN: Final = Rest(0.2, COLOUR, 9e6 / 240)
+HEAD_START_BYTES: Final = 1_000_000
 
 
 def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
@@ -52,14 +58,22 @@ def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
 class RegionKeeper:
     """Follows a picture, and selects what to write of it."""
 
-    def __init__(self, width: int, height: int, regions: Sequence[Box], rest: Rest = SELDOM) -> None:
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        regions: Sequence[Box],
+        rest: Rest = SELDOM,
+        file_bytes: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """``file_bytes`` returns how long the file is."""
         self._regions = regions
-        self._every_s = rest.every_s
+        self._rest = rest
+        self._file_bytes = file_bytes
         self._now = np.zeros((height, width, 4), np.uint8)
         self._written = np.zeros((height, width), np.uint32)
-        self._colours = np.full((height, width), rest.colours, np.uint32)
-        for x, y, wide, high in regions:
-            self._colours[y : y + high, x : x + wide] = COLOUR
+        self._colours = np.empty((height, width), np.uint32)
+        self._see(rest)
         self._whole_at: float | None = None
 
     def keep(self, record: Record) -> Iterator[Record]:
@@ -83,12 +97,26 @@ class RegionKeeper:
 
     def catch_up(self, at: float) -> Iterator[Record]:
         """Yield what completes the whole picture if that is due, where nothing has changed since."""
-        if self._whole_at is not None and at - self._whole_at >= self._every_s and (message := self._whole(at)):
+        if self._whole_at is not None and self._due(at - self._whole_at, at) and (message := self._whole(at)):
             yield Update(at, message)
+
+    def _see(self, rest: Rest) -> None:
+        """Look at these bits of the colours of what is in no region."""
+        self._colours[:] = rest.colours
+        for x, y, width, height in self._regions:
+            self._colours[y : y + height, x : x + width] = COLOUR
+
+    def _due(self, age_s: float, at: float) -> bool:
+        """Return whether to complete the whole picture, ``age_s`` after the last time."""
+        if age_s < self._rest.every_s:
+            return False
+        rest = self._rest if self._file_bytes() <= HEAD_START_BYTES + self._rest.bytes_per_s * at else SELDOM
+        self._see(rest)
+        return age_s >= rest.every_s
 
     def _take(self, at: float, message: bytes) -> bytes | None:
         boxes = blit(self._now, message)
-        if self._whole_at is None or at - self._whole_at >= self._every_s:
+        if self._whole_at is None or self._due(at - self._whole_at, at):
             return self._whole(at)
         crossed = (_intersection(box, region) for box in boxes for region in self._regions)
         return self._write([changed for box in crossed if box and (changed := self._changed(box))])
@@ -104,7 +132,7 @@ class RegionKeeper:
         """Return the part of ``box`` that differs from what was written."""
         x, y, width, height = box
         place = np.s_[y : y + height, x : x + width]
-        differs = self._pixels(place) != self._written[place]
+        differs = self._pixels(place) != self._written[place] & self._colours[place]
         rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
         if not rows.size:
             return None

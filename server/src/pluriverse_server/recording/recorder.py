@@ -243,7 +243,9 @@ class _Writer:
         self.inputs = 0
         self.waiting_bytes = 0
         rest = _RESTS.get(keep)
-        self._keeper = RegionKeeper(header.width, header.height, header.regions, rest) if rest is not None else None
+        self._keeper: RegionKeeper | None = None
+        if rest is not None:
+            self._keeper = RegionKeeper(header.width, header.height, header.regions, rest, lambda: file.bytes)
         self._broke = broke
         self._lock = threading.Lock()
         self._queue: queue.SimpleQueue[tuple[Record, int] | None] = queue.SimpleQueue()
