@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from pluriverse_server.sources.reading import SourceError
 
 from .judge import Result, Trial, judge_samples, uncompared
 from .labels import FOLDER, Labels, labels_path, read_labels
-from .mutate import Environment, mutate
+from .mutate import Environment, Mutations, mutate
 from .report import print_mutations, print_results, write_report
 from .samples import read_samples
 
@@ -79,7 +79,11 @@ def score(
     }
     print_results(results, unlabelled, missing, console, written=write)
     if mutations:
-        _print_mutations(manifest, trials, console)
+        for env_id, found in mutations_of(manifest, trials):
+            if found is None:
+                console.print(f"{env_id}: mend its disagreements first; then --mutate shows what isn't tested")
+            else:
+                print_mutations(env_id, found, console)
     perfect = all(result.perfect for result in results.values())
     return 0 if perfect and not unlabelled and not any(missing.values()) else 1
 
@@ -115,16 +119,17 @@ def score_recording(
     raise AuthoringError(f"{path} can't be scored: {replay.ended}")
 
 
-def _print_mutations(manifest: Manifest, trials: Sequence[Trial], console: Console) -> None:
+def mutations_of(manifest: Manifest, trials: Sequence[Trial]) -> Iterator[tuple[str, Mutations | None]]:
+    """Yield for each environment which wrong rules its recordings would notice; None if one of them isn't perfect."""
     for env_id, of_env in _by_environment(trials, lambda trial: trial.result.environment):
         if not all(trial.result.perfect for trial in of_env):
-            console.print(f"{env_id}: mend its disagreements first; then --mutate shows what isn't tested")
+            yield env_id, None
             continue
         entry = next((one for one in manifest.envs if one.id == env_id), EnvTable(id=env_id))
         spaces = manifest.spaces_of(entry)
         limit_s = manifest.environment(entry).time_limit_s
         environment = Environment(manifest.game(env_id), spaces.discrete if spaces is not None else (), limit_s)
-        print_mutations(env_id, mutate(environment, of_env), console)
+        yield env_id, mutate(environment, of_env)
 
 
 def _by_environment(things: Iterable[T], environment: Callable[[T], str]) -> list[tuple[str, list[T]]]:
