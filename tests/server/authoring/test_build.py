@@ -60,6 +60,7 @@ def test_docker_gets_the_sources_and_the_folder_without_what_is_made_elsewhere(r
             "glyphs/digits.png",
             "home/.config/game/settings",
             "runtime.toml",
+            "test_runtime.py",
         )
     }
     assert {"Dockerfile", "requirements.lock", "tools/vendor_assets.py", "protocol/pyproject.toml"} <= set(names)

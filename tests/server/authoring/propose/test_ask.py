@@ -161,7 +161,7 @@ async def test_a_program_that_says_nothing_is_ended(
 ) -> None:
     monkeypatch.setattr(module, "ANSWER_S", 0.3)
     with pytest.raises(AuthoringError, match=r"has said nothing for 0\.3 s"):
-        await proposed(recording, program(tmp_path, "pass"))
+        await proposed(recording, program(tmp_path, "import signal; signal.pause()"))
 
 
 @pytest.mark.parametrize(
