@@ -18,6 +18,7 @@ from pluriverse_server.authoring.look.looked_at import LookedAt
 from pluriverse_server.authoring.look.looking import Looking
 from pluriverse_server.authoring.look.notebook import Notebook
 from pluriverse_server.authoring.look.server import serving
+from pluriverse_server.cli import app
 from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.runtime import load
@@ -27,6 +28,7 @@ from pluriverse_server.settings import Settings
 from support.chromium import Chromium
 from support.ports import free_port
 from support.scraped import HEIGHT, PROGRAM, WIDTH
+from typer.testing import CliRunner
 
 pytestmark = pytest.mark.browser
 
@@ -61,6 +63,14 @@ async def browser(tmp_path: Path) -> AsyncGenerator[Chromium]:
     await chromium.close()
 
 
+async def look_in(browser: Chromium, address: str) -> None:
+    """Open the page, and have the still picture."""
+    await browser.open(address)
+    await browser.wait_until("document.getElementById('env').textContent === 'mine.Mine-v0 · running'", 90)
+    await browser.evaluate("document.querySelector('#mode input[value=look]').click()")
+    await browser.wait_until("document.getElementById('picture').getBoundingClientRect().width >= 320")
+
+
 async def drag(browser: Chromium, region: tuple[int, int, int, int]) -> None:
     """Drag a region of the still picture, in pixels of the screen."""
     x, y, width, height = region
@@ -77,18 +87,20 @@ async def drag(browser: Chromium, region: tuple[int, int, int, int]) -> None:
         await browser.call("Input.dispatchMouseEvent", type=what, x=left, y=top, **held)
 
 
+def row_of(section: str, how: str) -> str:
+    """The first row of a section's table that begins so, as JavaScript."""
+    return f"[...document.querySelectorAll('#{section} tbody tr')].find(row => row.innerText.startsWith('{how}'))"
+
+
 async def test_what_is_chosen_in_a_still_picture_is_written_and_read_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: Chromium
 ) -> None:
     (tmp_path / "game.py").write_bytes((TEMPLATES / "game.py").read_bytes())
     folder = tmp_path / "mine"
     async with looked_at(["python", str(tmp_path / "game.py")], folder, monkeypatch) as (_, address):
-        await browser.open(address)
-        await browser.wait_until("document.getElementById('env').textContent === 'mine.Mine-v0 · running'", 90)
-        await browser.evaluate("document.querySelector('#mode input[value=look]').click()")
-        await browser.wait_until("document.getElementById('picture').width === 320")
+        await look_in(browser, address)
         await drag(browser, (100, 100, 120, 40))
-        row = "[...document.querySelectorAll('#reading tbody tr')].find(row => row.innerText.includes('#2e8b57'))"
+        row = row_of("reading", "share of #2e8b57")
         await browser.wait_until(f"{row} !== undefined")
         assert await browser.evaluate("document.getElementById('place').textContent") == "[100, 100, 120, 40]"
         assert "110, 110 · #2e8b57" in await magnified(browser, 110, 110)
@@ -101,6 +113,101 @@ async def test_what_is_chosen_in_a_still_picture_is_written_and_read_at_once(
     text = (folder / "runtime.toml").read_text()
     assert "# Chosen as share of #2e8b57: it was 1 then, 100 % sure.\n[sources.title]\n" in text
     assert load(folder).sources["title"].model_dump(by_alias=True)["region"] == [100, 100, 120, 40]
+
+
+SHAPES = """
+from Xlib import X, display
+screen = (shown := display.Display()).screen()
+window = screen.root.create_window(
+    0, 0, 320, 240, 0, screen.root_depth, background_pixel=0x182030, event_mask=X.ExposureMask
+)
+window.map()
+while shown.next_event():
+    def gc(colour):
+        return window.create_gc(foreground=colour)
+    window.fill_rectangle(gc(0x20A030), 10, 10, 30, 30)
+    for x in (100, 125, 150):
+        window.fill_poly(gc(0xE03050), X.Convex, X.CoordModeOrigin, [(x, 20), (x + 16, 20), (x + 8, 36)])
+    window.fill_arc(gc(0x606468), 20, 100, 80, 80, 0, 360 * 64)
+    window.fill_arc(gc(0xE0A020), 20, 100, 80, 80, 90 * 64, -90 * 64)
+    window.fill_rectangle(gc(0xD02010), 150, 100, 60, 12)
+    shown.flush()
+"""
+
+# For each name the region to drag, how it is read, and what the list of sources then says of it.
+CHOICES = {
+    "lamp": ((20, 20, 1, 1), "colour at 20, 20: #20a030", "lamp green 100 %"),
+    "lives": ((90, 14, 100, 28), "count of the picture of", "lives 3 100 %"),
+    "dial": ((20, 100, 80, 80), "dial of #e0a020, clockwise from 0°", "dial 0.25"),
+    "bar": ((150, 100, 100, 12), "bar of #d02010, to the right", "bar 0.6 100 %"),
+    "own": ((5, 5, 60, 60), "by Python", "own \u2013 0 %"),
+}
+
+
+async def test_what_each_reader_offers_is_written_and_is_a_valid_runtime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: Chromium
+) -> None:
+    (tmp_path / "shapes.py").write_text(SHAPES)
+    folder = tmp_path / "mine"
+    async with looked_at(["python", str(tmp_path / "shapes.py")], folder, monkeypatch) as (_, address):
+        await look_in(browser, address)
+        while "#20a030" not in await magnified(browser, 25, 25):
+            await browser.evaluate("document.getElementById('again').click()")
+            await asyncio.sleep(0.2)  # the program has its window before it has drawn in it
+        for name, (region, how, now) in CHOICES.items():
+            await drag(browser, region)
+            row = row_of("reading", how)
+            place = f"document.getElementById('place').textContent === '[{', '.join(map(str, region))}]'"
+            await browser.wait_until(f"{place} && {row} !== undefined")
+            # Nobody has to scroll sideways to choose.
+            wide = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('aside'))"
+            assert await browser.evaluate(wide) == 0
+            await browser.evaluate(f"{row}.querySelector('button').click()")
+            await browser.evaluate(f"document.getElementById('name').value = '{name}'")
+            await browser.evaluate("document.getElementById('reward').checked = false")
+            await browser.evaluate("document.querySelector('#naming form').requestSubmit()")
+            rows = "[...document.querySelectorAll('#chosen tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))"
+            await browser.wait_until(f"{rows}.some(row => row.startsWith('{now}'))")
+        assert not browser.errors
+    await assert_valid(folder)
+    assert {name: source.from_ for name, source in load(folder).sources.items()} == {
+        **dict.fromkeys(CHOICES, "screen"),
+        "own": "python",
+    }
+
+
+async def test_regions_and_paths_of_a_page_are_chosen_from_its_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: Chromium
+) -> None:
+    (tmp_path / "game.html").write_text(PAGE)
+    folder = tmp_path / "mine"
+    async with looked_at([str(tmp_path / "game.html")], folder, monkeypatch) as (_, address):
+        await look_in(browser, address)
+        await drag(browser, (8, 12, 80, 26))
+        await choose_of_page(browser, "reading", "number in #score", "reward")
+        await browser.evaluate("document.getElementById('list').click()")
+        await choose_of_page(browser, "things", "#score", "text")
+        assert not browser.errors
+    await assert_valid(folder)
+    game = load(folder)
+    assert game.page is not None
+    assert game.page.text == 'document.querySelector("#score").textContent'
+    assert ['querySelector("#score").textContent.match' in str(reward.value) for reward in game.rewards] == [True]
+
+
+async def assert_valid(folder: Path) -> None:
+    """Check a runtime as its author does."""
+    checked = await asyncio.to_thread(CliRunner().invoke, app, ["validate", str(folder)])
+    assert checked.exit_code == 0, checked.output
+
+
+async def choose_of_page(browser: Chromium, section: str, how: str, use: str) -> None:
+    row = row_of(section, how)
+    await browser.wait_until(f"{row} !== undefined")
+    await browser.evaluate(f"{row}.querySelector('button').click()")
+    await browser.evaluate(f"document.getElementById('use').value = '{use}'")
+    await browser.evaluate("document.querySelector('#naming form').requestSubmit()")
+    await browser.wait_until("document.getElementById('naming').hidden")
 
 
 async def magnified(browser: Chromium, x: int, y: int) -> str:

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.look.beginning import begin, name_of
 from pluriverse_server.authoring.look.notebook import Notebook
+from pluriverse_server.authoring.validate import validate
 from pluriverse_server.manifest.runtime import load
+from pluriverse_server.sources.screen.python import PythonReader
 
 REGION = {"from": "screen", "region": [0, 0, 20, 10]}
 
@@ -26,9 +29,30 @@ def test_a_number_is_written_with_its_reward_and_only_once(notebook: Notebook) -
 
 
 def test_a_template_is_written_with_its_picture(notebook: Notebook) -> None:
-    table = {**REGION, "read": "template", "image": "templates/menu.png"}
-    notebook.add_source("menu", table, "", reward=False, picture=b"a picture")
+    notebook.add_source("menu", {**REGION, "read": "template"}, "", reward=False, picture=b"a picture")
+    assert notebook.tables.sources["menu"].model_dump()["image"] == "templates/menu.png"
     assert (notebook.folder / "templates" / "menu.png").read_bytes() == b"a picture"
+
+
+def test_a_function_is_begun_and_then_its_authors(notebook: Notebook) -> None:
+    table = {"from": "python", "region": REGION["region"]}
+    notebook.add_source("lamps", table, "", reward=False)
+    assert not validate(notebook.folder).mistakes
+    path = notebook.folder / "readers" / "lamps.py"
+    assert PythonReader(path, "lamps").read(np.zeros((10, 20, 4), np.uint8)) == (None, 0.0)
+    path.write_text("def read(picture, previous):\n    return 3, 1.0\n")
+    notebook.add_source("lamps", table, "", reward=False)
+    assert "return 3" in path.read_text()
+
+
+def test_a_point_that_is_chosen_again_has_one_more_colour(notebook: Notebook) -> None:
+    for point, colours in (([3, 4], {"red": "#ff0000"}), ([3, 4], {"green": "#00ff00"}), ([5, 4], {"blue": "#0000ff"})):
+        table = {"from": "screen", "read": "pixel", "point": point, "colours": colours}
+        notebook.add_source("lamp", table, "", reward=False)
+        if point == [3, 4]:
+            expected = {"red": "#ff0000", **colours}
+            assert notebook.tables.sources["lamp"].model_dump()["colours"] == expected
+    assert notebook.tables.sources["lamp"].model_dump()["colours"] == {"blue": "#0000ff"}
 
 
 @pytest.mark.parametrize(("name", "read"), [("Score", "number"), ("score", "numbre"), ("score", "template")])

@@ -48,9 +48,10 @@ class LiveSources:
             return self._output.read(max(0, end - SHOWN_BYTES), SHOWN_BYTES).decode(errors="replace")
 
     def close(self) -> None:
-        """Let go of the program."""
+        """Let go of the program, and of the files that readers have."""
         with self._lock:
             self._follow(None)
+            self._screen.clear()
 
     def _follow(self, program: LookedAt | None) -> None:
         if (program and program.pid) != (self._program and self._program.pid):

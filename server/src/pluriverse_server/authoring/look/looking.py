@@ -35,8 +35,8 @@ from pluriverse_server.sources.screen.grab import Grabber, ScreenLost, require_o
 from .found import Found
 from .live import LiveSources, sources_of
 from .looked_at import LookedAt
-from .notebook import TEMPLATES, Notebook
-from .page_values import values_in_page
+from .notebook import Notebook
+from .page_values import values_at, values_in_page
 from .presses import Presses
 from .proposals import Proposal, Proposer, template_png
 from .search import Search
@@ -210,13 +210,19 @@ class Looking:
 
     async def _read(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         pixels, region = self._part(asked)
+        if (page := self._page()) is not None:
+            # No source reads a page: what is there of its tree can be chosen.
+            there = [_choice(one) for one in await values_at(page, region)]
+            return {"proposals": there, "missing": [] if there else ["No text of the page's tree is there."]}
 
         def propose() -> tuple[list[Proposal], list[str]]:
             with self._proposing:
                 return self._proposer.propose(pixels, region)
 
         found, missing = await asyncio.to_thread(propose)
-        proposals = [{"how": it.how, "value": it.value, "sure": it.sure, "table": dict(it.table)} for it in found]
+        proposals = [
+            {"how": it.how, "value": it.value, "sure": it.sure, "table": dict(it.table), "cut": it.cut} for it in found
+        ]
         return {"proposals": proposals, "missing": missing}
 
     def _part(self, asked: Mapping[str, Any]) -> tuple[Pixels, tuple[int, int, int, int]]:
@@ -233,9 +239,8 @@ class Looking:
     async def _choose(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         name, table = str(asked["name"]), dict(asked["table"])
         picture = None
-        if table.get("from") == "screen" and table.get("read") == "template":
-            table["image"] = f"{TEMPLATES}/{name}.png"
-            picture = template_png(self._part({"frame": asked["frame"], "region": table["region"]})[0])
+        if asked.get("cut"):
+            picture = template_png(self._part({"frame": asked["frame"], "region": asked["cut"]})[0])
         sure = round(100 * float(asked.get("sure", 1)))
         comment = f"Chosen as {asked.get('how', 'written by hand')}: it was {asked.get('value')!r} then, {sure} % sure."
         notebook = self._notebook

@@ -21,10 +21,25 @@ from pluriverse_server.manifest.runtime import (
     load,
     read_document,
 )
+from pluriverse_server.manifest.sources import PixelSource
 
 from .toml_tables import TableWrittenOtherwise, with_element, with_table, without_table
 
 TEMPLATES: Final = "templates"
+READERS: Final = "readers"
+
+# What a function of a runtime's own begins with: it reads nothing until somebody writes how.
+READER: Final = '''\
+"""Reads a region of the screen; "Readers in Python" in docs/runtimes.md says more."""
+
+
+def read(picture, previous):
+    """Return the value (a number, a string, True, False, or None: nothing is there), and how sure that is, 0 to 1.
+
+    picture: the region, uint8 of shape (height, width, 3), RGB, of NumPy; previous: the last value, None at first.
+    """
+    return None, 0.0
+'''
 
 
 class Notebook:
@@ -60,8 +75,20 @@ class Notebook:
     ) -> None:
         """Write ``[sources.NAME]``, in the place of one of that name, and with ``reward`` that its changes are reward.
 
-        ``picture`` is a template's, as PNG. Raises as ``_write`` does.
+        ``picture`` is what it looks for, as PNG. A function that is yet to be written is begun. A point that was chosen
+        before keeps its colours beside the new one. Raises as ``_write`` does.
         """
+        table, file = dict(table), picture
+        if picture is not None:
+            table["image"] = place = f"{TEMPLATES}/{name}.png"
+        elif table.get("from") == "python":
+            table["file"] = place = f"{READERS}/{name}.py"
+            file = None if (self.folder / place).exists() else READER.encode()
+        else:
+            place = None
+            before = self.tables.sources.get(name)
+            if isinstance(before, PixelSource) and before.point == table.get("point"):
+                table["colours"] = {**before.colours, **table["colours"]}
 
         def added(text: str) -> str:
             text = with_table(text, ("sources", name), table, comment)
@@ -70,12 +97,12 @@ class Notebook:
                 text = with_element(text, "rewards", {"source": name}, f"Each change of {name} is reward.")
             return text
 
-        if picture is not None:
+        if place is not None and file is not None:
             self._check(added)
-            path = self.folder / str(table["image"])
+            path = self.folder / place
             try:
                 path.parent.mkdir(exist_ok=True)
-                path.write_bytes(picture)
+                path.write_bytes(file)
             except OSError as error:
                 raise AuthoringError(f"{path} can't be written: {error.strerror}") from error
         self._write(added)

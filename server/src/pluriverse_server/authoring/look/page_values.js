@@ -22,7 +22,9 @@
     if (!field && !own) continue;
     const path = pathOf(element);
     const text = (field ? element.value : element.textContent).trim().slice(0, limits.chars);
-    elements.push({ path, text, expression: `document.querySelector(${JSON.stringify(path)}).${field ? "value" : "textContent"}` });
+    const place = element.getBoundingClientRect();
+    const box = [place.left, place.top, place.width, place.height].map((length) => length * devicePixelRatio);
+    elements.push({ path, text, box, expression: `document.querySelector(${JSON.stringify(path)}).${field ? "value" : "textContent"}` });
   }
 
   // What a browser has itself are accessors and functions.

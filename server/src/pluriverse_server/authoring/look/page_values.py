@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any, Final
 
@@ -22,8 +23,8 @@ LIMITS: Final = {"elements": 500, "values": 3000, "looked": 50_000, "chars": 200
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-async def values_in_page(page: Page) -> tuple[list[dict[str, str]], list[Found]]:
-    """Return the page's elements with a text (``path``, ``text``, ``expression``), and all its values.
+async def values_in_page(page: Page) -> tuple[list[dict[str, Any]], list[Found]]:
+    """Return the page's elements with a text (``path``, ``text``, ``expression``, ``box``), and all its values.
 
     Raises:
         AuthoringError: the page is gone, or hangs.
@@ -39,12 +40,31 @@ async def values_in_page(page: Page) -> tuple[list[dict[str, str]], list[Found]]
         raise AuthoringError(f"the page doesn't answer: {error}") from error
     if not found:
         raise AuthoringError("the page is being loaded; try again")
-    elements: list[dict[str, str]] = found["elements"]
+    elements: list[dict[str, Any]] = found["elements"]
     values = [_found(one["expression"], one["value"]) for one in found["values"] if one["value"] is not None]
     return elements, [source for element in elements for source in _of_text(element)] + values
 
 
-def _of_text(element: dict[str, str]) -> list[Found]:
+async def values_at(page: Page, region: Sequence[int]) -> list[Found]:
+    """Return the texts, and the numbers in them, of the elements at a region of the screen, the smallest first.
+
+    Raises:
+        AuthoringError: the page is gone, or hangs.
+    """
+    elements, _ = await values_in_page(page)
+    there = [
+        element for element in elements if _has_middle(element["box"], region) or _has_middle(region, element["box"])
+    ]
+    there.sort(key=lambda element: element["box"][2] * element["box"][3])
+    return [source for element in there for source in _of_text(element)]
+
+
+def _has_middle(box: Sequence[float], of: Sequence[float]) -> bool:
+    x, y = of[0] + of[2] / 2, of[1] + of[3] / 2
+    return box[0] <= x <= box[0] + box[2] and box[1] <= y <= box[1] + box[3]
+
+
+def _of_text(element: dict[str, Any]) -> list[Found]:
     """Return a text as a value, and each number in it."""
     expression, text = element["expression"], element["text"]
     found = [Found(element["path"], number_or_text(text), {"value": expression})]

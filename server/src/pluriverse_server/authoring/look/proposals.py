@@ -18,10 +18,15 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import ANYTHING, PLAIN, AnySource, ScreenSource
 from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError
 from pluriverse_server.sources.screen import make_reader
-from pluriverse_server.sources.screen.colour import ColourReader
-from pluriverse_server.sources.screen.gauge import BarReader, Shades
+from pluriverse_server.sources.screen.colour import ColourReader, distances
+from pluriverse_server.sources.screen.gauge import BarReader, Shades, make_dial
 from pluriverse_server.sources.screen.number import NumberReader
-from pluriverse_server.sources.screen.template import FLAT
+from pluriverse_server.sources.screen.template import FLAT, CountReader
+
+from .shapes import dials_of, icons_of
+
+# x, y, width and height in pixels.
+Region = tuple[int, int, int, int]
 
 # Colours that agree in this many bits of each channel are one.
 COLOUR_BITS: Final = 4
@@ -36,17 +41,33 @@ TOLERANCE: Final = 48
 # A bar that is contradicted by more than a fortieth of its length is none, but a region that is too large for it.
 MIN_BAR_SURE: Final = 0.95
 
+# Dials have smoothed edges all around.
+MIN_DIAL_SURE: Final = 0.8
+
 # A picture whose pixels deviate so much from their mean can't be mistaken for an empty place.
 SHARP: Final = 4 * FLAT
 
-# What is less sure than this stands behind all else.
-DOUBTFUL: Final = 0.5
-
-# x, y, width and height in pixels.
-Region = tuple[int, int, int, int]
+# What is less sure than this, which sources ask for by default, stands behind all else.
+DOUBTFUL: Final = 0.8
 
 # The name of the source before it has one.
 UNNAMED: Final = "it"
+
+# Of a point's colour, before a person gives it another name: the nearest of these.
+COLOUR_NAMES: Final = {
+    "black": "#000000",
+    "grey": "#808080",
+    "white": "#ffffff",
+    "red": "#e02020",
+    "orange": "#f08020",
+    "yellow": "#f0e020",
+    "green": "#20a030",
+    "cyan": "#20d0d0",
+    "blue": "#2040d0",
+    "purple": "#9030c0",
+    "pink": "#f080c0",
+    "brown": "#804010",
+}
 
 _SOURCES: Final[TypeAdapter[AnySource]] = TypeAdapter(AnySource)
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
@@ -54,12 +75,16 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One way to read a region: the source's ``table``, what it reads now, and how sure it is, 0 to 1."""
+    """One way to read a region: the source's ``table``, what it reads now, and how sure it is, 0 to 1.
+
+    ``cut`` is the part of the screen that the source's picture has.
+    """
 
     how: str
     value: Value
     sure: float
     table: Mapping[str, Any]
+    cut: Region | None = None
 
 
 class Proposer:
@@ -78,13 +103,18 @@ class Proposer:
         colours = colours_of(pixels)
         found = [
             *(line for line in lines if line.sure >= DOUBTFUL),
+            *_counts(pixels, region),
             *_bars(pixels, region, colours),
+            *_dials(pixels, region, colours),
             *_template(pixels, region),
+            *_pixel(pixels, region),
             *(
                 Proposal(f"share of {colour}", round(share, 3), 1.0, _screen("colour", region, colour=colour))
                 for colour, share in colours
             ),
             *(line for line in lines if line.sure < DOUBTFUL),
+            # Whatever else it is can be read by a function that is yet to be written.
+            Proposal("by Python, a function of your own", None, 0.0, {"from": "python", "region": list(region)}),
         ]
         return found, missing
 
@@ -182,7 +212,51 @@ def _template(pixels: Pixels, region: Region) -> Iterator[Proposal]:
     """Yield the picture itself, if it has a shape: how sure it is says how unlike a flat colour."""
     deviation = float(pixels[..., :3].astype(np.float32).std(axis=(0, 1)).max())
     if deviation >= FLAT:
-        yield Proposal("picture as it is now", True, min(1.0, deviation / SHARP), _screen("template", region))
+        yield Proposal("picture as it is now", True, min(1.0, deviation / SHARP), _screen("template", region), region)
+
+
+def _counts(pixels: Pixels, region: Region) -> Iterator[Proposal]:
+    """Yield how many there are of the first icon of a row, and of the last, which may be that of a lost life."""
+    counted: set[int] = set()
+    for x, y, width, height in icons_of(pixels, TOLERANCE):
+        picture = np.full((height, width, 4), 255, np.uint8)
+        picture[..., :3] = pixels[y : y + height, x : x + width, 2::-1]
+        value, sure = CountReader(picture, region[2:]).read(pixels)
+        if value not in counted:
+            counted.add(cast("int", value))
+            cut = region[0] + x, region[1] + y, width, height
+            how = f"count of the picture of {width}x{height} at {cut[0]}, {cut[1]}"
+            yield Proposal(how, value, round(sure, 3), _screen("count", region), cut)
+
+
+def _dials(pixels: Pixels, region: Region, colours: list[tuple[str, float]]) -> Iterator[Proposal]:
+    """Yield dials that are neither full nor empty, the most colourful first."""
+    dials: list[tuple[int, Proposal]] = []
+    for dial in dials_of(pixels, [colour for colour, _ in colours], TOLERANCE):
+        shades = Shades([dial.colour], dial.empty, TOLERANCE)
+        value, sure = make_dial(UNNAMED, shades, region, None, dial.radius, dial.angles).read(pixels)
+        if MIN_SHARE < cast("float", value) < 1 and sure >= MIN_DIAL_SURE:
+            keys: dict[str, Any] = {"colour": dial.colour, "angles": dial.angles, "radius": dial.radius}
+            if dial.empty:
+                keys["empty"] = dial.empty
+            way = "clockwise" if dial.angles[1] > dial.angles[0] else "anticlockwise"
+            how = f"dial of {dial.colour}, {way} from {dial.angles[0]:g}°"
+            proposal = Proposal(how, round(cast("float", value), 3), round(sure, 3), _screen("dial", region, **keys))
+            dials.append((_vividness(dial.colour), proposal))
+    yield from (proposal for _, proposal in sorted(dials, key=lambda dial: -dial[0]))
+
+
+def _pixel(pixels: Pixels, region: Region) -> Iterator[Proposal]:
+    """Yield the colour in the middle, if most of the region has it: how sure it is says how much of it."""
+    x, y = region[2] // 2, region[3] // 2
+    colour = f"#{bytes(pixels[y, x, 2::-1]).hex()}"
+    sure = float(ColourReader([colour], TOLERANCE).mask(pixels).mean())
+    if sure >= DOUBTFUL:
+        place = [region[0] + x, region[1] + y]
+        names = list(COLOUR_NAMES)
+        name = names[int(distances(pixels[y : y + 1, x : x + 1], list(COLOUR_NAMES.values())).argmin())]
+        table = {"from": "screen", "read": "pixel", "point": place, "colours": {name: colour}}
+        yield Proposal(f"colour at {place[0]}, {place[1]}: {colour}", name, round(sure, 3), table)
 
 
 def _vividness(colour: str) -> int:
@@ -195,5 +269,5 @@ def _proposal(how: str, table: dict[str, Any], reader: ScreenReader, pixels: Pix
     return Proposal(how, value, round(sure, 3), table)
 
 
-def _screen(read: str, region: Region, **keys: str) -> dict[str, Any]:
+def _screen(read: str, region: Region, **keys: Any) -> dict[str, Any]:
     return {"from": "screen", "read": read, "region": list(region), **keys}
