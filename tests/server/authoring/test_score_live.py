@@ -7,6 +7,7 @@ import json
 import time
 from pathlib import Path
 
+import pytest
 from pluriverse_protocol import reports
 from pluriverse_protocol.recordings import Header, Said
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_table
@@ -52,13 +53,33 @@ done = { lost = "over > 0.5" }
 id = "bars.Bars-v0"
 """
 
-# Five points, seven each; then it is over. What moves below is none of a source's business.
+# What it reports itself, where it is heard as well.
+HEARD = """
+[[rewards]]
+source = "reports"
+"""
+
+# Five points, seven each; then it is over. What moves below is none of a source's business. If it is heard, there is a
+# bonus of which it says so itself, once its window is there and it was asked for an episode.
 GAME = """
-import json, sys, time
+import json, os, socket, sys, time
 import numpy as np
 from pluriverse_server.kit import Pacer, Window
 
+daemon, episode = None, 0
+
+
+def say(**report):
+    if daemon is not None:
+        daemon.sendall(json.dumps({"episode": episode, **report}).encode() + b"\\n")
+
+
 with Window(320, 240, title="Bars") as window, open(sys.argv[1], "a") as truth:
+    if place := os.environ.get("PLURIVERSE_SOCKET"):
+        daemon = socket.socket(socket.AF_UNIX)
+        daemon.connect(place)
+        episode = json.loads(daemon.makefile().readline())["episode"]
+    say(report="ready")
     region = window.image(0, 0, 320, 240)
     picture = np.frombuffer(region.memory, np.uint8).reshape(240, 320, 4)
     pacer = Pacer(60, time.monotonic())
@@ -70,7 +91,10 @@ with Window(320, 240, title="Bars") as window, open(sys.argv[1], "a") as truth:
         if frame >= 140:
             picture[100:120, 10:30] = (0, 0, 255, 0)
         window.put(region)
-        print(json.dumps([time.time(), points, frame >= 140]), file=truth, flush=True)
+        bonus = daemon is not None and frame >= 100
+        if bonus and frame == 100:
+            say(report="reward", reward=50, at=time.time())
+        print(json.dumps([time.time(), points, frame >= 140, bonus]), file=truth, flush=True)
         time.sleep(max(0.0, pacer.next_due - time.monotonic()))
         pacer.take(time.monotonic())
 """
@@ -122,13 +146,14 @@ def truth(directory: Path, header: Header, path: Path) -> Labels:
     begins = [one.at for one in records if isinstance(one, Said) and one.said.get("report") == "ready"]
     ends: list[float] = []
     rewards: list[tuple[float, float]] = []
-    points_before, over_before = 0, True
-    for at, points, over in lines:
+    points_before, over_before, bonus_before = 0, True, False
+    for at, points, over, bonus in lines:
         since = at - header.began
         if since > begins[0]:
             ends += [since] if over and not over_before else []
             rewards += [(since, 7.0 * (points - points_before))] if points > points_before else []
-        points_before, over_before = points, over
+            rewards += [(since, 50.0)] if bonus and not bonus_before else []
+        points_before, over_before, bonus_before = points, over, bonus
     episodes = [
         LabelledEpisode(begin=begin, end=end, done="terminated", reason="lost")
         for begin, end in zip(begins, ends, strict=False)
@@ -137,8 +162,11 @@ def truth(directory: Path, header: Header, path: Path) -> Labels:
     return Labels(recording=path.name, episodes=episodes, rewards=rewards)
 
 
-async def test_what_is_scraped_of_a_recording_is_what_the_program_did(tmp_path: Path) -> None:
-    (tmp_path / "runtime.toml").write_text(MANIFEST)
+@pytest.mark.parametrize(("heard", "earned"), [("", 35.0), (HEARD, 85.0)])
+async def test_what_is_scraped_of_a_recording_is_what_the_program_did(
+    tmp_path: Path, heard: str, earned: float
+) -> None:
+    (tmp_path / "runtime.toml").write_text(MANIFEST + heard)
     (tmp_path / "game.py").write_text(GAME)
     path = tmp_path / "a.plrec"
     header = await record(tmp_path, path)
@@ -149,4 +177,4 @@ async def test_what_is_scraped_of_a_recording_is_what_the_program_did(tmp_path: 
     report = json.loads((tmp_path / "a.report.json").read_text())
     assert report["disagreements"] == []
     assert status == 0
-    assert [episode["scraped"] for episode in report["episodes"]][:2] == [35.0, 35.0]
+    assert [episode["scraped"] for episode in report["episodes"]][:2] == [earned, earned]
