@@ -1,27 +1,20 @@
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import signal
 import socket
-import subprocess
-from collections.abc import Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pluriverse_server.manifest.sources import AccessibilitySource
-from pluriverse_server.sources.program import Target, make_program_reader
+from pluriverse_server.sources.program import make_program_reader
 from pluriverse_server.sources.program.accessibility import AccessibilityReader
-from pluriverse_server.sources.program.bus import AccessibilityBus
 from pluriverse_server.sources.reading import SourceError
 from support.program import running, target, until, until_value
 from support.typist import Typist
-from support.xvfb import Xvfb, xvfb
-
-GAME = Path("/usr/games/gnome-2048")
+from support.widgets import GAME, Played, bus_for, playing
+from support.xvfb import xvfb
 
 pytestmark = pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")
 
@@ -29,63 +22,10 @@ UP, RIGHT, DOWN, LEFT = 0xFF52, 0xFF53, 0xFF54, 0xFF51
 MOVES = (LEFT, DOWN, RIGHT, DOWN)
 
 
-@contextlib.contextmanager
-def bus_for(folder: Path, env: Mapping[str, str]) -> Generator[AccessibilityBus]:
-    """A bus, from a plain test: its loop runs in a thread."""
-    loop = asyncio.new_event_loop()
-    with ThreadPoolExecutor(1) as thread:
-        ended = thread.submit(loop.run_forever)
-        bus = asyncio.run_coroutine_threadsafe(AccessibilityBus.start(folder, env), loop).result()
-        try:
-            yield bus
-        finally:
-            asyncio.run_coroutine_threadsafe(bus.stop(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
-            ended.result()
-            loop.close()
-
-
-class Played:
-    """gnome-2048 on a screen and a bus of its own."""
-
-    def __init__(self, screen: Xvfb, home: Path, bus: AccessibilityBus) -> None:
-        self.bus = bus
-        # What it would write to is the person's who runs the tests.
-        self.environment = {**screen.environment, "HOME": str(home), "GSETTINGS_BACKEND": "memory", **bus.environment}
-        self.screen = screen
-        self.program: subprocess.Popen[bytes] | None = None
-        self.target = Target(
-            lambda: self.program.pid if self.program else None,
-            home,
-            target(home).output,
-            lambda: None,
-            self.environment,
-        )
-
-    def start(self) -> None:
-        self.program = subprocess.Popen([GAME], env=self.environment, stderr=subprocess.DEVNULL)
-
-    def stop(self) -> None:
-        if self.program is not None:
-            self.program.kill()
-            self.program.wait()
-
-    def reader(self, **table: Any) -> AccessibilityReader:
-        reader = make_program_reader(
-            AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target
-        )
-        assert isinstance(reader, AccessibilityReader)
-        return reader
-
-
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Generator[Played]:
-    home = tmp_path_factory.mktemp("home")
-    with xvfb() as screen, bus_for(home, {**screen.environment, "HOME": str(home)}) as bus:
-        played = Played(screen, home, bus)
-        played.start()
+    with playing(tmp_path_factory.mktemp("home")) as played:
         yield played
-        played.stop()
 
 
 def score_on(played: Played) -> AccessibilityReader:

@@ -1,0 +1,79 @@
+"""gnome-2048, whose widgets are read, on a screen and a bus of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from pluriverse_server.manifest.sources import AccessibilitySource
+from pluriverse_server.sources.program import Target, make_program_reader
+from pluriverse_server.sources.program.accessibility import AccessibilityReader
+from pluriverse_server.sources.program.bus import AccessibilityBus
+from support.program import target
+from support.xvfb import Xvfb, xvfb
+
+GAME = Path("/usr/games/gnome-2048")
+
+
+@contextlib.contextmanager
+def bus_for(folder: Path, env: Mapping[str, str]) -> Generator[AccessibilityBus]:
+    """A bus, from a plain test: its loop runs in a thread."""
+    loop = asyncio.new_event_loop()
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(loop.run_forever)
+        bus = asyncio.run_coroutine_threadsafe(AccessibilityBus.start(folder, env), loop).result()
+        try:
+            yield bus
+        finally:
+            asyncio.run_coroutine_threadsafe(bus.stop(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            ended.result()
+            loop.close()
+
+
+class Played:
+    """gnome-2048 on a screen and a bus of its own."""
+
+    def __init__(self, screen: Xvfb, home: Path, bus: AccessibilityBus) -> None:
+        self.bus = bus
+        # What it would write to is the person's who runs the tests.
+        self.environment = {**screen.environment, "HOME": str(home), "GSETTINGS_BACKEND": "memory", **bus.environment}
+        self.screen = screen
+        self.program: subprocess.Popen[bytes] | None = None
+        self.target = Target(
+            lambda: self.program.pid if self.program else None,
+            home,
+            target(home).output,
+            lambda: None,
+            self.environment,
+        )
+
+    def start(self) -> None:
+        self.program = subprocess.Popen([GAME], env=self.environment, stderr=subprocess.DEVNULL)
+
+    def stop(self) -> None:
+        if self.program is not None:
+            self.program.kill()
+            self.program.wait()
+
+    def reader(self, **table: Any) -> AccessibilityReader:
+        reader = make_program_reader(
+            AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target
+        )
+        assert isinstance(reader, AccessibilityReader)
+        return reader
+
+
+@contextlib.contextmanager
+def playing(home: Path) -> Generator[Played]:
+    """The program, started with this HOME."""
+    with xvfb() as screen, bus_for(home, {**screen.environment, "HOME": str(home)}) as bus:
+        played = Played(screen, home, bus)
+        played.start()
+        yield played
+        played.stop()
