@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.manifest.sources import AnySource, ScreenSource
+from pluriverse_server.manifest.sources import AnySource, PythonSource, ScreenSource
+from pluriverse_server.scraper.reader_thread import PictureReader, ReaderThread
 from pluriverse_server.sources.program import ProgramOutput, ProgramReader, make_program_reader
-from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError
+from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError, SourceHangs
 from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.screen.grab import require_on_screen
 
@@ -29,6 +31,7 @@ class LiveSources:
         self._folder = folder
         self._lock = threading.Lock()
         self._screen: dict[str, tuple[ScreenSource, ScreenReader]] = {}
+        self._python: dict[str, PythonFunction] = {}
         self._program: LookedAt | None = None
         self._readers: dict[str, tuple[AnySource, ProgramReader]] = {}
         self._output = ProgramOutput()
@@ -52,6 +55,9 @@ class LiveSources:
         with self._lock:
             self._follow(None)
             self._screen.clear()
+            for function in self._python.values():
+                function.close()
+            self._python.clear()
 
     def _follow(self, program: LookedAt | None) -> None:
         if (program and program.pid) != (self._program and self._program.pid):
@@ -81,10 +87,21 @@ class LiveSources:
             return {"value": None, "sure": 0.0, "problem": str(error)}
 
     def _screen_reader(self, name: str, table: ScreenSource) -> ScreenReader:
+        if isinstance(table, PythonSource):
+            return self._function(name, table)
         known = self._screen.get(name)
         if known is None or known[0] != table:
             known = self._screen[name] = table, make_reader(name, table, self._folder)
         return known[1]
+
+    def _function(self, name: str, table: PythonSource) -> PythonFunction:
+        known = self._python.get(name)
+        if known is None or not known.is_of(table):
+            if known is not None:
+                known.close()
+                del self._python[name]
+            known = self._python[name] = PythonFunction(name, table, self._folder)
+        return known
 
     def _program_reader(self, name: str, table: AnySource) -> ProgramReader | None:
         if self._program is None:
@@ -95,6 +112,46 @@ class LiveSources:
                 known[1].close()
             known = self._readers[name] = table, make_program_reader(table, self._program.target(self._output))
         return known[1]
+
+
+class PythonFunction(ScreenReader):
+    """A function of the runtime's own, in a thread: one that hangs isn't called again until its file changes."""
+
+    def __init__(self, name: str, table: PythonSource, folder: Path) -> None:
+        self._table = table
+        self._path = folder / table.file
+        self._written = _written(self._path)
+        self._pictures = PictureReader(make_reader(name, table, folder))
+        self._thread = ReaderThread(name, table, self._pictures)
+        self._hangs: SourceHangs | None = None
+
+    def is_of(self, table: PythonSource) -> bool:
+        """Return whether it is what the table and the file have now."""
+        return table == self._table and _written(self._path) == self._written
+
+    def read(self, pixels: Pixels) -> tuple[Value, float]:
+        """See ``ScreenReader``; raise SourceError if it fails, or hangs."""
+        if self._hangs is not None:
+            raise self._hangs
+        self._pictures.show(pixels, 0.0)
+        try:
+            sample = self._thread.await_now()
+        except SourceHangs as error:
+            self._hangs = error
+            raise
+        return sample.value, sample.confidence
+
+    def close(self) -> None:
+        """End the thread as soon as the function returns."""
+        self._thread.close()
+
+
+def _written(path: Path) -> int:
+    """Return when a file was last written; 0 if it is away, which its reader says."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def sources_of(game: GameTables, read: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
