@@ -14,7 +14,7 @@ from pluriverse_server.authoring.judge import Trial, judge_samples
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels
 from pluriverse_server.authoring.mutate import Environment, Mutations, mutate, shifted
 from pluriverse_server.authoring.samples import Cycle, Samples
-from pluriverse_server.manifest.game import GameTables
+from pluriverse_server.manifest.game import GameTables, RewardTable
 from pluriverse_server.sources.reading import Sample
 
 HEADER = Header("toy", "1.0.0", "toy.Toy-v0", 64, 48, 20.0, 1000.0)
@@ -95,6 +95,14 @@ def found() -> Mutations:
 )
 def test_what_a_recording_shows_is_noticed_if_it_is_wrong(found: Mutations, wrong: str) -> None:
     assert wrong in found.noticed
+
+
+def test_a_reward_by_the_second_is_noticed_if_it_is_wrong() -> None:
+    game = GAME.model_copy(update={"rewards": [*GAME.rewards, RewardTable(source="lives", give="second")]})
+    labels = LABELS.model_copy(update={"sources": {"lives": [step for step in LIVES if step[1] is not None]}})
+    noticed = mutate(Environment(game), [recorded(game, labels)]).noticed
+    name = "the reward of lives by the second"
+    assert {f"the sign of {name}", f"the factor of {name}", f"that {name} is given"} <= set(noticed)
 
 
 @pytest.mark.parametrize(

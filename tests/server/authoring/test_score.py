@@ -404,6 +404,17 @@ def test_reward_by_the_second_is_compared_by_its_sum_with_what_its_source_was_la
     assert "nothing compared of its reward by the second of points, whose values have to be" in console.export_text()
 
 
+def test_reward_by_the_second_may_be_late_where_it_begins_or_stops_but_not_by_each_value(tmp_path: Path) -> None:
+    path = make(tmp_path, RECORDS)
+    with (tmp_path / "runtime.toml").open("a") as file:
+        file.write('[[rewards]]\nsource = "points"\ngive = "second"\n')
+    # Its values, of which each holds, change often; but for a second of it nothing was to be given.
+    values = [(0.2, 0.0), *((1.0 + index / 10, 0.05 + index / 100) for index in range(10)), (2.0, 0.0), (4.0, 0.06)]
+    write_table(labels_path(path), LABELS.model_copy(update={"sources": {"points": values}}))
+    assert score(tmp_path, console=quiet()) == 1
+    assert "wrong reward by the second" in [kind for kind, _, _, _ in found(path)]
+
+
 def test_a_source_that_reads_nothing_where_something_is_labelled_disagrees(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
     text = (tmp_path / "runtime.toml").read_text().replace('colour = "#00ff00"', 'colour = "#00ff00"\nmin = 0.5')

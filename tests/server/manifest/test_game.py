@@ -40,6 +40,13 @@ def test_least_game_that_is_scraped() -> None:
     assert (game.episode, game.rewards, game.reset.steps) == (EpisodeTable(), [], [])
 
 
+def test_counter_that_rolls_for_long_may_be_scored_with_a_longer_delay() -> None:
+    score = {**SOURCES["score"], "settles": "0.2 s"}
+    table = {"sources": {"score": score}, "reset": {"by": "restart"}, "score": {"max_delay": "1 s"}}
+    assert GameTables.model_validate(table).score.max_delay_s == 1
+    assert refusal(GameTables, {**table, "score": {"max_delay": "11 s"}}).startswith("score.max_delay: expected more")
+
+
 def test_whole_game_may_be_validated_again() -> None:
     game = GameTables.model_validate(SCRAPED)
     assert GameTables.model_validate(game.model_dump(by_alias=True)) == game
@@ -195,6 +202,10 @@ def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -
                 "program": {"command": ["x", "--seed={seed}"]},
             },
             ": expected no {seed} in program.command with reset.spares",
+        ),
+        (
+            {"sources": SOURCES, "reset": {"by": "restart"}, "score": {"max_delay": "1 s"}},
+            ": expected score.max_delay of at most 0.5 s",
         ),
         ({"sources": SOURCES}, ': expected reset.by = "restart" or "keys" with [sources]'),
         ({"sources": SOURCES, "reset": {"by": "page"}}, ': expected no [sources] with reset.by = "page": what a page'),

@@ -59,7 +59,7 @@ class Evidence:
 
     def differs(self, game: GameTables) -> bool:
         """Return whether what other rules make of it differs from the labels."""
-        return not judge_samples(lambda _: game, self._trial.samples, self._trial.labels).perfect
+        return not judge_samples(lambda _: game, self._trial.samples, self._trial.labels, self._game).perfect
 
     def differs_if(self, alter: Callable[[Scraped], None]) -> bool:
         """Return whether episodes as ``alter`` changes them differ from the labels."""

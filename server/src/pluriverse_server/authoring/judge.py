@@ -110,8 +110,12 @@ class Trial:
     result: Result
 
 
-def judge_samples(game: Callable[[str], GameTables], samples: Samples, labels: Labels) -> Result:
+def judge_samples(
+    game: Callable[[str], GameTables], samples: Samples, labels: Labels, right: GameTables | None = None
+) -> Result:
     """Compare with the labels what the rules of ``game``, an environment's tables by its id, make of a recording.
+
+    ``right``: the rules that say what a labelled value earns by the second; if not given, the same.
 
     Raises:
         SourceError: a source off the screen wasn't recorded.
@@ -122,7 +126,7 @@ def judge_samples(game: Callable[[str], GameTables], samples: Samples, labels: L
         readings.see(cycle.at, cycle.readings if cycle.episode is not None else {})
     header = samples.header
     tables = game(header.env_id)
-    return judge(tables, header.env_id, header.fps, samples.seconds, labels, rescraper.episodes, readings)
+    return judge(tables, header.env_id, header.fps, samples.seconds, labels, rescraper.episodes, readings, right)
 
 
 class ReadingComparison:
@@ -191,8 +195,12 @@ def judge(
     labels: Labels,
     scraped: Sequence[Scraped],
     readings: ReadingComparison,
+    right: GameTables | None = None,
 ) -> Result:
-    """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording."""
+    """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording.
+
+    ``right``: as of ``judge_samples``.
+    """
     true = [Mark(at, amount, at) for at, amount in labels.rewards]
     given = [mark for one in scraped for mark in one.given]
     rewards = match_rewards(true, given)
@@ -204,7 +212,7 @@ def judge(
     )
     pairs = [(labels.episodes[one.what], scraped[other.what]) for one, other in begins.pairs]
     max_delay_s = game.score.max_delay_s
-    by_second = [one for episode, other in pairs for one in _by_second(game, labels, seconds, episode, other)]
+    by_second = [one for episode, other in pairs for one in _by_second(right or game, labels, seconds, episode, other)]
     disagreements = [
         *_of(begins, "episode", (), lambda _: "begins"),
         *_of(rewards, "reward", _reward_sources(game), _show),
@@ -264,22 +272,25 @@ def _by_second(
 ) -> Iterator[tuple[BySecond, float]]:
     """Yield what each reward by the second gave, and how far that may be from the truth.
 
-    That is what each change of what is labelled may be read later, and begin and end.
+    That is what each time at which it begins or stops to be given may be read later.
     """
     timed = [reward for reward in game.rewards if reward.give == "second"]
-    for reward, given in zip(timed, scraped.by_second, strict=True):
+    # Rules that leave a reward out give nothing for it.
+    given_in_all = [*scraped.by_second, *[0.0] * len(timed)]
+    for reward, given in zip(timed, given_in_all, strict=False):
         condition = reward.source if reward.when is None else f"{reward.source} and ({reward.when})"
         names = names_in(condition)
         if not names <= labels.sources.keys():
             continue
         until = episode.end if episode.end is not None else seconds
         changes = sorted({at for name in names for at, _ in labels.sources[name] if episode.begin < at < until})
-        held = sum(
-            after - before
-            for before, after in pairwise([episode.begin, *changes, until])
-            if holds(condition, {name: _labelled(labels.sources[name], before) for name in names})
-        )
-        allowed = abs(reward.scale) * game.score.max_delay_s * (len(changes) + 2)
+        spans = list(pairwise([episode.begin, *changes, until]))
+        holding = [
+            holds(condition, {name: _labelled(labels.sources[name], before) for name in names}) for before, _ in spans
+        ]
+        held = sum(after - before for (before, after), holds_then in zip(spans, holding, strict=True) if holds_then)
+        turns = sum(one != other for one, other in pairwise(holding))
+        allowed = abs(reward.scale) * game.score.max_delay_s * (turns + 2)
         yield BySecond(reward.source, episode.begin, reward.scale * held, given), allowed
 
 

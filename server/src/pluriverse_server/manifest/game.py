@@ -23,6 +23,9 @@ MAX_SCALE: Final = 1e9
 # The window around a label in which recordings are searched for what it says.
 MAX_DELAY_S: Final = 0.5
 
+# No counter rolls for longer.
+MAX_ROLL_S: Final = 10.0
+
 # What rewards may come from beside [sources].
 OWN_SOURCES: Final = ("reports", "page")
 
@@ -203,10 +206,8 @@ class ScoreTable(Table):
     @field_validator("max_delay")
     @classmethod
     def _is_found(cls, max_delay: str) -> str:
-        if not 0 < seconds(max_delay) <= MAX_DELAY_S:
-            raise ValueError(
-                f"expected more than 0 s and at most {MAX_DELAY_S:g} s: what comes later isn't found at all"
-            )
+        if not 0 < seconds(max_delay) <= MAX_ROLL_S:
+            raise ValueError(f"expected more than 0 s and at most {MAX_ROLL_S:g} s")
         return max_delay
 
     @property
@@ -248,6 +249,16 @@ class GameTables(Table):
     def settles_s(self) -> float:
         """The longest time that a source's value must stay the same, in seconds."""
         return max((source.settles_s for source in self.sources.values()), default=0.0)
+
+    @model_validator(mode="after")
+    def _delays_are_found(self) -> GameTables:
+        # What settles is given later than it was seen to begin, by as much as it rolls.
+        if self.score.max_delay_s > MAX_DELAY_S and not self.settles_s:
+            raise ValueError(
+                f"expected score.max_delay of at most {MAX_DELAY_S:g} s: without a source that settles, what comes "
+                "later isn't found at all"
+            )
+        return self
 
     @model_validator(mode="after")
     def _sources_are_there(self) -> GameTables:
