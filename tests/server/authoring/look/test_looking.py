@@ -45,14 +45,14 @@ async def looked_at(
     begin(words, folder, screen)
     looking = Looking(Notebook(folder), Settings(folder, vnc_port=free_port(), rewarder_port=free_port()))
     started = asyncio.Event()
-    running = asyncio.create_task(looking.run(started.set))
+    running = asyncio.create_task(looking.remote.run(started.set))
     try:
         async with asyncio.timeout(60):
             await started.wait()
         async with serving(looking) as address:
             yield looking, address
     finally:
-        looking.stop()
+        looking.remote.stop()
         await running
 
 

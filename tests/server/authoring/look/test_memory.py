@@ -74,12 +74,12 @@ def running(program: Path) -> Generator[Running]:
 
 
 def found_in(program: Path, offset: float) -> list[Found]:
-    """What is left of the values plus ``offset``, after two were told."""
+    """What is left of the values plus ``offset``, after two were seen."""
     with running(program) as one:
         search = MemorySearch([one.process.pid])
         for value in (123457, 234569):
             one.set(value)
-            search.tell(value + offset)
+            search.narrow(value + offset)
         assert 0 < search.count <= 4
         return search.sources()
 
@@ -117,14 +117,14 @@ def test_what_is_everywhere_rules_nothing_out(program: Path) -> None:
     with running(program) as one:
         search = MemorySearch([one.process.pid])
         one.set(0)
-        search.tell(0)
+        search.narrow(0)
         one.set(345671)
-        search.tell(345671)
+        search.narrow(345671)
         assert any(found.how.startswith("i32 at scores") for found in search.sources())
 
 
 def test_a_process_that_has_ended_has_no_memory(program: Path) -> None:
     with running(program) as one:
         search = MemorySearch([one.process.pid])
-    search.tell(5)
+    search.narrow(5)
     assert (search.count, search.sources()) == (0, [])

@@ -49,15 +49,15 @@ def test_values_are_found_in_files_of_each_kind_and_read_there(program: LookedAt
     assert {read(one, tmp_path) for one in found.values()} == {120}
 
 
-def test_what_was_found_stays_while_it_has_the_values_that_are_told(program: LookedAt, tmp_path: Path) -> None:
+def test_what_was_found_stays_while_it_has_the_values_that_are_seen(program: LookedAt, tmp_path: Path) -> None:
     log = tmp_path / "game.log"
     # Of memory test_memory.py has more; that of this process is large.
     search = Search(replace(program, pid=NOBODY))
     log.write_text("level 3: 120 points, 120 left\n")
-    found, _ = search.tell(120, "at 1: score 120\n")
+    found, _ = search.narrow(120, "at 1: score 120\n")
     assert {one.how for one in found} >= {"“level 3: 120 points, 120 left” in game.log", "“at 1: score 120” printed"}
     log.write_text("level 3: 120 points, 120 left\nlevel 4: 140 points, 90 left\n")
-    found, _ = search.tell(140, "at 1: score 120\nat 2: score 140\n")
+    found, _ = search.narrow(140, "at 1: score 120\nat 2: score 140\n")
     texts = [one for one in found if one.table["from"] == "log"]
     assert len(texts) == 2
     assert {Matcher(one.table["pattern"]).value("level 9: 7 points, 5 left") for one in texts} == {7, None}

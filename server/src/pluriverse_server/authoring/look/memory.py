@@ -86,7 +86,7 @@ class Memory:
 
 
 class MemorySearch:
-    """The places that have had all the values that were told, in the processes of one program."""
+    """The places that have had all the values that were seen, in the processes of one program."""
 
     def __init__(self, pids: list[int]) -> None:
         """The first of ``pids`` is the program itself."""
@@ -99,7 +99,7 @@ class MemorySearch:
         """How many places are left."""
         return sum(len(places) for places in self._places.values() if places is not None)
 
-    def tell(self, value: float) -> None:
+    def narrow(self, value: float) -> None:
         """Keep the places that have ``value`` now; at the first time of all memory."""
         found: dict[tuple[int, str], Words | None] = {}
         for pid in self.pids:
@@ -221,7 +221,7 @@ class Ways:
         while written and written[0] is None:
             written, words = written[1:], words[1:]
         # Looked for by its longest part, which regular expressions don't do.
-        runs = [b"".join(word or b"" for word in run) for told, run in groupby(written, bool) if told]
+        runs = [b"".join(word or b"" for word in run) for known, run in groupby(written, bool) if known]
         needle = max(runs, key=len, default=b"")
         if sum(byte != 0 for byte in needle) < MIN_TELLING_BYTES:
             return

@@ -1,4 +1,4 @@
-"""Searches for what a person sees: "it is 120 now", "it is 140 now"; what had all the values told is left. Blocking."""
+"""Searches for what a person sees: "it is 120 now", "it is 140 now"; what had all of them is left. Blocking."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class Search:
         self._program = program
         self._kept: set[str] | None = None
         self._memory = MemorySearch(program.pids) if program is not None else None
-        self.told: list[float | str] = []
+        self.values: list[float | str] = []
 
     def suits(self, program: LookedAt | None) -> bool:
         """Return whether it is a search in this program."""
         return (self._program and self._program.pid) == (program and program.pid)
 
-    def tell(self, value: float | str, printed: str, of_page: Sequence[Found] = ()) -> tuple[list[Found], int]:
+    def narrow(self, value: float | str, printed: str, of_page: Sequence[Found] = ()) -> tuple[list[Found], int]:
         """Keep what has ``value`` now; return what is left, and how many places of memory are, beside those listed.
 
         ``printed`` is the program's output so far; ``of_page`` are a page's values.
         """
-        self.told.append(value)
+        self.values.append(value)
         found = list(of_page)
         if self._program is not None:
             found += values_in_files(self._program, printed)
@@ -51,16 +51,16 @@ class Search:
         self._kept = {one.key for one in here}
         left = 0
         if self._memory is not None and not isinstance(value, str):
-            self._memory.tell(value)
+            self._memory.narrow(value)
             here += self._memory.sources()
             left = self._memory.count
         return here[:MAX_SHOWN], left
 
 
-def same(found: object, told: float | str) -> bool:
-    """Return whether a value that was found is the one that was told, which is never yes or no."""
+def same(found: object, seen: float | str) -> bool:
+    """Return whether a value that was found is the one that was seen, which is never yes or no."""
     if isinstance(found, bool):
         return False
-    if isinstance(told, str):
-        return isinstance(found, str) and found.strip() == told
-    return isinstance(found, int | float) and float(found) == told
+    if isinstance(seen, str):
+        return isinstance(found, str) and found.strip() == seen
+    return isinstance(found, int | float) and float(found) == seen

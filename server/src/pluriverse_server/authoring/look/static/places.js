@@ -26,9 +26,9 @@ document.addEventListener("known", ({ detail }) => {
 $("find").querySelector("form").addEventListener("submit", async (event) => {
   event.preventDefault();
   await attempt($("find"), async () => {
-    const { told, found, places } = await ask("find", { value: $("value").value });
+    const { values, found, places } = await ask("find", { value: $("value").value });
     const inMemory = places ? `; ${places.toLocaleString("en")} places of memory` : "";
-    note($("find"), `Was ${told.join(", then ")}: ${found.length} found${inMemory}.${found.length ? "" : " Play on, and say what it is then."}`);
+    note($("find"), `Was ${values.join(", then ")}: ${found.length} found${inMemory}.${found.length ? "" : " Play on, and say what it is then."}`);
     list($("find"), found);
     $("value").select();
   });
