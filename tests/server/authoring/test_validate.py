@@ -179,6 +179,14 @@ def test_what_is_unwise_is_a_warning_and_no_mistake(tmp_path: Path, before: str,
     assert [expected in str(warning) for warning in found.warnings] == [True]
 
 
+def test_what_only_holds_or_does_not_needs_no_bounds(tmp_path: Path) -> None:
+    (tmp_path / "game.py").touch()
+    log = 'from = "log"\npattern = "score (?P<value>[0-9]+)"\nmax_jump = 100\n'
+    widget = 'from = "accessibility"\nrole = "text"\npattern = "{}"\n'
+    assert checked(tmp_path, changed(log, widget.format("^Ada$"))).warnings == []
+    assert len(checked(tmp_path, changed(log, widget.format("(?P<value>.*)"))).warnings) == 1
+
+
 def test_games_have_mistakes_in_files_of_their_own(tmp_path: Path) -> None:
     runtime = VALID.partition("[program]")[0]
     (tmp_path / "games").mkdir()

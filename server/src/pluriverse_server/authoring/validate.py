@@ -29,6 +29,7 @@ from pluriverse_server.manifest.runtime import (
     read_document,
 )
 from pluriverse_server.manifest.sources import (
+    AccessibilitySource,
     AnySource,
     ChangeSource,
     CountSource,
@@ -297,4 +298,7 @@ def _is_bounded(source: AnySource) -> bool:
     numbers = (NumberSource, TextSource, CountSource, PythonSource)
     shares = isinstance(source, ScreenSource) and not isinstance(source, numbers)
     exit_code = isinstance(source, ProcessSource) and source.read == "exit"
-    return shares or exit_code or any(bound is not None for bound in (source.min, source.max, source.max_jump))
+    whether = isinstance(source, AccessibilitySource) and "(?P<value>" not in source.pattern
+    return (
+        shares or exit_code or whether or any(bound is not None for bound in (source.min, source.max, source.max_jump))
+    )

@@ -93,6 +93,7 @@ def test_a_widget_is_found_by_its_name_or_its_place_and_a_role_by_either_name() 
         Widget("frame / push button “Stop”", "push button", "Stop", "Stop"),
         Widget("frame / text “Score”", "text", "Score", "120 points"),
         Widget("frame / filler", "filler", "", ""),
+        Widget("frame / text", "text", "", ""),
     ]
     tables = [dict(found.table) for found in sources_of_widgets(widgets)]
     assert tables[:2] == [
@@ -101,4 +102,6 @@ def test_a_widget_is_found_by_its_name_or_its_place_and_a_role_by_either_name() 
     ]
     assert tables[2]["name"] == "^Score$"
     assert Matcher(tables[2]["pattern"]).value("140 points") == 140
-    assert len(tables) == 3
+    # What a person fills in is there while it is empty, too.
+    assert tables[3] == {"from": "accessibility", "role": "text", "index": 1}
+    assert len(tables) == 4

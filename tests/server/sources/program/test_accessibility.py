@@ -3,13 +3,15 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from pluriverse_server.manifest.sources import AccessibilitySource
-from pluriverse_server.sources.program import make_program_reader
-from pluriverse_server.sources.program.accessibility import AccessibilityReader
+from pluriverse_server.sources.program import accessibility, make_program_reader
+from pluriverse_server.sources.program.accessibility import MAX_WIDGETS, AccessibilityReader, all_widgets
+from pluriverse_server.sources.program.bus import Bus, BusObject
 from pluriverse_server.sources.reading import SourceError
 from support.program import running, target, until, until_value
 from support.typist import Typist
@@ -112,6 +114,41 @@ def test_program_without_a_bus_is_an_error_that_says_how_it_gets_one(tmp_path: P
     reader = make_program_reader(table, target(tmp_path, environment={"HOME": "/"}))
     with pytest.raises(SourceError, match=r"say accessibility = true in \[program\]"):
         reader.read()
+
+
+def test_button_below_a_table_with_more_cells_than_are_looked_through_is_found(tmp_path: Path) -> None:
+    with xvfb() as screen, bus_for(tmp_path, {**screen.environment, "HOME": str(tmp_path)}) as bus:
+        environment = {**screen.environment, "HOME": str(tmp_path), **bus.environment}
+        rows = [str(number) for number in range(MAX_WIDGETS)]
+        with running(["yad", "--list", "--column=Number", *rows], environment):
+            for role, name in (("push button", "^OK$"), ("table cell", "^0$")):
+                table = AccessibilitySource.model_validate({"from": "accessibility", "role": role, "name": name})
+                reader = make_program_reader(table, target(tmp_path, environment=environment))
+                until_value(reader, 0 if name == "^0$" else "OK")
+                reader.close()
+
+
+def test_readers_of_one_program_look_through_its_widgets_together(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+
+    def counted(bus: Bus, deadline: float) -> Iterator[tuple[BusObject, str, BusObject | None]]:
+        looks.append(deadline)
+        return all_widgets(bus, deadline)
+
+    first = played.reader(role="frame")
+    until_value(first, "GNOME 2048")
+    monkeypatch.setattr(accessibility, "all_widgets", counted)
+    readers = [played.reader(role="push button", name=r"^\d . \d$", index=index) for index in range(3)]
+    with ThreadPoolExecutor(len(readers)) as threads:
+        until(lambda: [sample.value for sample in threads.map(AccessibilityReader.read, readers)], all)
+    assert len(looks) < len(readers)
+    # One that leaves takes nothing from the others.
+    first.close()
+    assert readers[0].read().value
+    for reader in readers:
+        reader.close()
 
 
 def answers(path: Path) -> bool:

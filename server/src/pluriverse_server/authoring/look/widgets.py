@@ -15,9 +15,9 @@ from pluriverse_server.sources.program.accessibility import (
     RENAMED,
     all_widgets,
     has_text,
+    name_of,
     newer_role,
     open_bus,
-    role_and_name,
     text_of,
 )
 from pluriverse_server.sources.program.bus import Bus, BusLost, BusObject
@@ -31,6 +31,9 @@ MAX_LOOK_S: Final = 5.0
 
 # The bus itself, and those on it that nobody looks for.
 _DAEMON: Final = BusObject("org.freedesktop.DBus", "/org/freedesktop/DBus")
+
+# What a person fills in is listed while it is empty, too.
+_FIELDS: Final = frozenset(("text", "password text", "entry", "spin button", "combo box"))
 
 _OLDER: Final = {newer: older for older, newer in RENAMED.items()}
 
@@ -88,7 +91,7 @@ def sources_of_widgets(widgets: list[Widget]) -> list[Found]:
         for pattern in (number_pattern(widget.text), None):
             written = {**table, "pattern": pattern} if pattern is not None else table
             value = Matcher(pattern or "(?P<value>.*)").value(widget.text)
-            if value is not None and value != "":
+            if value is not None and (value != "" or role in _FIELDS):
                 found.append(Found(f"widget {widget.path}", value, written))
                 break
     return found
@@ -101,10 +104,11 @@ def also_called(role: str) -> str | None:
 
 def _list(bus: Bus) -> list[Widget]:
     found: list[Widget] = []
-    path: list[str] = []
-    for widget, depth in all_widgets(bus, time.monotonic() + MAX_LOOK_S):
-        role, name = role_and_name(bus, widget)
-        path[depth - 1 :] = [f"{role} “{name}”" if name else role]
+    paths: dict[BusObject | None, str] = {}
+    for widget, role, parent in all_widgets(bus, time.monotonic() + MAX_LOOK_S):
+        name = name_of(bus, widget)
+        above = f"{paths[parent]} / " if parent in paths else ""
+        paths[widget] = f"{above}{role} “{name}”" if name else f"{above}{role}"
         text = text_of(bus, widget) if has_text(bus, widget) else None
-        found.append(Widget(" / ".join(path), role, name, name if text is None else text))
+        found.append(Widget(paths[widget], role, name, name if text is None else text))
     return found
