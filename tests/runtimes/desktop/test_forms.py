@@ -1,0 +1,88 @@
+"""The forms: each is filled in a whole remote, and pays what the widgets hold."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pluriverse_server.manifest.spaces import keysym
+from support.free_games import Played, playing
+from support.waiting import eventually
+
+# What is waited for below, and for the start, may take longer together than a test may otherwise.
+pytestmark = pytest.mark.timeout(360)
+
+# The fields of EasyTAG, where they are with large and with small icons above them.
+FIELDS = {"title": (600, 264), "artist": (600, 300), "album": (560, 372), "year": (500, 408), "track": (652, 408)}
+TAGS = {"title": "Locomotion", "artist": "John Coltrane", "album": "Blue Train", "year": "1957", "track": "4"}
+
+
+def type_text(game: Played, text: str) -> None:
+    """Type over VNC, so that it comes after clicks."""
+    for character in text:
+        game.viewer.press(keysym("space" if character == " " else character))
+
+
+async def fill(game: Played, field: str, text: str) -> None:
+    """Replace what a field of EasyTAG holds."""
+    game.viewer.pointer(*FIELDS[field])
+    game.viewer.pointer(*FIELDS[field], mask=1)
+    game.viewer.pointer(*FIELDS[field])
+    for key in ("End", *["BackSpace"] * 24):
+        game.viewer.press(keysym(key))
+    await eventually(lambda: game.reading(field) is False)
+    type_text(game, text)
+
+
+async def order(game: Played, **instead: str) -> None:
+    """Fill the order form in as the letter says, but for what is given, and send it once it is read."""
+    await eventually(lambda: game.reading("letter"))
+    asked = re.match(r"Please send me (\d+) kites of size (\w+) to (\w+)\.  Yours, (.+)$", game.reading("letter"))
+    assert asked is not None
+    wanted = dict(zip(("kites", "size", "town", "name"), asked.groups(), strict=True)) | instead
+    for field in ("name", "town", "kites"):
+        game.viewer.press(keysym("BackSpace"))
+        type_text(game, wanted[field])
+        await eventually(lambda field=field: str(game.reading(field)) == wanted[field])
+        game.viewer.press(keysym("Tab"))
+    for size in ("small", "medium", "large"):
+        if game.reading("size") != wanted["size"]:
+            game.viewer.press(keysym("Down"))
+            await eventually(lambda size=size: game.reading("size") == size)
+    game.viewer.press(keysym("Tab"))
+    game.viewer.press(keysym("space"))
+
+
+async def test_order_pays_for_each_field_that_is_as_the_letter_says_when_it_is_sent() -> None:
+    async with playing("YadOrder") as game:
+        for instead, paid in ({}, 4), ({"name": "Nobody"}, 3):
+            await order(game, **instead)
+            body = await game.reward()
+            assert (body["done"], body["reward"], body["info"]["reason"]) == (True, paid, "the order was sent")
+            await game.running()
+
+
+async def test_letter_follows_from_the_seed() -> None:
+    async with playing("YadOrder") as game:
+        letters: list[str] = []
+        for seed in (1, 2, 1):
+            leaving = [m["headers"]["episode_id"] for m in game.agent.heard if "episode_id" in m["headers"]][-1]
+            await game.agent.hear_reply(await game.agent.reset(game.env_id, leaving=leaving, seed=seed))
+            await game.running()
+            letters.append((await game.agent.hear_method("v0.env.text"))["body"]["text"])
+        assert letters[0] == letters[2] != letters[1]
+
+
+async def test_each_tag_pays_once_it_is_right_and_costs_that_again_when_it_is_not() -> None:
+    async with playing("EasyTag") as game:
+        await eventually(lambda: game.reading("album") is not None)
+        right = sum(bool(game.reading(field)) for field in FIELDS)
+        await fill(game, "album", "Red Train")
+        await fill(game, "album", TAGS["album"])
+        await eventually(lambda: game.reading("album") is True)
+        for field in [field for field in FIELDS if not game.reading(field)]:
+            await fill(game, field, TAGS[field])
+            await eventually(lambda field=field: game.reading(field) or game.remote.status()["last_episodes"])
+        await eventually(lambda: game.remote.status()["last_episodes"])
+        last = game.remote.status()["last_episodes"][-1]
+        assert (last["reward"], last["reason"]) == (len(FIELDS) - right, "all tags are right")
