@@ -154,6 +154,79 @@ async def test_move_that_moves_nothing_adds_no_tile(remote: PageRemote, viewer: 
     assert total == model.score
 
 
+# ── Minesweeper ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SIDE: Final = 9
+CONTROL: Final = 0xFFE3
+
+
+def mines(seed: int) -> set[int]:
+    """The squares with mines, row by row."""
+    draw, found = mulberry32(seed), list[int]()
+    while len(found) < 10:
+        square = math.floor(draw() * SIDE**2)
+        if square not in found:
+            found.append(square)
+    return set(found)
+
+
+def opens(square: int, mined: set[int], is_open: set[int]) -> None:
+    """Add to ``is_open`` what a click opens: without a mine nearby, all around, too."""
+    if square in is_open:
+        return
+    is_open.add(square)
+    row, column = divmod(square, SIDE)
+    around = [
+        (row + down) * SIDE + column + right
+        for down in (-1, 0, 1)
+        for right in (-1, 0, 1)
+        if 0 <= row + down < SIDE and 0 <= column + right < SIDE
+    ]
+    if not mined.intersection(around):
+        for other in around:
+            opens(other, mined, is_open)
+
+
+def click(viewer: RfbClient, square: int) -> None:
+    row, column = divmod(square, SIDE)
+    at = (80 + 40 * column, 93 + 40 * row)
+    viewer.pointer(*at)
+    viewer.pointer(*at, mask=1)
+    viewer.pointer(*at)
+
+
+@pytest.mark.parametrize("seed", [1, 2**40 + 7])
+async def test_minesweeper_pays_for_each_square_that_opens_until_all_safe_ones_have(
+    remote: PageRemote, viewer: RfbClient, seed: int
+) -> None:
+    await begin(remote, "internet.Minesweeper-v0", seed)
+    mined, is_open, body = mines(seed), set[int](), dict[str, Any]()
+    for square in range(SIDE**2):
+        if square in mined or square in is_open:
+            continue
+        before = len(is_open)
+        opens(square, mined, is_open)
+        click(viewer, square)
+        body = (await remote.agent.hear_method("v0.env.reward"))["body"]
+        assert body["reward"] == len(is_open) - before
+    assert (body["terminated"], body["info"]["reason"]) == (True, "all safe squares are open")
+
+
+async def test_mine_ends_minesweeper_without_a_reward_and_a_flag_keeps_it_shut(
+    remote: PageRemote, viewer: RfbClient
+) -> None:
+    await begin(remote, "internet.Minesweeper-v0", 3)
+    first, second, *_ = sorted(mines(3))
+    viewer.key(CONTROL, True)
+    click(viewer, first)
+    viewer.key(CONTROL, False)
+    for square in (first, second):
+        click(viewer, square)
+    total, last = await earned(remote)
+    assert total == 0
+    assert last["info"]["reason"] == "a mine was opened"
+
+
 # ── Meteors ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 # A key that is pressed when an episode begins has arrived after so many steps at the latest, on a busy machine too.
