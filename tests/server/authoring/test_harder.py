@@ -26,7 +26,7 @@ def numbers(count: int, seed: int) -> list[str]:
 
 
 # Finding the ink takes some seconds of a processor.
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 def test_what_was_learnt_reads_what_was_not_seen_and_never_wrongly(style: Style) -> None:
     lesson = learn([(draw(text, style, seed), text) for seed, text in enumerate(numbers(TAUGHT, 0))])
@@ -38,5 +38,4 @@ def test_what_was_learnt_reads_what_was_not_seen_and_never_wrongly(style: Style)
             read += 1
             right += spelling.text == text
     assert right == read
-    # Outlined glyphs may be learnt by their colour alone, which some grounds have too.
-    assert right >= (0.97 if style.outline else 0.98) * UNSEEN
+    assert right >= 0.98 * UNSEEN

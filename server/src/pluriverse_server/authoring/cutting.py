@@ -87,10 +87,21 @@ def averaged(
 
 def _apart(picture: NDArray[np.float32], ink: NDArray[np.float32]) -> tuple[float, int]:
     """Return how much two pieces differ, 0 to 1, and the shift of the second, in columns, for that."""
-    width = max(picture.shape[1], ink.shape[1]) + 1
-    still = _placed(picture, width, 0)
-    energy = float(np.square(picture).sum() + np.square(ink).sum())
-    return min((float(np.square(still - _placed(ink, width, shift)).sum()) / energy, shift) for shift in (0, -1, 1))
+    energy = _common(picture, picture) + _common(ink, ink)
+    # Shifted to the left, it loses its first column.
+    lost = _common(ink[:, :1], ink[:, :1])
+    apart = (
+        (energy - 2 * _common(picture, ink), 0),
+        (energy - lost - 2 * _common(picture, ink[:, 1:]), -1),
+        (energy - 2 * _common(picture[:, 1:], ink), 1),
+    )
+    difference, shift = min(apart)
+    return max(0.0, difference) / energy, shift
+
+
+def _common(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    width = min(one.shape[1], other.shape[1])
+    return float(np.vdot(one[:, :width], other[:, :width]))
 
 
 def _placed(ink: NDArray[np.float32], width: int, shift: int) -> NDArray[np.float32]:

@@ -59,6 +59,10 @@ WELL_READ: Final = 0.9
 # How many ways that read a sample best are tried on all crops.
 FINALISTS: Final = 2
 
+# A harder way needs pieces of so many crops, and may misread as many more of a sample than the best so far.
+MIN_CUT: Final = 0.4
+WORSE: Final = 1
+
 # The confidence beyond which glyphs aren't better.
 CONTENT: Final = 0.97
 
@@ -234,7 +238,7 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
     most = usual.right if usual else 0
     # What is read right, but unsurely, isn't labelled wrongly: its ink isn't right.
     if usual is None or most < WELL_READ * len(crops) or any(doubt.text == doubt.label for doubt in usual.doubts):
-        harder, also = _tried(harder_ways(pictures, labels), crops, needed, first=True)
+        harder, also = _tried(harder_ways(pictures, labels), crops, needed, usual, harder=True)
         # Usual ways are simpler, and so they are preferred if they read as many.
         trials, unusable = [trial for trial in harder if trial.right > most] or trials, unusable or also
     if not trials:
@@ -250,27 +254,39 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
 
 
 def _tried(
-    ways: Iterable[Way], crops: Sequence[tuple[Pixels, str]], needed: set[str], *, first: bool = False
+    ways: Iterable[Way],
+    crops: Sequence[tuple[Pixels, str]],
+    needed: set[str],
+    rival: _Trial | None = None,
+    *,
+    harder: bool = False,
 ) -> tuple[list[_Trial], str]:
     """Return how the ways that read a sample best read all crops, and what is wrong with one that can't be used.
 
-    ``first``: the first way that reads all of the sample is as good as any.
+    ``harder``: the ways take long to read by. The first that reads all of the sample is as good as any, and each is
+    read by only as long as it may be better than the best so far, which is ``rival`` at first.
     """
     sample = sample_of([label for _, label in crops])
     most = (1 - MIN_CLEAR) * len(sample)
+    if rival is not None:
+        most = min(most, len({doubt.crop for doubt in rival.doubts} & set(sample)))
     trials: list[_Trial] = []
     unusable = ""
     for way in ways:
-        if way.characters >= needed:
+        if way.characters >= needed and not (harder and way.cut_well < MIN_CUT * len(crops)):
             try:
                 trials.append(_trial(way, _glyphs_of(way, crops[0][0].shape), crops, sample, most))
             except ValueError as error:
                 # Parts of the background may be cut like glyphs, and be far too large for one.
                 unusable = str(error)
                 continue
-            if first and not trials[-1].doubts:
-                break
-    best = sorted(trials, key=_merit, reverse=True)[:FINALISTS]
+            if harder:
+                most = min(most, WORSE + len(trials[-1].doubts))
+                if not trials[-1].doubts:
+                    break
+    best = sorted(trials, key=_merit, reverse=True)
+    # Those that weren't read to the end are no better.
+    best = [trial for trial in best[:FINALISTS] if len(trial.doubts) <= most] or best[:1]
     return [_trial(trial.way, trial.glyphs, crops, range(len(crops)), len(crops)) for trial in best], unusable
 
 

@@ -52,7 +52,7 @@ def widths_off(inks: Sequence[Plane], labels: Sequence[str]) -> float:
     return float(np.minimum(np.abs(list(off.values())), WIDE_OFF).mean())
 
 
-def part(inks: Sequence[Plane], labels: Sequence[str]) -> tuple[tuple[Piece, ...] | None, ...]:
+def part(inks: Sequence[Plane], labels: Sequence[str], rounds: int = ROUNDS) -> tuple[tuple[Piece, ...] | None, ...]:
     """Return the pieces of each line, as if each glyph stood alone; None if it isn't explained by them."""
     shown = _extents(inks, labels)
     if len(shown) < 2:
@@ -68,7 +68,7 @@ def part(inks: Sequence[Plane], labels: Sequence[str]) -> tuple[tuple[Piece, ...
     if not places:
         return tuple(None for _ in inks)
     pictures = _first_pictures(planes, places, labels, reach)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for index, xs in places.items():
             _move(planes[index], xs, labels[index], pictures)
         pictures = _averaged(planes, places, labels, pictures)
@@ -142,16 +142,20 @@ def _move(plane: Plane, xs: list[int], label: str, pictures: dict[str, Plane]) -
     room = max(MOVES)
     for which, letter in enumerate(label):
         others, picture = _others(plane, xs, label, pictures, which), pictures[letter]
-        left, width = xs[which] - room, others.shape[1]
-        shown = plane[:, left : left + width]
-        costs: list[float] = []
-        for move in MOVES:
-            drawn = others.copy()
-            own = drawn[:, room + move : room + move + picture.shape[1]]
-            np.maximum(own, picture, out=own)
-            costs.append(float(np.square(shown - drawn).sum()))
-        xs[which] += MOVES[int(np.argmin(costs))]
-        xs[which] = min(max(xs[which], room), plane.shape[1] - picture.shape[1] - room)
+        left, reach = xs[which] - room, picture.shape[1]
+        shown = plane[:, left : left + others.shape[1]].copy()
+        there, covered = _windows(shown, reach), _windows(others, reach)
+        # What it leaves unexplained at each place, compared with what there is without it.
+        drawn = np.maximum(covered, picture[:, None])
+        costs = (np.square(there - drawn) - np.square(there - covered)).sum(axis=(0, 2))
+        xs[which] += MOVES[int(np.argmin(costs[room + np.array(MOVES)]))]
+        xs[which] = min(max(xs[which], room), plane.shape[1] - reach - room)
+
+
+def _windows(plane: Plane, width: int) -> Plane:
+    """Return what is seen from each column on: shape (height, columns, width)."""
+    shape = (plane.shape[0], plane.shape[1] - width + 1, width)
+    return np.ndarray(shape, np.float32, plane, 0, (*plane.strides, plane.itemsize))
 
 
 def _averaged(
