@@ -122,7 +122,7 @@ def test_a_label_that_may_be_wrong_is_shown_beside_its_recording(toy: Path) -> N
     learnt = learn_source(toy, "score")
     page = toy / "recordings" / "2.doubtful" / "score" / "index.html"
     assert (learnt.crops, learnt.doubtful, learnt.pages) == (78, 1, (page,))
-    assert "61.00 s: labelled &#x27;3777&#x27;, reads &#x27;3717&#x27;" in page.read_text()
+    assert "1:01.000: labelled &#x27;3777&#x27;, reads &#x27;3717&#x27;" in page.read_text()
 
 
 def test_too_many_labels_that_may_be_wrong_are_refused(toy: Path) -> None:

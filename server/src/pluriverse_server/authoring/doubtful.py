@@ -48,9 +48,10 @@ def write_doubts(recording: Path, source: str, doubts: Sequence[tuple[float, Dou
         size = (picture.width * ENLARGED, picture.height * ENLARGED)
         name = f"{number:03}.png"
         picture.resize(size, Image.Resampling.NEAREST).save(folder / name)
-        said = f"{at:.2f} s: labelled {doubt.label!r}, reads {doubt.text!r} with a confidence of {doubt.confidence:.2f}"
+        reading = f"reads {doubt.text!r} with a confidence of {doubt.confidence:.2f}"
+        said = f"{clock(at)}: labelled {doubt.label!r}, {reading}"
         figures.append(f'<figure><figcaption>{html.escape(said)}</figcaption><img src="{name}" alt=""></figure>')
-    title = html.escape(f"{recording.name}: {len(doubts)} doubtful crops of {source}")
+    title = html.escape(f"{recording.name}: doubtful crops of {source}")
     page = folder / PAGE
     page.write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
@@ -58,3 +59,9 @@ def write_doubts(recording: Path, source: str, doubts: Sequence[tuple[float, Dou
         encoding="utf-8",
     )
     return page
+
+
+def clock(at: float) -> str:
+    """Format a time as the label page does."""
+    minutes, seconds = divmod(round(at, 3), 60)
+    return f"{minutes:.0f}:{seconds:06.3f}"

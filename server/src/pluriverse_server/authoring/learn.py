@@ -31,7 +31,7 @@ from pluriverse_server.sources.screen.glyphs import OVERLAP, STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
 
 from .cutting import SAME, SAME_STRAIGHTENED, USUAL_REACH, Way, averaged, best_ways, sample_of
-from .doubtful import Doubt, write_doubts
+from .doubtful import Doubt, clock, write_doubts
 from .harder import harder_ways
 from .labels import LabelledValues, labels_path, read_labels
 
@@ -131,7 +131,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
             steps = read_labels(labels_path(recording)).sources.get(name, [])
             for crop in crops_of(replay, steps, source.region):
                 crops.append((crop.pixels, line.replace(PLAIN, crop.text)))
-                names.append(f"{recording.name} at {_clock(crop.at)}")
+                names.append(f"{recording.name} at {clock(crop.at)}")
                 places.append((recording, crop.at))
         except MalformedRecording as error:
             raise AuthoringError(f"{recording}: {error}") from error
@@ -190,12 +190,6 @@ def _moments(steps: LabelledValues) -> list[tuple[float, float, str]]:
 
 def _written(value: Value) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _clock(at: float) -> str:
-    """Format a time as the label page does."""
-    minutes, seconds = divmod(round(at, 3), 60)
-    return f"{minutes:.0f}:{seconds:06.3f}"
 
 
 @dataclass(frozen=True, slots=True)
