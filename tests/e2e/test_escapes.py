@@ -41,7 +41,8 @@ BUTTON: Final = "Button"
 
 
 GAMES: Final = (
-    *("ChromiumBsu", "FrozenBubble", "Gnome2048", "HexAHop", "KoboDeluxe", "MoonBuggy", "SlimeVolley", "Vitetris"),
+    *("ChromiumBsu", "FrozenBubble", "Gnome2048", "HexAHop", "KoboDeluxe", "LTris", "Monsterz", "MoonBuggy"),
+    *("Powermanga", "SlimeVolley", "Vitetris"),
 )
 PLAYED: Final = (
     *(("desktop", f"desktop.{game}-v0") for game in GAMES),

@@ -60,3 +60,9 @@ async def test_chromium_bsu_plays_on_by_itself_and_is_reset_through_its_menu() -
     async with playing("ChromiumBsu") as game:
         await plays_on_and_is_reset(game, score=0)
         await eventually(lambda: game.reading("menu") is False, DEADLINE_S)
+
+
+async def test_powermanga_pays_for_each_second_and_takes_what_hits_take() -> None:
+    async with playing("Powermanga") as game:
+        await plays_on_and_is_reset(game, energy=0.2)
+        assert (await game.reward())["reward"] > 0

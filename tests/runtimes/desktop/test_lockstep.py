@@ -14,7 +14,10 @@ from pluriverse.adapters.gymnasium import PluriverseEnv
 STEPS = 60
 FRAME_SKIP = 4
 
-GAMES = ["ChromiumBsu", "FrozenBubble", "Gnome2048", "HexAHop", "KoboDeluxe", "MoonBuggy", "SlimeVolley", "Vitetris"]
+GAMES = [
+    *("ChromiumBsu", "FrozenBubble", "Gnome2048", "HexAHop", "KoboDeluxe", "LTris", "MoonBuggy", "Powermanga"),
+    *("SlimeVolley", "Vitetris"),
+]
 
 pytestmark = pytest.mark.timeout(240)
 
