@@ -111,7 +111,7 @@ def test_files_and_pictures_beyond_the_limits_are_refused(
         load(path)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(
     key=st.sampled_from(["characters", "cell", "widths", "ink", "region", "top", "space"]),
     value=st.none()
