@@ -84,7 +84,7 @@ async def record(author: Author) -> None:
 
 
 async def label(author: Author, seen: greed.Seen) -> None:
-    async with author.typing(told("pluriverse-server label")) as said, aiohttp.ClientSession() as browser:
+    async with author.typing(told("pluriverse-server label greed")) as said, aiohttp.ClientSession() as browser:
         address = find(r"(http://127\.0\.0\.1:\S+)", said)
         labels = greed.labels_of(Path("first.plrec"), seen)
         async with browser.put(f"{address}labels", json=labels) as answer:
@@ -123,7 +123,7 @@ async def test_tutorial_leads_from_an_unknown_game_to_rewards_that_are_all_true(
     begun, ended = max(seen.stuck, key=lambda stuck: stuck[1] - stuck[0])
     author.type(told("pluriverse-server crop").replace("--at 31.5", f"--at {(begun + ended) / 2}"))
     assert "valid" in author.type("pluriverse-server validate greed")
-    assert "100" in author.type(told("pluriverse-server score"))
+    assert "100" in author.type(told("pluriverse-server score greed"))
     report = json.loads((tmp_path / "greed/recordings/first.report.json").read_text())
     assert report["reward"]["precision"] == report["reward"]["recall"] == 1
 
