@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -158,3 +159,12 @@ def test_numbers_are_one_more_and_one_less_but_where_that_is_the_same() -> None:
     assert list(shifted("score >= 0", GAME.sources)) == ["score >= 1"]
     assert list(shifted("score < lives", GAME.sources)) == ["score <= lives"]
     assert list(shifted("score", GAME.sources)) == []
+
+
+def test_characters_that_need_shift_are_known_by_the_key_that_was_pressed() -> None:
+    trial = recorded()
+    samples = replace(trial.samples, inputs=[*trial.samples.inputs, Input(2.6, KeyEvent(ord("="), True))])
+    trial = replace(trial, samples=samples)
+    found = mutate(Environment(GAME, [Choice("plus", (ord("+"),)), Choice("times", (ord("*"),))]), [trial])
+    assert "the keys of 'plus'" in found.noticed
+    assert "the keys of 'times'" in found.untested

@@ -4,7 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pluriverse_server.authoring.learn import learn
 from pluriverse_server.authoring.validate import Validation, validate
+from support.glyphs import Style, draw
 
 ROOT = Path(__file__).parents[3]
 
@@ -185,6 +187,23 @@ def test_what_only_holds_or_does_not_needs_no_bounds(tmp_path: Path) -> None:
     widget = 'from = "accessibility"\nrole = "text"\npattern = "{}"\n'
     assert checked(tmp_path, changed(log, widget.format("^Ada$"))).warnings == []
     assert len(checked(tmp_path, changed(log, widget.format("(?P<value>.*)"))).warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("most", "lacking"), [("", "3, 4, 5, 6, 7, 8, 9"), ("max = 9999", "3, 4, 5, 6, 7, 8, 9"), ("max = 3", "3")]
+)
+def test_digits_that_no_glyph_shows_are_a_warning_where_numbers_may_have_them(
+    tmp_path: Path, most: str, lacking: str
+) -> None:
+    style = Style("DejaVuSansMono")
+    learn([(draw(text, style, seed), text) for seed, text in enumerate(("012", "120", "201"))], "012").glyphs.save(
+        tmp_path / "score.png"
+    )
+    bar = 'read = "bar"\nregion = [0, 0, 60, 10]\ncolour = "#ff0000"\n'
+    number = f'read = "number"\nregion = [0, 0, 120, 28]\nglyphs = "score.png"\n{most}\n'
+    (tmp_path / "game.py").touch()
+    (warning,) = checked(tmp_path, changed(bar, number)).warnings
+    assert f"23: warning: sources.lives.glyphs: it has no {lacking}: numbers with these aren't read" in str(warning)
 
 
 def test_games_have_mistakes_in_files_of_their_own(tmp_path: Path) -> None:

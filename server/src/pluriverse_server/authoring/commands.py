@@ -356,7 +356,7 @@ def score(
     """Read recordings again with the present runtime.toml and compare with their labels; exit status 1 if they differ.
 
     Reports how many rewards and ends there are, with precision and recall, the sums of reward, wrong episodes, and
-    delays in seconds, which max_delay in [score] limits; and each disagreement as a picture beside the recording. What
+    delays in seconds, limited by the key score.max_delay; and each disagreement as a picture beside the recording. What
     nothing was compared with is told, and exit status 1 as well: an environment's rewards or ends that no recording
     has, and recordings without labels.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
@@ -20,6 +21,17 @@ from .labels import Labels
 from .rescrape import Rescraper, Scraped
 
 Readings = Mapping[str, Reading]
+
+
+# Keysyms of characters that need Shift on the screens' keyboard, a US one, and of the keys that they are on.
+UNSHIFTED: Final = {
+    ord(shifted): ord(plain)
+    for shifted, plain in zip(
+        '~!@#$%^&*()_+{}|:"<>?ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+        "`1234567890-=[]\\;',./abcdefghijklmnopqrstuvwxyz",
+        strict=True,
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +180,7 @@ def _is_of(step: Step, event: KeyEvent | PointerEvent) -> bool:
 
 def _unshifted(key: int) -> int:
     """Return the key as it is recorded: without Shift, which is a key of its own."""
-    return ord(chr(key).lower()) if key in range(ord("A"), ord("Z") + 1) else key
+    return UNSHIFTED.get(key, key)
 
 
 def jumps(values: Sequence[Sequence[float]]) -> list[float]:

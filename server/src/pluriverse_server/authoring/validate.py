@@ -97,6 +97,7 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
             for name in sorted(missing)
         ]
         found.warnings += warnings_of(file, game, limited=limited)
+        found.warnings += [file.problem(*one, warning=True) for one in unread_digits(directory, game)]
         for env in envs[:1]:
             recorded = {path.name: values_when_ready(path, env.id) for path in sorted(recordings.glob(f"*{SUFFIX}"))}
             found.warnings += [file.problem(*one, warning=True) for one in ends_at_once(game, recorded)]
@@ -292,6 +293,27 @@ def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[
         ends = "episodes end with their time limit alone" if limited else "episodes never end"
         found.append((("episode", "done"), f"missing: {ends}; add done = a condition of the sources, as 'lives == 0'"))
     return [document.problem(path, message, warning=True) for path, message in found]
+
+
+def unread_digits(directory: Path, game: GameTables) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the glyph files without some of the digits that their numbers may have, which then aren't read."""
+    from pluriverse_server.sources.reading import SourceError
+    from pluriverse_server.sources.screen.glyphs import load_glyphs
+
+    for name, source in game.sources.items():
+        if not isinstance(source, NumberSource) or source.glyphs is None:
+            continue
+        try:
+            known = load_glyphs(directory / source.glyphs, name, directory).characters
+        except SourceError:
+            continue  # which is a mistake, and told as one
+        largest = max(abs(source.min or 0), source.max) if source.max is not None else 9
+        lacking = [digit for digit in "0123456789" if digit not in known and int(digit) <= largest]
+        if lacking:
+            message = (
+                f"it has no {', '.join(lacking)}: numbers with these aren't read; record and label some, learn again"
+            )
+            yield ("sources", name, "glyphs"), message
 
 
 def _is_bounded(source: AnySource) -> bool:

@@ -32,7 +32,8 @@ from typer.testing import CliRunner
 
 pytestmark = pytest.mark.browser
 
-PAGE = """<!doctype html><p id="score">120 points</p><script>const game = { score: 120 };</script>"""
+PAGE = """<!doctype html><p id="score">1,250 points</p><p id="over" style="visibility: hidden">Game over</p>
+<script>const game = { score: 1250 };</script>"""
 
 
 @contextlib.asynccontextmanager
@@ -187,12 +188,25 @@ async def test_regions_and_paths_of_a_page_are_chosen_from_its_tree(
         await choose_of_page(browser, "reading", "number in #score", "reward")
         await browser.evaluate("document.getElementById('list').click()")
         await choose_of_page(browser, "things", "#score", "text")
+        await choose_of_page(browser, "things", "#over", "done")
         assert not browser.errors
     await assert_valid(folder)
     game = load(folder)
     assert game.page is not None
     assert game.page.text == 'document.querySelector("#score").textContent'
-    assert ['querySelector("#score").textContent.match' in str(reward.value) for reward in game.rewards] == [True]
+    (reward,) = game.rewards
+    page = (tmp_path / "game.html").as_uri()
+    assert await evaluated(browser, page, f"{reward.value}") == 1250
+    hidden = "document.querySelector('#over').style.visibility"
+    assert not await evaluated(browser, page, f"{game.page.done}")
+    assert await evaluated(browser, page, f"{hidden} = '', {game.page.done}") == "Game over"
+    assert await evaluated(browser, page, f"document.querySelector('#score').textContent = '', {reward.value}") is None
+
+
+async def evaluated(browser: Chromium, page: str, expression: str) -> Any:
+    """What an expression of a runtime.toml comes to in the page itself."""
+    await browser.open(page)
+    return await browser.evaluate(expression)
 
 
 async def assert_valid(folder: Path) -> None:
@@ -307,13 +321,14 @@ async def test_a_page_is_searched_too_and_runs_anew_with_what_was_chosen(
         assert (await asked.state())["remote"]["rewarded"] is False
         tree = (await asked.ask("page"))["found"]
         assert [(one["how"], one["value"]) for one in tree] == [
-            ("#score", "120 points"),
-            ("number in #score", 120),
-            ("game.score", 120),
+            ("#score", "1,250 points"),
+            ("number in #score", 1250),
+            ("#over", "Game over"),
+            ("game.score", 1250),
         ]
-        found = (await asked.ask("find", value="120"))["found"]
+        found = (await asked.ask("find", value="1250"))["found"]
         assert [one["how"] for one in found] == ["number in #score", "game.score"]
-        assert await asked.ask("page-expression", expression="game.score", use="reward", value=120) == {}
+        assert await asked.ask("page-expression", expression="game.score", use="reward", value=1250) == {}
         assert await asked.ask("restart") == {}
         await asked.until(lambda state: state["remote"].get("rewarded") and state["remote"]["env_state"] == "running")
     assert [reward.value for reward in load(folder).rewards] == ["game.score"]

@@ -23,7 +23,7 @@ from .found import Found
 from .live import LiveSources, sources_of
 from .looked_at import LookedAt
 from .notebook import Notebook
-from .page_values import values_at, values_in_page
+from .page_values import values_at, values_in_page, where_seen
 from .pictures import Pictures
 from .presses import Presses
 from .proposals import template_png
@@ -195,7 +195,9 @@ class Looking:
         expression, use = str(asked["expression"]), asked["use"]
         if use == "reward":
             self._notebook.add_page_reward(expression, f"It was {asked.get('value')!r} when it was chosen.")
-        elif use in ("done", "ready", "text"):
+        elif use in ("done", "ready"):
+            self._notebook.set_keys("page", {use: where_seen(expression)})
+        elif use == "text":
             self._notebook.set_keys("page", {use: expression})
         else:
             raise AuthoringError("expected a use: reward, done, ready or text")

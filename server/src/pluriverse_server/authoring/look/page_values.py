@@ -13,12 +13,18 @@ from pluriverse_server.sources.page.devtools import DevToolsError
 from pluriverse_server.sources.page.page import Page
 from pluriverse_server.sources.program.patterns import number_or_text
 
-from .found import NUMBER, Found
+from .found import Found
 
 # A person waits this long for the list.
 MAX_LOOK_S: Final = 5.0
 
 LIMITS: Final = {"elements": 500, "values": 3000, "looked": 50_000, "chars": 200, "depth": 5, "keys": 200}
+
+# A number as pages write it, with thousands apart from each other; in Python's words and in JavaScript's.
+_NUMBER: Final = r"-?\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?"
+_SEPARATORS: Final = r"[,\u00a0\u202f]"
+
+_TEXT: Final = re.compile(r"(document\.querySelector\(.*\))\.textContent")
 
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -68,10 +74,20 @@ def _of_text(element: dict[str, Any]) -> list[Found]:
     """Return a text as a value, and each number in it."""
     expression, text = element["expression"], element["text"]
     found = [Found(element["path"], number_or_text(text), {"value": expression})]
-    for index, number in enumerate(NUMBER.findall(text)):
-        nth = f"({expression}.match(/{NUMBER.pattern}/g) ?? [])[{index}]"
-        found.append(Found(f"number in {element['path']}", number_or_text(number), {"value": f"Number({nth} ?? 0)"}))
+    for index, number in enumerate(re.findall(_NUMBER, text)):
+        # Without the number it is NaN, which is an error rather than a reward.
+        nth = f'({expression}.match(/{_NUMBER}/g) ?? [])[{index}]?.replace(/{_SEPARATORS}/g, "")'
+        value = number_or_text(re.sub(_SEPARATORS, "", number))
+        found.append(Found(f"number in {element['path']}", value, {"value": f"Number({nth})"}))
     return found
+
+
+def where_seen(expression: str) -> str:
+    """Return an element's text only where that can be seen: an end's is often there all the time, hidden."""
+    element = _TEXT.fullmatch(expression)
+    if element is None:
+        return expression
+    return f"{element[1]}.checkVisibility({{ opacityProperty: true, visibilityProperty: true }}) && {expression}"
 
 
 def _found(expression: str, value: Any) -> Found:
