@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from pluriverse.spaces import PEEK_REWARD
-from pluriverse.wrappers import BlockingReset, Throttle
+from pluriverse.wrappers import BlockingReset, Throttle, pacing
 from support.scripted import Script, ScriptedEnv, seen
 
 
@@ -79,11 +80,34 @@ def test_rate_is_the_environments_own_if_not_given() -> None:
     assert time.monotonic() - began >= 0.099
 
 
-def test_agent_that_is_late_does_not_wait() -> None:
-    throttle = Throttle(Slow(), fps=10)
+class Clock:
+    """A clock that nothing but waiting moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Clocked(ScriptedEnv):
+    """Nothing comes while it waits."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(Script())
+        self._clock = clock
+
+    def wait(self, timeout_s: float) -> bool:
+        self._clock.now += timeout_s
+        return False
+
+
+def test_agent_that_is_late_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(pacing, "time", clock)
+    throttle = Throttle(Clocked(clock), fps=10)
     throttle.reset()
     throttle.step([[]])
-    time.sleep(0.3)
-    throttle.step([[]])
-    began = throttle.step([[]])[3]["stats.throttle.sleep"]
-    assert began <= 0.11
+    clock.now += 0.3
+    waited = [throttle.step([[]])[3]["stats.throttle.sleep"] for _ in range(2)]
+    assert waited == [0.0, pytest.approx(0.1)]
