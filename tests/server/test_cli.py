@@ -203,6 +203,8 @@ async def test_missing_runtime_is_told_with_what_was_expected(tmp_path: Path) ->
         (["--vnc-port", "7000", "--rewarder-port", "7000"], "both 7000"),
         (["--password", "with:colon"], "without a colon"),
         (["--idle-timeout", "-1"], "idle time limit"),
+        (["--tokens", "/nowhere/tokens"], "the tokens in /nowhere/tokens: they can't be read"),
+        (["--audit", "/nowhere/audit"], "the audit log /nowhere/audit can't be written"),
     ],
 )
 async def test_impossible_setting_is_refused_before_anything_starts(options: list[str], complaint: str) -> None:
@@ -231,6 +233,30 @@ async def test_signal_ends_it_in_good_order_and_leaves_nothing(tmp_path: Path, s
         assert await asyncio.wait_for(process.wait(), 2.0) == 0
     await toy.close()
     leftovers.assert_none()
+
+
+async def test_sigterm_lets_the_episode_end_and_a_second_one_does_not(tmp_path: Path) -> None:
+    toy = await Toy.make(tmp_path)
+    (tmp_path / "tokens").write_text("agent robot robots-token\n")
+    port = free_port()
+    files = ("--tokens", str(tmp_path / "tokens"), "--audit", str(tmp_path / "audit"))
+    ports = ("--vnc-port", str(free_port()), "--rewarder-port", str(port))
+    async with running("run", str(tmp_path), *ports, *files, "--drain-s", "60") as process:
+        said = await output_until(process, "Ctrl-C")
+        assert "password" not in said
+        await (await toy.process()).begin()
+        async with connected(port, "robots-token") as agent, aiohttp.ClientSession() as session:
+            await agent.assert_alive()
+            process.send_signal(signal.SIGTERM)
+            await output_until(process, "draining")
+            async with session.get(f"http://127.0.0.1:{port}/readyz") as response:
+                assert (response.status, (await response.json())["phase"]) == (503, "draining")
+            await agent.assert_alive()
+            process.send_signal(signal.SIGTERM)
+            assert await agent.hear_end() == 1000
+        assert await asyncio.wait_for(process.wait(), 2.0) == 0
+    assert json.loads((tmp_path / "audit").read_text())["who"] == {"role": "agent", "name": "robot"}
+    await toy.close()
 
 
 async def test_end_of_its_input_ends_it_if_it_was_told_so(tmp_path: Path) -> None:

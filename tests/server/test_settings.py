@@ -44,6 +44,8 @@ def test_all_ports_may_be_chosen(port: int) -> None:
         ({"password": "a\x00b"}, "printable ASCII"),
         ({"idle_timeout_s": -1.0}, "the idle time limit is -1.0 s"),
         ({"idle_timeout_s": math.nan}, "the idle time limit is nan s"),
+        ({"drain_s": -1.0}, "the drain time limit is -1.0 s"),
+        ({"password": None}, "neither a password nor a list of tokens"),
         ({"session_timeout_s": math.inf}, "the session time limit is inf s"),
     ],
 )

@@ -22,10 +22,13 @@ from .console.options import (
     PasswordOption,
     RewarderPortOption,
     RuntimeArgument,
+    TlsCertOption,
+    TlsKeyOption,
+    TlsOption,
     VerboseOption,
     VncPortOption,
 )
-from .console.secrecy import keep_secret, read_password
+from .console.secrecy import keep_secret, read_password, read_tokens
 from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
 from .settings import DisplayBackend, Settings
@@ -52,6 +55,9 @@ def run(
     rewarder_port: RewarderPortOption = 15900,
     password: PasswordOption = None,
     password_file: PasswordFileOption = None,
+    tls: TlsOption = False,
+    tls_cert: TlsCertOption = None,
+    tls_key: TlsKeyOption = None,
     vnc_password: Annotated[
         bool, typer.Option(envvar="PLURIVERSE_VNC_PASSWORD", help="Whether the VNC port asks for the password.")
     ] = True,
@@ -76,6 +82,39 @@ def run(
             envvar="PLURIVERSE_ZOOM", help="Draw a web page so many times as large; if not given, as its runtime says."
         ),
     ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="PLURIVERSE_TOKENS_FILE",
+            help="A file with a line ROLE NAME TOKEN for each who may connect, read again when it changes; "
+            "the roles are agent, observer, person and operator. PLURIVERSE_TOKENS may have the lines themselves.",
+            show_default=False,
+        ),
+    ] = None,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="PLURIVERSE_AUDIT",
+            help="A file that gets a line of JSON for each action that changes something; - for standard error.",
+            show_default=False,
+        ),
+    ] = None,
+    drain_s: Annotated[
+        float,
+        typer.Option(
+            "--drain-s",
+            envvar="PLURIVERSE_DRAIN_S",
+            help="For how many seconds the agent's episode may go on after SIGTERM; a second SIGTERM ends it at once.",
+        ),
+    ] = 0.0,
+    agones_port: Annotated[
+        int | None,
+        typer.Option(
+            envvar="AGONES_SDK_HTTP_PORT",
+            help="Where Agones' sidecar listens, which is told when this is ready, well, leased and over.",
+            show_default=False,
+        ),
+    ] = None,
     until_input_ends: Annotated[
         bool,
         typer.Option(
@@ -94,18 +133,28 @@ def run(
     Prints how to connect, then keeps one line up to date: state, episode, reward, frame rate, lag, agents.
     """
     with exit_on_error():
+        given = password or read_password(password_file)
+        listed = read_tokens(tokens, given)
         settings = Settings(
             runtime=runtime,
             env_id=env or None,
             host=host,
             vnc_port=vnc_port,
             rewarder_port=rewarder_port,
-            password=password or read_password(password_file) or generate_password(),
+            password=given or (generate_password() if listed is None else None),
             vnc_password=vnc_password,
             display_backend=display_backend,
             idle_timeout_s=idle_timeout,
             session_timeout_s=session_timeout,
             zoom=zoom,
+            tokens=listed,
+            tokens_file=tokens,
+            audit=audit,
+            drain_s=drain_s,
+            agones_port=agones_port,
+            tls=tls,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
         )
         keep_secret(settings.password)
         set_up_logging(verbose=verbose)

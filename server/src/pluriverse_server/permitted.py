@@ -23,6 +23,10 @@ class Permitted:
         return not event.down or event.keysym in self.keys
 
 
+NOTHING = Permitted(frozenset(), pointer=False)
+"""For those who only watch."""
+
+
 def permitted_by(spaces: Spaces | None, others: Collection[int]) -> Permitted | None:
     """Return what the spaces permit, and the keysyms ``others``; None, for everything, if the spaces name no input."""
     if spaces is None or not (spaces.keyboard or spaces.pointer or spaces.step):

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server import confine
-from pluriverse_server.console.secrecy import PASSWORD_VARIABLE, read_password
+from pluriverse_server.console.secrecy import PASSWORD_VARIABLE, TOKENS_VARIABLE, read_password, read_tokens
 from pluriverse_server.settings import SettingsError
 
 PASSWORD = "tell-noone"
+TOKEN = "neither-tell-this"
 
 KEEPER = """
 import os, subprocess, sys
@@ -56,12 +57,14 @@ def keeper(*arguments: str, env: dict[str, str]) -> Generator[subprocess.Popen[b
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may look")
 @pytest.mark.parametrize("arguments", [[f"--password={PASSWORD}"], ["--password", PASSWORD]])
 def test_password_stands_in_no_environment_and_on_no_command_line(arguments: list[str]) -> None:
-    with keeper(*arguments, env={PASSWORD_VARIABLE: PASSWORD, "KEPT": "else"}) as process:
+    env = {PASSWORD_VARIABLE: PASSWORD, TOKENS_VARIABLE: f"# these\nagent a {TOKEN}\n", "KEPT": "else"}
+    with keeper(*arguments, env=env) as process:
         folder = Path(f"/proc/{process.pid}")
         environment = (folder / "environ").read_bytes()
         # Its program's text, in these tests alone, has the password in it.
         words = (folder / "cmdline").read_bytes().split(b"\0")[3:]
     assert PASSWORD.encode() not in environment
+    assert TOKEN.encode() not in environment
     assert b"KEPT=else" in environment
     assert PASSWORD.encode() not in b" ".join(words)
 
@@ -81,3 +84,21 @@ def test_password_is_read_from_a_file(tmp_path: Path) -> None:
     assert read_password(None) is None
     with pytest.raises(SettingsError, match="can't be read"):
         read_password(tmp_path / "none")
+
+
+def test_tokens_are_read_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_tokens(None, None) is None
+    file = tmp_path / "tokens"
+    file.write_text(f"agent a {TOKEN}")
+    tokens = read_tokens(file, None)
+    assert tokens is not None
+    assert (tokens[0].name, tokens[0].secret) == ("a", TOKEN)
+    monkeypatch.setenv(TOKENS_VARIABLE, file.read_text())
+    assert read_tokens(None, None) == tokens
+    with pytest.raises(SettingsError, match=r"both in .*; give one of them"):
+        read_tokens(file, None)
+    with pytest.raises(SettingsError, match=r"PLURIVERSE_TOKENS: .*begin with the same 8"):
+        read_tokens(None, TOKEN[:8])
+    monkeypatch.delenv(TOKENS_VARIABLE)
+    with pytest.raises(SettingsError, match="can't be read"):
+        read_tokens(tmp_path / "none", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pluriverse_server.access.tokens import parse_tokens
 from pluriverse_server.console.serve import greet
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.settings import Settings
@@ -51,3 +52,13 @@ def test_a_runtime_without_rewards_says_that_nothing_is_earned(
     (tmp_path / "runtime.toml").write_text(UNREWARDED)
     greet(Settings(tmp_path, password="sesame"), load(tmp_path))
     assert "  rewards   none: it is drawn alone" in capsys.readouterr().out
+
+
+def test_where_there_are_tokens_alone_no_password_is_printed_nor_any_token(capsys: pytest.CaptureFixture[str]) -> None:
+    tokens = parse_tokens("agent a first-token\noperator b second-token")
+    greet(Settings(GYM_CORE, password=None, tokens=tokens), load(GYM_CORE), "&control=1")
+    printed = capsys.readouterr().out
+    assert "  tokens    2\n" in printed
+    assert "  viewer    http://127.0.0.1:15900/viewer/\n" in printed
+    assert "password" not in printed
+    assert "first-token" not in printed

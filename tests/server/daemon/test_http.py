@@ -7,7 +7,6 @@ import base64
 import contextlib
 import json
 import os
-import re
 import socket
 import time
 from pathlib import Path
@@ -16,6 +15,8 @@ import aiohttp
 import pytest
 from aiohttp import web
 from pluriverse_protocol.lane import View
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.daemon.door import MAX_PENDING, Door
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.kit import views
@@ -27,7 +28,12 @@ from support.toy import Process
 from support.waiting import eventually
 from websockets.exceptions import InvalidStatus
 
-DOCKERFILE = Path(__file__).parents[3] / "Dockerfile"
+
+def a_door() -> Door:
+    return Door(Keyring(PASSWORD), AuditLog())
+
+
+HEALTHCHECK = Path(__file__).parents[3] / "tools" / "healthcheck"
 
 
 @pytest.mark.parametrize("password", [None, "wrong", "", "sEcret12"])
@@ -79,6 +85,8 @@ async def test_healthz_is_alive_and_readyz_only_while_an_environment_runs(tmp_pa
             assert response.status == 200
             assert (await response.json()) == {
                 "ready": True,
+                "phase": "idle",
+                "leased": False,
                 "screen": True,
                 "env_id": "toy.First-v0",
                 "env_state": "running",
@@ -213,7 +221,7 @@ async def test_agent_that_loses_its_seat_while_its_lane_is_opened_gets_none(
     async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
         answers = iter((True, False))
-        monkeypatch.setattr(served.service.hub, "is_agent", lambda _token, _peer: next(answers))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        monkeypatch.setattr(served.service.hub, "is_agent", lambda *_: next(answers))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
         async with served.agent(path="/step") as lane:
             assert await lane.hear_end() is None
 
@@ -376,7 +384,7 @@ async def test_wrong_passwords_are_slowed_down_logged_and_counted(
         began = time.monotonic()
         for _ in range(2):
             async with session.get("/viewer/access?password=wrong") as response:
-                assert await response.json() == {"granted": False}
+                assert await response.json() == {"granted": False, "control": False}
             async with connected(served.port, "wrong") as agent:
                 await agent.hear_end()
         assert time.monotonic() - began > 0.25 + 0.5 + 1
@@ -398,7 +406,7 @@ async def test_agents_with_the_right_password_never_wait(tmp_path: Path) -> None
 async def test_missing_password_is_no_guess(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, aiohttp.ClientSession(f"http://127.0.0.1:{served.port}") as session:
         async with session.get("/viewer/access") as response:
-            assert await response.json() == {"granted": False}
+            assert await response.json() == {"granted": False, "control": False}
         async with connected(served.port, None) as agent:
             await agent.hear_end()
         assert served.door.throttle.wrong == 0
@@ -409,7 +417,7 @@ async def test_missing_password_is_no_guess(tmp_path: Path) -> None:
 )
 async def test_any_local_address_may_be_listened_on(host: str, reached: str) -> None:
     port = free_port()
-    runner = await listen(web.Application(), Door(PASSWORD), host, port)
+    runner = await listen(web.Application(), a_door(), host, port)
     try:
         _, writer = await asyncio.open_connection(reached, port)
         writer.close()
@@ -417,16 +425,17 @@ async def test_any_local_address_may_be_listened_on(host: str, reached: str) -> 
         await runner.cleanup()
 
 
+@pytest.mark.parametrize("tls", [False, True])
 @pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.2", "::", "::1"])
-async def test_images_health_check_reaches_whichever_address_is_listened_on(tmp_path: Path, host: str) -> None:
-    (check,) = re.findall(r"^HEALTHCHECK .*\\\n +CMD (.*)$", DOCKERFILE.read_text(), re.MULTILINE)
-    async with serving(tmp_path, host=host) as served:
+async def test_images_health_check_reaches_whichever_address_is_listened_on(
+    tmp_path: Path, host: str, tls: bool
+) -> None:
+    async with serving(tmp_path, host=host, tls=tls) as served:
         env = {"PATH": os.environ["PATH"], "PLURIVERSE_HOST": host, "PLURIVERSE_REWARDER_PORT": str(served.port)}
 
         async def says() -> int:
             # Images have a copy of it that can't be read.
-            command = ["bash", *json.loads(check)[1:]]
-            process = await asyncio.create_subprocess_exec(*command, env=env)
+            process = await asyncio.create_subprocess_exec("bash", str(HEALTHCHECK), env=env)
             return await process.wait()
 
         assert await says() == 1
@@ -436,10 +445,10 @@ async def test_images_health_check_reaches_whichever_address_is_listened_on(tmp_
 
 async def test_address_that_is_not_this_machines_is_told(tmp_path: Path) -> None:
     with pytest.raises(StartError, match=r"'192\.0\.2\.1': that is no address of this machine; choose one with --host"):
-        await listen(web.Application(), Door(PASSWORD), "192.0.2.1", free_port())
+        await listen(web.Application(), a_door(), "192.0.2.1", free_port())
 
 
 async def test_port_that_is_taken_is_named(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         with pytest.raises(StartError, match=str(served.port)):
-            await listen(web.Application(), Door(PASSWORD), "127.0.0.1", served.port)
+            await listen(web.Application(), a_door(), "127.0.0.1", served.port)

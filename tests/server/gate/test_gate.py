@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -10,13 +11,21 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pluriverse_protocol.rfb.errors import AuthenticationFailed
+from pluriverse_protocol.rfb.handshake import Handshake
+from pluriverse_protocol.rfb.messages import pointer_event
+from pluriverse_protocol.rfb.web_stream import WebStream
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.tokens import Role, Token, parse_tokens
 from pluriverse_server.display import Screen, ScreenOptions, make_screen
 from pluriverse_server.gate import gate
 from pluriverse_server.gate.gate import MAX_PENDING, Gate
 from pluriverse_server.process import StartError
+from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
 from support.waiting import DEADLINE_S, eventually
 
@@ -25,7 +34,7 @@ PASSWORD = "secret"
 
 @pytest.fixture
 async def guarded(options: ScreenOptions) -> AsyncIterator[Screen]:
-    screen = make_screen(replace(options, password=PASSWORD))
+    screen = make_screen(replace(options, keyring=Keyring(PASSWORD)))
     await screen.start()
     yield screen
     await screen.stop()
@@ -109,6 +118,148 @@ async def test_wrong_passwords_are_slowed_down_and_logged(guarded: Screen, caplo
     assert guarded.gate.throttle.wrong == 4
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert warnings == [f"VNC: a wrong password from 127.0.0.1 ({count} in all)" for count in (1, 2, 4)]
+
+
+TOKENS = """
+agent robot robots-token
+observer eye observers-token
+person editor editors-token
+operator ops operators-token
+"""
+
+
+@pytest.fixture
+async def tokened(options: ScreenOptions) -> AsyncIterator[Screen]:
+    """A screen of tokens, and the password."""
+    screen = make_screen(replace(options, keyring=Keyring(PASSWORD, parse_tokens(TOKENS))))
+    await screen.start()
+    yield screen
+    await screen.stop()
+
+
+async def assert_moves(screen: Screen, client: RfbClient, x: int, *, may: bool) -> None:
+    """What a client does with the pointer reaches the screen, or doesn't."""
+    client.pointer(x, 10)
+    if may:
+        async with asyncio.timeout(DEADLINE_S):
+            while await pointer_of(screen) != (x, 10):
+                pass
+    else:
+        await see(client)
+        assert await pointer_of(screen) != (x, 10)
+
+
+async def pointer_of(screen: Screen) -> tuple[int, int]:
+    def ask() -> tuple[int, int]:
+        connection = open_display(screen.display, screen.xauthority)
+        try:
+            where = connection.screen().root.query_pointer()
+            return where.root_x, where.root_y
+        finally:
+            connection.close()
+
+    return await asyncio.to_thread(ask)
+
+
+@pytest.mark.parametrize(
+    ("token", "may"),
+    [
+        ("robots-token", True),
+        ("editors-token", True),
+        (PASSWORD, True),
+        ("observers-token", False),
+        ("operators-token", False),
+    ],
+)
+async def test_role_decides_whether_input_reaches_the_screen(tokened: Screen, token: str, may: bool) -> None:
+    client = await enter(tokened, token)
+    await see(client)
+    await assert_moves(tokened, client, 33, may=may)
+    client.close()
+
+
+async def enter_by_web(screen: Screen, token: Token) -> tuple[socket.socket, WebStream]:
+    """A client whose WebSocket the rewarder port has opened, through the handshake."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(DEADLINE_S)
+    await screen.gate.take(theirs, "192.0.2.1", token)
+    web, handshake = WebStream(masks=True), Handshake()
+
+    def shake_hands() -> None:
+        while handshake.done is None:
+            data = ours.recv(4096)
+            assert data, "it hung up"
+            ours.sendall(web.wrap(handshake.feed(web.feed(data))))
+
+    try:
+        await asyncio.to_thread(shake_hands)
+    except BaseException:
+        ours.close()
+        raise
+    return ours, web
+
+
+async def test_role_decides_as_well_what_comes_by_the_rewarder_port(tokened: Screen) -> None:
+    assert tokened.gate.keyring is not None
+    robot, eye = tokened.gate.keyring.listed[:2]
+    watching, its_web = await enter_by_web(tokened, eye)
+    playing, web = await enter_by_web(tokened, robot)
+    with watching, playing:
+        watching.sendall(its_web.wrap(pointer_event(44, 10, 0)))
+        playing.sendall(web.wrap(pointer_event(33, 10, 0)))
+        async with asyncio.timeout(DEADLINE_S):
+            while await pointer_of(tokened) != (33, 10):
+                assert await pointer_of(tokened) != (44, 10)
+        tokened.gate.keyring.replace_listed((eye,))
+        await eventually(lambda: len(tokened.gate.clients) == 1)
+    with pytest.raises(AssertionError, match="it hung up"):
+        await enter_by_web(tokened, robot)
+
+
+async def test_others_only_watch_while_there_is_a_lease(tokened: Screen) -> None:
+    keyring = tokened.gate.keyring
+    assert keyring is not None
+    robot, editor = await enter(tokened, "robots-token"), await enter(tokened, "editors-token")
+    keyring.begin_lease(Token(Role.AGENT, "lease", "leases-token"))
+    leased = await enter(tokened, "leases-token")
+    for client, x, may in ((robot, 10, False), (editor, 20, True), (leased, 30, True)):
+        await assert_moves(tokened, client, x, may=may)
+    keyring.end_lease()
+    # The lease's client is hung up on, the others are as before.
+    await eventually(lambda: len(tokened.gate.clients) == 2)
+    await assert_moves(tokened, robot, 40, may=True)
+    with pytest.raises(AuthenticationFailed, match="lease of this token has ended"):
+        await enter(tokened, "leases-token")
+    assert tokened.gate.throttle.wrong == 0
+    for client in (robot, editor, leased):
+        client.close()
+
+
+async def test_client_whose_token_is_taken_away_is_hung_up_on(tokened: Screen) -> None:
+    keyring = tokened.gate.keyring
+    assert keyring is not None
+    robot, eye = await enter(tokened, "robots-token"), await enter(tokened, "observers-token")
+    keyring.replace_listed([token for token in keyring.listed if token.name != "robot"])
+    await eventually(lambda: len(tokened.gate.clients) == 1)
+    await see(eye)
+    with pytest.raises(AuthenticationFailed, match="password is wrong"):
+        await enter(tokened, "robots-token")
+    robot.close()
+    eye.close()
+
+
+async def test_client_with_input_is_audited(tokened: Screen, tmp_path: Path) -> None:
+    tokened.gate.audit = AuditLog(tmp_path / "audit")
+    for token in ("robots-token", "observers-token"):
+        (await enter(tokened, token)).close()
+    with pytest.raises(AuthenticationFailed):
+        await enter(tokened, "wrong")
+    tokened.gate.audit.close()
+    lines = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()]
+    assert [(line["action"], line["who"] and line["who"]["name"], line["where"]) for line in lines] == [
+        ("screen connected with input", "robot", "127.0.0.1"),
+        ("wrong password", None, "127.0.0.1"),
+    ]
 
 
 async def test_client_that_comes_while_the_vnc_server_is_started_again_gets_in(guarded: Screen) -> None:

@@ -25,7 +25,7 @@ async def screen(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         height=HEIGHT,
         vnc_port=free_port(),
         vnc_host="127.0.0.1",
-        password=None,
+        keyring=None,
         backend=backend,
         runtime_dir=tmp_path / "runtime",
         name="a test",

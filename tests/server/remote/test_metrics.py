@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.daemon.door import Door
 from pluriverse_server.remote.metrics import Metrics
 from prometheus_client.parser import text_string_to_metric_families
@@ -58,9 +60,9 @@ def test_readings_are_timed_by_source_and_counted_where_they_do_not_count() -> N
 
 
 def test_ports_are_counted_apart_when_metrics_are_asked_for() -> None:
-    metrics, door = Metrics(), Door("secret")
+    metrics, door = Metrics(), Door(Keyring("secret"), AuditLog())
     metrics.ports["rewarder"] = door
-    metrics.ports["vnc"] = Door("secret")
+    metrics.ports["vnc"] = Door(Keyring("secret"), AuditLog())
     door.throttle.judged("a", right=False, now=0.0)
     door.table.dropped = 7
     text = metrics.render().decode()

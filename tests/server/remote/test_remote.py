@@ -14,18 +14,23 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import aiohttp
 import pluriverse_server.display.screen
 import pluriverse_server.remote.environment
 import pytest
-from pluriverse.remotes.address import parse_addresses
+from pluriverse.remotes.address import Address, parse_addresses
 from pluriverse.remotes.health import why_not_ready
-from pluriverse_protocol.reports import Report
+from pluriverse.remotes.lease import claim
+from pluriverse_protocol.reports import Done, Report
 from pluriverse_server.episode import Output
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError, endpoint
+from pluriverse_server.remote import token_file
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
 from pluriverse_server.remote.remote import GaveUp, Remote
+from pluriverse_server.remote.token_file import read_tokens
 from pluriverse_server.settings import DisplayBackend, Settings
 from pluriverse_server.tasks import TaskFailed
 from pluriverse_server.x11.connection import open_display
@@ -34,6 +39,7 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.rfb import RfbClient, RfbError
 from support.served import PASSWORD
+from support.sidecar import Sidecar
 from support.tasks import inject
 from support.toy import Process, Toy
 from support.waiting import DEADLINE_S, eventually
@@ -62,11 +68,13 @@ class Up:
 
 
 @contextlib.asynccontextmanager
-async def remote_up(directory: Path, backend: DisplayBackend = "xvfb", host: str = "127.0.0.1") -> AsyncGenerator[Up]:
+async def remote_up(
+    directory: Path, backend: DisplayBackend = "xvfb", host: str = "127.0.0.1", **others: Any
+) -> AsyncGenerator[Up]:
     toy = await Toy.make(directory)
     port, vnc_port = free_port(), free_port()
     settings = Settings(directory, host=host, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD)
-    remote = Remote(replace(settings, display_backend=backend))
+    remote = Remote(replace(settings, display_backend=backend, **others))
     started = asyncio.Event()
     running = asyncio.create_task(remote.run(lambda _: started.set()))
     try:
@@ -95,6 +103,94 @@ async def test_stopped_remote_says_goodbye_and_leaves_nothing(tmp_path: Path, ba
         assert agent.heard[-1]["body"]["message"] == "the remote is shutting down"
         await asyncio.wait_for(up.running, 2.0)
     leftovers.assert_none()
+
+
+async def test_remote_that_drains_ends_with_its_agents_episode(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    async with remote_up(tmp_path, drain_s=60.0) as up, up.agent() as agent, up.agent() as late:
+        await agent.assert_alive()
+        up.remote.drain()
+        up.remote.drain()
+        assert up.remote.draining
+        await late.send("v0.control.ping", {})
+        assert "another agent" in (await late.hear_method("v0.connection.close"))["body"]["message"]
+        await agent.assert_alive()
+        up.process.report(Done(1, terminated=True))
+        await agent.hear_method("v0.env.reward", done=True)
+        assert await agent.hear_end() == 1000
+        await asyncio.wait_for(up.running, 5.0)
+    leftovers.assert_none()
+
+
+async def test_remote_drains_for_so_long_and_no_longer(tmp_path: Path) -> None:
+    async with remote_up(tmp_path, drain_s=0.3) as up, up.agent() as agent:
+        await agent.assert_alive()
+        up.remote.drain()
+        await asyncio.wait_for(up.running, 5.0)
+        assert await agent.hear_end() == 1000
+
+
+@pytest.mark.parametrize("agents", [0, 1])
+async def test_remote_that_nobody_plays_on_or_that_may_not_drain_ends_at_once(tmp_path: Path, agents: int) -> None:
+    async with remote_up(tmp_path, drain_s=0.0 if agents else 60.0) as up, up.agent() as agent:
+        if agents:
+            await agent.assert_alive()
+        up.remote.drain()
+        await asyncio.wait_for(up.running, 5.0)
+
+
+async def test_leases_token_is_good_on_all_ports_and_the_remote_may_end_with_it(tmp_path: Path) -> None:
+    async with remote_up(tmp_path) as up:
+        address = Address("127.0.0.1", up.vnc_port, up.port, PASSWORD)
+        lease = await asyncio.to_thread(claim, address, 30.0, ends=True)
+        token = lease.address.password
+        viewer = f"http://127.0.0.1:{up.port}/viewer/access?password={token}"
+        async with connected(up.port, token) as agent, aiohttp.ClientSession() as session:
+            await agent.assert_alive()
+            with await asyncio.to_thread(RfbClient, "127.0.0.1", up.vnc_port, token) as client:
+                await asyncio.to_thread(client.wait_until, lambda: True)
+            async with session.get(viewer) as response:
+                assert await response.json() == {"granted": True, "control": False}
+            assert not up.running.done()
+            await asyncio.to_thread(lease.release)
+            assert await agent.hear_end() == 1000
+        await asyncio.wait_for(up.running, 5.0)
+
+
+async def test_sidecar_of_agones_is_told_of_the_start_of_leases_and_of_the_end(tmp_path: Path) -> None:
+    sidecar = Sidecar(free_port())
+    async with sidecar.up():
+        async with remote_up(tmp_path, agones_port=sidecar.port) as up:
+            await eventually(lambda: sidecar.changes == ["/ready"])
+            address = Address("127.0.0.1", up.vnc_port, up.port, PASSWORD)
+            lease = await asyncio.to_thread(claim, address)
+            await eventually(lambda: sidecar.changes == ["/ready", "/allocate"])
+            await asyncio.to_thread(lease.release)
+            await eventually(lambda: sidecar.changes == ["/ready", "/allocate", "/ready"])
+            await eventually(lambda: "/health" in sidecar.heard)
+        assert sidecar.changes[-1] == "/shutdown"
+
+
+async def test_token_that_is_removed_from_the_file_ends_its_connections_on_both_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_file, "LOOK_EVERY_S", 0.05)
+    file = tmp_path / "tokens"
+    file.write_text("agent robot robots-token\n")
+    async with (
+        remote_up(tmp_path, tokens=read_tokens(file, PASSWORD), tokens_file=file) as up,
+        connected(up.port, "robots-token", token="a seat") as agent,
+    ):
+        await agent.assert_alive()
+        with await asyncio.to_thread(RfbClient, "127.0.0.1", up.vnc_port, "robots-token"):
+            watchers = len(up.remote.screen.gate.clients)
+            file.write_text("agent another another-token\n")
+            assert await agent.hear_end() == 1000
+            assert agent.heard[-1]["body"]["message"] == "the token of this connection is no longer valid"
+            await eventually(lambda: len(up.remote.screen.gate.clients) < watchers)
+        assert not up.remote.service.hub.occupied
+        async with connected(up.port, "another-token") as other:
+            await other.assert_alive()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from numpy.typing import NDArray
 from pluriverse.rewarder.lane import Arrived, LaneConnection
+from pluriverse.transport import Transport
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
@@ -84,7 +85,7 @@ class Agent:
         scraped.program.open_lane(theirs)
         theirs.close()
         self.lane = LaneConnection(
-            "test", ours, ClientProtocol(parse_uri("ws://test/"), state=State.OPEN, max_size=2**20)
+            "test", Transport(ours), ClientProtocol(parse_uri("ws://test/"), state=State.OPEN, max_size=2**20)
         )
         self.episode = 0
         self._arrived: list[Arrived] = []

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import WSMsgType
 from pluriverse_server.viewer import bridge
 from support.desktop import Desktop
-from support.viewer_remote import Remote
+from support.viewer_remote import EYE, Remote
 
 WebSocket = aiohttp.ClientWebSocketResponse[Any]
 
@@ -68,12 +68,15 @@ async def test_input_of_one_in_control_reaches_the_screen(
         await desktop.wait_for_inputs([("key", ord("a")), ("button", 1)])
 
 
-@pytest.mark.parametrize("query", ["&control=0", "", "&control=true"])
+@pytest.mark.parametrize(
+    "query",
+    ["sesame&control=0", "sesame", "sesame&control=true", f"{EYE}&control=1"],
+)
 async def test_input_of_one_who_watches_never_reaches_the_screen(
     remote: Remote, desktop: Desktop, session: aiohttp.ClientSession, query: str
 ) -> None:
     async with (
-        session.ws_connect(remote.url(f"vnc?password=sesame{query}")) as watching,
+        session.ws_connect(remote.url(f"vnc?password={query}")) as watching,
         session.ws_connect(remote.url("vnc?password=sesame&control=1")) as steering,
     ):
         await shake_hands(watching)

@@ -7,7 +7,7 @@ import time
 from pluriverse_protocol import metadata
 from support.chromium import Chromium
 from support.desktop import Desktop
-from support.viewer_remote import PASSWORD, Remote
+from support.viewer_remote import EYE, PASSWORD, Remote
 
 UNKNOWN = "\u2013"
 GREEN = (24, 160, 88)
@@ -146,6 +146,20 @@ async def test_keys_and_clicks_reach_the_screen_only_in_control(
     await browser.press("e", "KeyE", 69)
     await desktop.wait_for_inputs([("key", ord("e"))])
     assert browser.errors == []
+
+
+async def test_who_may_only_look_cannot_take_control(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    await browser.open(remote.url(f"?password={EYE}&control=1"))
+    await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'live'")
+    assert await browser.evaluate("document.querySelector('#mode input[value=control]').disabled")
+    assert await browser.evaluate("location.search") == "?control=1"
+    await browser.click("#screen canvas")
+    await browser.press("a", "KeyA", 65)
+    # The next thing that is seen of it is somebody else's.
+    await browser.open(remote.url("?password=sesame&control=1"))
+    await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'in control'")
+    await browser.press("b", "KeyB", 66)
+    await desktop.wait_for_inputs([("key", ord("b"))])
 
 
 async def test_control_can_be_asked_for_in_the_address(remote: Remote, desktop: Desktop, browser: Chromium) -> None:

@@ -10,7 +10,8 @@ import pytest
 from aiohttp import WSMsgType
 from pluriverse_server.viewer import hub, routes
 from support.desktop import Desktop
-from support.viewer_remote import Remote, serve_viewer
+from support.viewer_remote import EYE, Remote, serve_viewer
+from support.waiting import DEADLINE_S
 from yarl import URL
 
 
@@ -78,7 +79,28 @@ async def test_access_says_whether_a_password_is_right(
     remote: Remote, session: aiohttp.ClientSession, password: str, granted: bool
 ) -> None:
     async with session.get(remote.url("access"), params={"password": password}) as answer:
-        assert await answer.json() == {"granted": granted}
+        assert await answer.json() == {"granted": granted, "control": granted}
+
+
+async def test_observers_token_lets_one_look_and_no_more(remote: Remote, session: aiohttp.ClientSession) -> None:
+    async with session.get(remote.url("access"), params={"password": EYE}) as answer:
+        assert await answer.json() == {"granted": True, "control": False}
+    async with session.get(remote.url("access"), headers={"Authorization": f"Bearer {EYE}"}) as answer:
+        assert (await answer.json())["granted"]
+
+
+async def test_token_that_is_taken_away_ends_its_connections(remote: Remote, session: aiohttp.ClientSession) -> None:
+    async with (
+        session.ws_connect(remote.url(f"state?password={EYE}")) as feed,
+        session.ws_connect(remote.url("state?password=sesame")) as other,
+    ):
+        await feed.receive_json()
+        remote.door.keyring.replace_listed(())
+        async with asyncio.timeout(DEADLINE_S):
+            while (await feed.receive()).type is WSMsgType.TEXT:
+                pass
+        assert feed.closed
+        assert (await other.receive()).type is WSMsgType.TEXT
 
 
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", "http://127.0.0.1:1"])

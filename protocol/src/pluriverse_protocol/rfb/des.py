@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 BLOCK_BYTES: Final = 8
@@ -10,7 +11,6 @@ BLOCK_BYTES: Final = 8
 # The standard's tables: for each bit of the output the number of the input's bit, from 1 at the left.
 _INITIAL: Final = tuple(column - 8 * row for column in (58, 60, 62, 64, 57, 59, 61, 63) for row in range(8))
 _FINAL: Final = tuple(_INITIAL.index(bit) + 1 for bit in range(1, 65))
-_EXPANSION: Final = tuple((4 * group + bit - 1) % 32 + 1 for group in range(8) for bit in range(6))
 # fmt: off
 _PERMUTATION: Final = (
     16, 7, 20, 21, 29, 12, 28, 17, 1, 15, 23, 26, 5, 18, 31, 10,
@@ -39,6 +39,10 @@ _BOXES: Final = (
 )
 
 
+# How many keys are kept ready: a server compares each answer with that of each of its tokens.
+_KEPT_KEYS: Final = 128
+
+
 def encrypt_block(key: bytes, block: bytes) -> bytes:
     """Encrypt eight bytes with a key of eight, of which each byte's lowest bit is ignored."""
     bits = _select(int.from_bytes(block, "big"), 64, _INITIAL)
@@ -48,14 +52,15 @@ def encrypt_block(key: bytes, block: bytes) -> bytes:
     return _select(right << 32 | left, 64, _FINAL).to_bytes(BLOCK_BYTES, "big")
 
 
-def _round_keys(key: bytes) -> list[int]:
+@lru_cache(_KEPT_KEYS)
+def _round_keys(key: bytes) -> tuple[int, ...]:
     chosen = _select(int.from_bytes(key, "big"), 64, _KEY_CHOICE)
     high, low = chosen >> 28, chosen & 0xFFFFFFF
     keys: list[int] = []
     for count in _ROTATIONS:
         high, low = _rotate(high, count), _rotate(low, count)
         keys.append(_select(high << 28 | low, 56, _ROUND_KEY_CHOICE))
-    return keys
+    return tuple(keys)
 
 
 def _rotate(half: int, count: int) -> int:
@@ -63,14 +68,12 @@ def _rotate(half: int, count: int) -> int:
 
 
 def _mix(half: int, round_key: int) -> int:
-    mixed = _select(half, 32, _EXPANSION) ^ round_key
-    substituted = 0
-    for index, box in enumerate(_BOXES):
-        six = mixed >> (42 - 6 * index) & 0x3F
-        # The outer two bits are the row, the inner four the column.
-        entry = (six >> 4 & 2 | six & 1) * 16 + (six >> 1 & 15)
-        substituted = substituted << 4 | box >> (4 * (63 - entry)) & 15
-    return _select(substituted, 32, _PERMUTATION)
+    # The expansion: groups of four bits, each with its two neighbours, around the end as well.
+    around = (half & 1) << 33 | half << 1 | half >> 31
+    mixed = 0
+    for index, substituted in enumerate(_SUBSTITUTED):
+        mixed |= substituted[(around >> (28 - 4 * index) ^ round_key >> (42 - 6 * index)) & 0x3F]
+    return mixed
 
 
 def _select(bits: int, width: int, table: Sequence[int]) -> int:
@@ -78,3 +81,13 @@ def _select(bits: int, width: int, table: Sequence[int]) -> int:
     for position in table:
         selected = selected << 1 | bits >> (width - position) & 1
     return selected
+
+
+def _substitute(index: int, six: int) -> int:
+    """Return what a box makes of six bits, in its place among the 32, permuted."""
+    # The outer two bits are the row, the inner four the column.
+    entry = (six >> 4 & 2 | six & 1) * 16 + (six >> 1 & 15)
+    return _select((_BOXES[index] >> (4 * (63 - entry)) & 15) << (28 - 4 * index), 32, _PERMUTATION)
+
+
+_SUBSTITUTED: Final = tuple(tuple(_substitute(index, six) for six in range(64)) for index in range(len(_BOXES)))

@@ -7,7 +7,8 @@ RfbError
 │   ├── UnknownEncoding       a rectangle in an encoding that was never asked for
 │   ├── BadGeometry           a rectangle, tile or desktop that doesn't fit
 │   ├── LimitExceeded         more than ``limits`` allows
-│   └── BadData               compressed or tiled data that is invalid
+│   ├── BadData               compressed or tiled data that is invalid
+│   └── BadWebSocket          the WebSocket around it isn't one of RFC 6455
 └── SecurityError             client and server can't agree on security
     ├── ServerRefused         the server refuses the connection; its reason is in the message
     ├── NoCommonSecurity      it offers no security type that is known here and allowed
@@ -47,6 +48,10 @@ class LimitExceeded(RfbProtocolError):
 
 class BadData(RfbProtocolError):
     """Invalid compressed data, or tiles that don't add up to their rectangle."""
+
+
+class BadWebSocket(RfbProtocolError):
+    """A WebSocket's message that is invalid, or not binary."""
 
 
 class SecurityError(RfbError):

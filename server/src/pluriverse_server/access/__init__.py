@@ -1,1 +1,4 @@
-"""Who may connect, and how often a password may be guessed. Pure: times are passed in."""
+"""Who may connect, what each may do, and how often a password may be guessed.
+
+Pure, but for the audit log: times are passed in.
+"""

@@ -244,7 +244,7 @@ class _Agent:
         self._session = session
         self._address = f"ws://127.0.0.1:{settings.rewarder_port}"
         token = {seats.TOKEN: secrets.token_hex(8)}
-        self._parameters: Mapping[str, str] = {"password": settings.password, **token}
+        self._parameters: Mapping[str, str] = {"password": settings.password or "", **token}
         self._message_ids = itertools.count(1)
 
     @contextlib.asynccontextmanager

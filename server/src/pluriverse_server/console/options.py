@@ -25,7 +25,7 @@ PasswordOption = Annotated[
     str | None,
     typer.Option(
         envvar="PLURIVERSE_PASSWORD",
-        help="For both ports (VNC looks at its first 8 characters); generated and printed if not given.",
+        help="For both ports (VNC looks at its first 8 characters); generated and printed without it or tokens.",
         show_default=False,
     ),
 ]
@@ -34,6 +34,25 @@ PasswordFileOption = Annotated[
     typer.Option(
         envvar="PLURIVERSE_PASSWORD_FILE", help="A file with the password, read once at the start.", show_default=False
     ),
+]
+TlsOption = Annotated[
+    bool,
+    typer.Option(
+        "--tls",
+        envvar="PLURIVERSE_TLS",
+        help="Speak TLS alone on both ports, with a certificate made now; its fingerprint is printed.",
+    ),
+]
+TlsCertOption = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="PLURIVERSE_TLS_CERT",
+        help="Speak TLS alone on both ports, with this certificate (PEM); read anew when it changes.",
+        show_default=False,
+    ),
+]
+TlsKeyOption = Annotated[
+    Path | None, typer.Option(envvar="PLURIVERSE_TLS_KEY", help="The certificate's key (PEM).", show_default=False)
 ]
 DraftOption = Annotated[
     bool,

@@ -1,4 +1,4 @@
-"""Keeps a remote's password from the programs that it runs, which may run as the same user."""
+"""Keeps a remote's password and tokens from the programs that it runs, which may run as the same user."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import os
 from pathlib import Path
 from typing import Final
 
+from pluriverse_server.access.tokens import Token, TokensError, parse_tokens
+from pluriverse_server.remote import token_file
 from pluriverse_server.settings import SettingsError
 
 PASSWORD_VARIABLE: Final = "PLURIVERSE_PASSWORD"  # noqa: S105 - its name
+TOKENS_VARIABLE: Final = "PLURIVERSE_TOKENS"
 
 # <sys/prctl.h>
 _PR_SET_DUMPABLE: Final = 4
@@ -35,14 +38,34 @@ def read_password(path: Path | None) -> str | None:
         raise SettingsError(f"the password's file {path} can't be read: {error}") from error
 
 
-def keep_secret(password: str) -> None:
-    """Close this process to others of its user, and blank the password in what it was started with.
+def read_tokens(path: Path | None, password: str | None) -> tuple[Token, ...] | None:
+    """Return the tokens in a file, or in the environment; None without a list.
 
-    Children no longer inherit capabilities, nor the password.
+    Raises:
+        SettingsError: it can't be read, is wrong, or there are both.
+    """
+    text = os.environ.get(TOKENS_VARIABLE)
+    try:
+        if path is not None and text:
+            raise SettingsError(f"tokens are both in {path} and in {TOKENS_VARIABLE}; give one of them")
+        if path is not None:
+            return token_file.read_tokens(path, password)
+        return parse_tokens(text, password) if text else None
+    except TokensError as error:
+        raise SettingsError(f"{TOKENS_VARIABLE}: {error}" if text else str(error)) from None
+
+
+def keep_secret(password: str | None) -> None:
+    """Close this process to others of its user, and blank password and tokens in what it was started with.
+
+    Children no longer inherit capabilities, nor the secrets.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    os.environ.pop(PASSWORD_VARIABLE, None)
-    _blank(password.encode())
+    for variable in (PASSWORD_VARIABLE, TOKENS_VARIABLE):
+        if secret := os.environ.pop(variable, None):
+            _blank(os.fsencode(secret))
+    if password:
+        _blank(password.encode())
     # Neither /proc nor ptrace shows such a process to anyone without CAP_SYS_PTRACE, whoever runs it.
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
@@ -54,7 +77,7 @@ def _blank(secret: bytes) -> None:
     start, end = int(fields[_ARGUMENTS_START]), int(fields[_ENVIRONMENT_END])
     position = start
     for item in ctypes.string_at(start, end - start).split(b"\0"):
-        for name in (f"{PASSWORD_VARIABLE}=".encode(), b"--password=", b""):
+        for name in (f"{PASSWORD_VARIABLE}=".encode(), f"{TOKENS_VARIABLE}=".encode(), b"--password=", b""):
             if item == name + secret:
                 ctypes.memset(position + len(name), ord("*"), len(secret))
         position += len(item) + 1

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import typer
 
+from pluriverse_server.certificate import Certificate
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError, endpoint, raise_descriptor_limit
 from pluriverse_server.settings import Settings, SettingsError
@@ -53,16 +54,18 @@ def exit_on_error() -> Generator[None]:
 
 
 @contextlib.asynccontextmanager
-async def stopped_by_signals(stop: Callable[[], None]) -> AsyncGenerator[None]:
-    """Call ``stop`` on SIGINT, SIGTERM and SIGHUP."""
+async def stopped_by_signals(
+    stop: Callable[[], None], terminate: Callable[[], None] | None = None
+) -> AsyncGenerator[None]:
+    """Call ``stop`` on SIGINT and SIGHUP, and on SIGTERM unless there is ``terminate`` for that."""
     loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    for signum in signals:
-        loop.add_signal_handler(signum, stop)
+    callbacks = {signal.SIGINT: stop, signal.SIGTERM: terminate or stop, signal.SIGHUP: stop}
+    for signum, callback in callbacks.items():
+        loop.add_signal_handler(signum, callback)
     try:
         yield
     finally:
-        for signum in signals:
+        for signum in callbacks:
             loop.remove_signal_handler(signum)
 
 
@@ -99,13 +102,18 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "", until
 
     raise_descriptor_limit()
     remote = Remote(settings)
+
+    def terminate() -> None:
+        # Who sends it twice waits for nobody's episode.
+        (remote.stop if remote.draining else remote.drain)()
+
     async with contextlib.AsyncExitStack() as until:
-        await until.enter_async_context(stopped_by_signals(remote.stop))
+        await until.enter_async_context(stopped_by_signals(remote.stop, terminate))
         if until_input_ends:
             until.enter_context(stopped_by_end_of_input(remote.stop))
         line = asyncio.create_task(show(lambda: compose(remote.status()))) if show_status else None
         try:
-            await remote.run(lambda manifest: greet(settings, manifest, query))
+            await remote.run(lambda manifest: greet(settings, manifest, query, remote.certificate))
         finally:
             if line is not None:
                 line.cancel()
@@ -113,21 +121,35 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "", until
                     await line
 
 
-def greet(settings: Settings, manifest: Manifest, query: str = "") -> None:
+def greet(settings: Settings, manifest: Manifest, query: str = "", certificate: Certificate | None = None) -> None:
     """Print how to connect; ``query`` is added to the viewer's address."""
     vnc, rewarder = (endpoint(settings.reachable_host, port) for port in (settings.vnc_port, settings.rewarder_port))
-    password = quote(settings.password, safe="")
+    parameters = "?password=" + quote(settings.password, safe="") + query if settings.password else ""
+    s, trust, shown = ("", [], []) if certificate is None else _tls_of(settings, certificate)
+    secret = [f"password={quote(settings.password, safe='')}"] if settings.password else []
+    options = "&".join([*trust, *secret])
     lines = (
         f"{manifest.runtime.title} ({manifest.runtime.id} {manifest.runtime.version})",
-        f"  password  {settings.password}",
+        *([f"  password  {settings.password}"] if settings.password else []),
+        *([f"  tokens    {len(settings.tokens)}"] if settings.tokens is not None else []),
         f"  screen    vnc://{vnc}",
-        f"  viewer    http://{rewarder}/viewer/?password={password}{query}",
-        f"  rewarder  ws://{rewarder}",
+        f"  viewer    http{s}://{rewarder}/viewer/{parameters}",
+        f"  rewarder  ws{s}://{rewarder}",
+        f"  agents    pluriverse{s}://{rewarder}/{options and '?' + options}",
+        *shown,
         *([] if manifest.is_rewarded(settings.env_id or manifest.runtime.default_env) else [UNREWARDED]),
         "Ctrl-C ends it.",
     )
     clear = CLEAR if sys.stderr.isatty() else ""
     print(clear + "\n".join(lines), flush=True)
+
+
+def _tls_of(settings: Settings, certificate: Certificate) -> tuple[str, list[str], list[str]]:
+    """Return what TLS adds to schemes, to the options of the address for agents, and to the greeting."""
+    shown = [f"  TLS       the certificate's SHA-256 is {certificate.fingerprint}"]
+    # Of one that was given, the authority is known to whom it concerns.
+    trust = [] if settings.tls_cert is not None else [f"fingerprint={certificate.fingerprint}"]
+    return "s", trust, shown
 
 
 def set_up_logging(*, verbose: bool) -> None:

@@ -1,30 +1,26 @@
-"""HTTP Basic authentication with the password in the username field, as old agents send it. Pure."""
+"""What an ``Authorization`` header gives: HTTP Basic as old agents send it, or a bearer token. Pure."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import hmac
 
 
-def authorized(header: str | None, password: str) -> bool:
-    """Whether an ``Authorization`` header carries ``password``, as the username or as the password."""
-    if header is None:
-        return False
+def secrets_of(header: str) -> tuple[bytes, ...]:
+    """Return the secrets in an ``Authorization`` header, each of which may be the right one.
+
+    Of ``Basic`` the username, where old agents have the password, and the password; of ``Bearer`` the token.
+    """
     scheme, _, credentials = header.strip().partition(" ")
-    if scheme.lower() != "basic":
-        return False
-    try:
-        decoded = base64.b64decode(credentials.strip(), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    username, _, secret = decoded.partition(b":")
-    # Both are always compared, so that the time taken reveals nothing.
-    return matches(username, password) | matches(secret, password)
-
-
-def matches(given: bytes | str, password: str) -> bool:
-    """Whether the two are equal, compared in constant time."""
-    return hmac.compare_digest(
-        given if isinstance(given, bytes) else given.encode(errors="surrogatepass"), password.encode()
-    )
+    match scheme.lower():
+        case "bearer":
+            return (credentials.strip().encode(errors="surrogatepass"),)
+        case "basic":
+            try:
+                decoded = base64.b64decode(credentials.strip(), validate=True)
+            except (binascii.Error, ValueError):
+                return ()
+            username, _, password = decoded.partition(b":")
+            return username, password
+        case _:
+            return ()

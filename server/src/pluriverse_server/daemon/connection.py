@@ -28,9 +28,10 @@ from pluriverse_protocol.messages import (
     ServerMessage,
 )
 
+from pluriverse_server.access.tokens import Token
 from pluriverse_server.tasks import start_task
 
-from .hub import ANOTHER_AGENT, Hub
+from .hub import Hub
 from .requests import RequestError
 from .seat import Seat
 from .send_queue import QueuedMessage, SendQueue
@@ -64,10 +65,12 @@ class Connection:
         *,
         observer: bool,
         peer: str,
+        who: Token,
         seat: Seat | None = None,
     ) -> None:
-        """``seat``: of an agent that has named itself by a token."""
+        """``who``: whose password or token was given. ``seat``: of an agent that has named itself by a token."""
         self.peer = peer
+        self.who = who
         self.seat = seat
         self.send_queue = seat.send_queue if seat is not None else SendQueue()
         self.parted = False
@@ -171,8 +174,8 @@ class Connection:
         except RemoteProtocolError as error:
             self._reply(ErrorReply(str(error)), error.message_id, received_at)
             return
-        if not self._observer and not self._hub.claim_agent(self):
-            self.hang_up(ANOTHER_AGENT)
+        if not self._observer and (refusal := self._hub.claim_agent(self)) is not None:
+            self.hang_up(refusal)
             return
         if self.seat is not None and envelope.headers.last_number is not None:
             self.seat.acknowledge(envelope.headers.last_number)
@@ -202,6 +205,7 @@ class Connection:
         if seat is not None and seat.granted is not None and seat.granted[0] == headers.message_id:
             return seat.granted[1]
         episode_id = self._hub.requests.reset(reset, headers.episode_id or 0)
+        self._hub.audit.note("reset", self.who, self.peer, env_id=reset.env_id, episode=str(episode_id))
         if seat is not None:
             seat.granted = headers.message_id, episode_id
         return episode_id

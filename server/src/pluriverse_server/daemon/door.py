@@ -1,26 +1,39 @@
-"""Who comes in by the rewarder port: counts its connections, and checks passwords."""
+"""Who comes in by the rewarder port: counts its connections, and checks passwords and tokens."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
 from pluriverse_server.access.addresses import address_key
+from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.connections import ConnectionTable
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.access.strangers import log_dropped, note_guess
 from pluriverse_server.access.throttle import PasswordThrottle
+from pluriverse_server.access.tokens import Denied, Right, Role, Token
+from pluriverse_server.tasks import call_later
 from pluriverse_server.viewer.hub import MAX_VIEWERS
 
-from .auth import authorized, matches
+from .auth import secrets_of
 from .hub import MAX_CONNECTIONS
 
 PORT: Final = "rewarder port"
 
+UNAUTHORIZED: Final = (
+    "the password is missing or wrong: send HTTP Basic authentication with the remote's password, or a token, as the "
+    "username"
+)
+ENDED: Final = "the lease of this token has ended"
+
 # Browsers that load the viewer's files, health checks, and those who are about to give the password.
 MAX_PENDING: Final = 128
+
+# Who is hung up on since its token was taken away has so long to take the last message.
+EXPELLED_S: Final = 1.0
 
 # The hubs refuse more than they serve, with a reason; a viewer has its picture and its state.
 MAX_LET_IN: Final = MAX_CONNECTIONS + 2 * MAX_VIEWERS
@@ -29,30 +42,52 @@ MAX_LET_IN: Final = MAX_CONNECTIONS + 2 * MAX_VIEWERS
 class Door:
     """The rewarder port's connections, and what is asked of those who want more than a page or the health."""
 
-    def __init__(self, password: str) -> None:
+    def __init__(self, keyring: Keyring, audit: AuditLog) -> None:
         self.table: ConnectionTable[asyncio.Transport] = ConnectionTable(
             max_pending=MAX_PENDING, max_connections=MAX_LET_IN, max_per_address=MAX_LET_IN
         )
         self.throttle = PasswordThrottle()
-        self._password = password
+        self.keyring = keyring
+        self.audit = audit
+        self._let_in: dict[asyncio.Transport, Token] = {}
+        keyring.on_change.append(self._expel)
 
-    async def is_authorized(self, request: web.Request) -> bool:
-        """Return whether a request's ``Authorization`` has the password, later for who has guessed wrong.
+    async def require(self, request: web.Request, right: Right) -> Token:
+        """Return who sends a request, by its ``Authorization``; later for who has guessed wrong.
 
-        Pages, which can send no headers with a WebSocket, give it with ``?password=``.
+        Pages, which can send no headers with a WebSocket, give the password or token with ``?password=``.
+
+        Raises:
+            Denied: nobody we know, or he hasn't any of these rights now.
         """
         header = request.headers.get("Authorization")
         if header is None:
-            return await self.knows_password(request, request.query.get("password", ""))
-        return await self._judge(request, authorized(header, self._password))
+            given = request.query.get("password")
+            secrets = (given.encode(errors="surrogatepass"),) if given else ()
+        else:
+            secrets = secrets_of(header)
+        who = await self._judge(request, secrets) if header is not None or secrets else None
+        if who is None:
+            raise Denied(UNAUTHORIZED, known=False)
+        if not self.keyring.rights(who) & right:
+            raise Denied(ENDED if who.role is Role.ENDED else f"not permitted: this is the token of {who}", known=True)
+        return who
 
-    async def knows_password(self, request: web.Request, given: str) -> bool:
-        """Return whether the password is right (``""``: none was given), later for who has guessed wrong."""
-        return bool(given) and await self._judge(request, matches(given, self._password))
+    def may_control(self, who: Token) -> bool:
+        """Return whether the holder of a token may press keys and use the pointer in the viewer."""
+        return Right.CONTROL in self.keyring.rights(who)
 
-    def admit(self, request: web.Request) -> bool:
+    def note(self, action: str, who: Token, request: web.Request, **what: Any) -> None:
+        """Note an action in the audit log."""
+        self.audit.note(action, who, request.remote or "", **what)
+
+    def admit(self, request: web.Request, who: Token) -> bool:
         """Count a request's connection as one that may stay; return False if it has gone or was dropped."""
-        return isinstance(request.transport, asyncio.Transport) and self.table.admit(request.transport)
+        transport = request.transport
+        if not isinstance(transport, asyncio.Transport) or not self.table.admit(transport):
+            return False
+        self._let_in[transport] = who
+        return True
 
     def opened(self, transport: asyncio.Transport) -> None:
         """Count a new connection; drop another one if there are too many without the password."""
@@ -62,13 +97,25 @@ class Door:
             dropped.abort()
             log_dropped(PORT, self.table, address, time.monotonic())
 
-    async def _judge(self, request: web.Request, right: bool) -> bool:
+    def closed(self, transport: asyncio.Transport) -> None:
+        """Forget a connection that has ended."""
+        self.table.remove(transport)
+        self._let_in.pop(transport, None)
+
+    def _expel(self) -> None:
+        for transport, token in self._let_in.items():
+            if not self.keyring.rights(token):
+                # Agents and observers are told why by the hub before.
+                call_later(EXPELLED_S, "expelled", transport.abort)
+
+    async def _judge(self, request: web.Request, given: tuple[bytes, ...]) -> Token | None:
         address = address_key(request.remote or "")
         now = asyncio.get_running_loop().time
         wait_s = self.throttle.delay(address, now())
         if wait_s is None:
-            return False
+            return None
         if wait_s:
             await asyncio.sleep(wait_s)
-        note_guess(PORT, self.throttle, address, right=right, now=now())
-        return right
+        token = self.keyring.identify(*given)
+        note_guess(PORT, self.throttle, self.audit, address, right=token is not None, now=now())
+        return token

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
+import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,17 +16,25 @@ from typing import Any, Final
 from aiohttp import WSCloseCode, web
 from pluriverse_protocol import Headers, encode, lane, seats
 from pluriverse_protocol.messages import Close
+from pluriverse_protocol.rfb import web_stream
 
+from pluriverse_server.access.addresses import address_key
+from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
+from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.process import StartError, listeners, port_fault
+from pluriverse_server.viewer.bridge import SUBPROTOCOL
 from pluriverse_server.viewer.hub import ViewerHub
 from pluriverse_server.viewer.routes import add_viewer, is_same_origin
 
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
 from .door import Door
 from .hub import FAREWELL_S, Hub
+from .operations import Operations, add_operations, answer
 from .requests import RequestError
 from .seat import Seat
 from .site import Site
+
+log = logging.getLogger(__name__)
 
 # Beyond this aiohttp closes with code 1009; between the protocol's limit and this, an error reply says what was wrong
 # and the connection stays open.
@@ -32,9 +42,6 @@ MAX_FRAME_BYTES: Final = 1024 * 1024
 
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
-_UNAUTHORIZED: Final = (
-    "the password is missing or wrong: send HTTP Basic authentication with the remote's password as the username"
-)
 _NOT_WEBSOCKET: Final = (
     "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
 )
@@ -45,15 +52,19 @@ _FULL: Final = "this remote has as many connections as it serves; try again when
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Sources of the HTTP side: the state as JSON, the metrics' text, whether VNC answers, and the viewer's socket."""
+    """What is behind the HTTP side: the state as JSON, the metrics' text, whether VNC answers, the viewer's socket.
+
+    ``take_screen`` serves the screen, on the connection of a WebSocket, to someone at an address.
+    """
 
     status: Callable[[], Mapping[str, Any]]
     metrics: Callable[[], bytes]
     screen_answers: Callable[[], bool]
     vnc_socket: Path
+    take_screen: Callable[[socket.socket, str, Token], Awaitable[None]]
 
 
-def make_app(hub: Hub, door: Door, views: Views) -> tuple[web.Application, ViewerHub]:
+def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tuple[web.Application, ViewerHub]:
     """Return the application on the rewarder port, and the viewers that it serves."""
 
     async def health(_: web.Request) -> web.Response:
@@ -62,11 +73,24 @@ def make_app(hub: Hub, door: Door, views: Views) -> tuple[web.Application, Viewe
     async def ready(_: web.Request) -> web.Response:
         status = views.status()
         screen = views.screen_answers()
-        is_ready = screen and status["env_state"] == "running"
+        leases = operations.leases
+        if leases.draining:
+            phase = "draining"
+        elif status["env_state"] != "running":
+            phase = "resetting"
+        else:
+            phase = "playing" if hub.occupied else "idle"
+        is_ready = screen and phase in ("playing", "idle")
         state = {key: status[key] for key in ("env_id", "env_state", "episode_id")}
-        return web.json_response({"ready": is_ready, "screen": screen, **state}, status=200 if is_ready else 503)
+        document = {"ready": is_ready, "phase": phase, "leased": leases.lease is not None, "screen": screen, **state}
+        return web.json_response(document, status=200 if is_ready else 503)
 
-    async def metrics(_: web.Request) -> web.Response:
+    async def metrics(request: web.Request) -> web.Response:
+        if door.keyring.has_list:
+            try:
+                await door.require(request, Right.OPERATE)
+            except Denied as denied:
+                return answer(403 if denied.known else 401, error=str(denied))
         return web.Response(body=views.metrics(), headers={"Content-Type": METRICS_TYPE})
 
     async def rewarder(request: web.Request) -> web.StreamResponse:
@@ -84,6 +108,13 @@ def make_app(hub: Hub, door: Door, views: Views) -> tuple[web.Application, Viewe
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
         return await _open_lane(hub, door, request)
 
+    async def screen(request: web.Request) -> web.StreamResponse:
+        if not web.WebSocketResponse().can_prepare(request).ok:
+            return web.json_response({"error": _NOT_WEBSOCKET}, status=426)
+        if not is_same_origin(request):
+            raise web.HTTPForbidden(text=OTHER_ORIGIN)
+        return await _open_screen(door, views, request)
+
     app = web.Application()
     app.router.add_get("/healthz", health)
     app.router.add_get("/readyz", ready)
@@ -94,13 +125,17 @@ def make_app(hub: Hub, door: Door, views: Views) -> tuple[web.Application, Viewe
         snapshot=views.status,
         vnc_socket=views.vnc_socket,
     )
+    add_operations(app, door, operations)
     app.router.add_get(lane.PATH, step)
+    app.router.add_get(web_stream.PATH, screen)
     app.router.add_get("/{path:.*}", rewarder)
     return app, viewers
 
 
-async def listen(app: web.Application, door: Door, host: str, port: int) -> web.AppRunner:
-    """Serve ``app``; the caller cleans the runner up.
+async def listen(
+    app: web.Application, door: Door, host: str, port: int, front: TlsFront | None = None
+) -> web.AppRunner:
+    """Serve ``app``, behind TLS if there is a ``front``; the caller cleans the runner up.
 
     Raises:
         StartError: the port can't be had.
@@ -109,7 +144,7 @@ async def listen(app: web.Application, door: Door, host: str, port: int) -> web.
     await runner.setup()
     try:
         for listener in listeners(host, port):
-            await Site(runner, listener, door).start()
+            await Site(runner, listener, door, front).start()
     except OSError as error:
         await runner.cleanup()
         raise StartError(port_fault("rewarder", host, port, "--rewarder-port", error)) from error
@@ -122,57 +157,84 @@ async def _serve_websocket(hub: Hub, door: Door, request: web.Request) -> web.We
     )
     observer = request.headers.get("openai-observer", "").lower() == "true"
     seat = None
-    # Old agents ignore the status code: a refusal is a message on the open connection, which is then closed.
-    refusal = None if await door.is_authorized(request) else _UNAUTHORIZED
-    if refusal is None:
-        seat = None if observer else _take_seat(hub, request, socket)
-        refusal = _FULL if hub.full or not door.admit(request) else None
+    try:
+        who = await door.require(request, Right.WATCH)
+        observer = observer or Right.PLAY not in RIGHTS[who.role]
+        seat = None if observer else _take_seat(hub, request, socket, who)
+    except Denied as denied:
+        return await _turn_away(request, socket, str(denied))
+    if hub.full or not door.admit(request, who):
+        return await _turn_away(request, socket, _FULL)
     await socket.prepare(request)
-    if refusal is not None:
-        await socket.send_str(encode(Close(refusal), Headers(message_id=0, sent_at=time.time())))
-        await socket.close(code=WSCloseCode.OK, message=refusal.encode()[:MAX_CLOSE_REASON_BYTES])
-        return socket
     transport = request.transport
     if not isinstance(transport, asyncio.Transport):
         return socket  # gone already
     peer = request.remote or "somewhere"
-    await Connection(hub, socket, transport, observer=observer, peer=peer, seat=seat).run()
+    await Connection(hub, socket, transport, observer=observer, peer=peer, who=who, seat=seat).run()
+    return socket
+
+
+async def _turn_away(request: web.Request, socket: web.WebSocketResponse, why: str) -> web.WebSocketResponse:
+    # Old agents ignore the status code: a refusal is a message on the open connection, which is then closed.
+    await socket.prepare(request)
+    await socket.send_str(encode(Close(why), Headers(message_id=0, sent_at=time.time())))
+    await socket.close(code=WSCloseCode.OK, message=why.encode()[:MAX_CLOSE_REASON_BYTES])
     return socket
 
 
 async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamResponse:
     """Give the agent's connection to the process that steps, which alone speaks on it from then on."""
-    if not await door.is_authorized(request):
-        return _refused(401, _UNAUTHORIZED)
+    try:
+        who = await door.require(request, Right.PLAY)
+    except Denied as denied:
+        return answer(403 if denied.known else 401, error=str(denied))
     token, peer = _token(request), request.remote or "somewhere"
-    if not hub.is_agent(token, peer):
-        return _refused(403, "only the remote's agent takes steps; connect, and send a reset first")
+    if not hub.is_agent(token, peer, who):
+        return answer(403, error="only the remote's agent takes steps; connect, and send a reset first")
     slot = request.query.get(lane.SLOT, "0")
     if not _SLOT.fullmatch(slot):
-        return _refused(400, f"the slot is {slot!r:.80}; expected a number")
+        return answer(400, error=f"the slot is {slot!r:.80}; expected a number")
     try:
         view = lane.parse_view(request.query)
     except ValueError as error:
-        return _refused(400, str(error))
+        return answer(400, error=str(error))
     try:
         hub.requests.require_lane(int(slot), view)
     except RequestError as error:
-        return _refused(409, str(error))
+        return answer(409, error=str(error))
     socket = web.WebSocketResponse(autoping=False, compress=False)
     await socket.prepare(request)
     transport = request.transport
     if isinstance(transport, asyncio.Transport):
         # Who has lost its seat meanwhile is hung up on.
         with contextlib.suppress(ConnectionError), transport.get_extra_info("socket").dup() as connection:
-            if hub.is_agent(token, peer):
+            if hub.is_agent(token, peer, who):
                 hub.requests.open_lane(connection, int(slot), view)
         # The program has the connection now; here it ends without a word.
         transport.abort()
     return socket
 
 
-def _refused(status: int, error: str) -> web.Response:
-    return web.json_response({"error": error}, status=status)
+async def _open_screen(door: Door, views: Views, request: web.Request) -> web.StreamResponse:
+    """Give the connection to the gate, which serves the screen on it from then on, with input for who may play."""
+    try:
+        who = await door.require(request, Right.WATCH)
+    except Denied as denied:
+        return answer(403 if denied.known else 401, error=str(denied))
+    if not door.admit(request, who):
+        return answer(503, error=_FULL)
+    response = web.WebSocketResponse(autoping=False, compress=False, protocols=(SUBPROTOCOL,))
+    await response.prepare(request)
+    transport = request.transport
+    if isinstance(transport, asyncio.Transport):
+        connection = transport.get_extra_info("socket").dup()
+        # The gate has the connection now; here it ends without a word.
+        transport.abort()
+        try:
+            await views.take_screen(connection, address_key(request.remote or ""), who)
+        except OSError as error:
+            log.warning("somebody can't have the screen: %s", error)
+    return response
 
 
 def _token(request: web.Request) -> str | None:
@@ -180,11 +242,11 @@ def _token(request: web.Request) -> str | None:
     return seats.parse_token(request.headers.get(seats.TOKEN) or request.query.get(seats.TOKEN))
 
 
-def _take_seat(hub: Hub, request: web.Request, socket: web.WebSocketResponse) -> Seat | None:
+def _take_seat(hub: Hub, request: web.Request, socket: web.WebSocketResponse, who: Token) -> Seat | None:
     """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
     token = _token(request)
     if token is None:
         return None
-    seat = hub.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)))
+    seat = hub.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)), who)
     socket.headers[seats.SEAT] = seats.NEW if seat is None else seats.RESUMED
     return seat or Seat(token)

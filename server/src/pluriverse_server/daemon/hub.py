@@ -7,11 +7,14 @@ import logging
 import statistics
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import ServerMessage
 
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.tokens import Token
 from pluriverse_server.tasks import start_task
 
 from .requests import Requests
@@ -39,13 +42,15 @@ FAREWELL_S: Final = 0.5
 
 
 class Member(Protocol):
-    """A connection, as the hub uses it: the peer's address, what waits to be sent, the last round trips in seconds.
+    """A connection, as the hub uses it: the peer, what waits to be sent, the last round trips in seconds.
 
-    ``seat`` is the one of an agent with a token. ``heard_at`` is when the peer was last heard, in the loop's seconds,
+    ``peer`` is its address, ``who`` whose token it gave. ``seat`` is the one of an agent that named itself.
+    ``heard_at`` is when the peer was last heard, in the loop's seconds,
     ``spoke_at`` when it last said or did something, and ``parted`` whether either side said that it hangs up.
     """
 
     peer: str
+    who: Token
     send_queue: SendQueue
     round_trips_s: deque[float]
     seat: Seat | None
@@ -85,8 +90,12 @@ class Hub:
         self.connections: set[Member] = set()
         self.agent: Member | None = None
         self.in_lockstep = False
+        # Says why somebody may not become the agent; None: he may.
+        self.why_not: Callable[[Token], str | None] = lambda _: None
+        self.audit = AuditLog()
         # The agent's, if it has a token. With no agent it is one that may come back, until the loop's time given here.
         self._seat: Seat | None = None
+        self._seat_holder: Token | None = None
         self._seat_kept_until = 0.0
         self.merged_rewards = 0
         self.dropped_observations = 0
@@ -110,6 +119,11 @@ class Hub:
         return len(self.connections) >= MAX_CONNECTIONS
 
     @property
+    def occupied(self) -> bool:
+        """Whether there is an agent, or one that may come back."""
+        return self.agent is not None or self._seat is not None
+
+    @property
     def observers(self) -> int:
         """The number of connections that are not the agent's."""
         return len(self.connections) - (self.agent is not None)
@@ -130,13 +144,13 @@ class Hub:
             self._seat.send_queue.put(queued)
         return sent_at
 
-    def resume(self, token: str, last_number: int | None) -> Seat | None:
-        """Return the seat of the agent that comes back with ``token``, to go on after message ``last_number``.
+    def resume(self, token: str, last_number: int | None, who: Token) -> Seat | None:
+        """Return the seat of the agent that comes back with its ``token``, to go on after message ``last_number``.
 
         Its connection before is cut. None: it has to begin anew, as it says no number, has no seat, or missed too much.
         """
         seat = self._seat
-        if seat is None or seat.token != token:
+        if seat is None or seat.token != token or who != self._seat_holder:
             return None
         if self.agent is not None:
             log.info("the agent has come back before its last connection broke")
@@ -150,24 +164,32 @@ class Hub:
         self._keep_seat(asyncio.get_running_loop().time())
         return seat
 
-    def claim_agent(self, connection: Member) -> bool:
-        """Make ``connection`` the agent's; return False if another one is. An agent that is away loses its seat."""
-        if self.agent is None and connection in self.connections:
-            if self._seat is not connection.seat:
-                self._give_seat_up("another agent has come")
-            self.agent = connection
-            self._seat = connection.seat
-            log.info("an agent has connected from %s", connection.peer)
-        return self.agent is connection
+    def claim_agent(self, connection: Member) -> str | None:
+        """Make ``connection`` the agent's; return why it can't be, if so. An agent that is away loses its seat."""
+        if self.agent is connection:
+            return None
+        if self.agent is not None or connection not in self.connections:
+            return ANOTHER_AGENT
+        comes_back = connection.seat is not None and connection.seat is self._seat
+        if not comes_back and (refusal := self.why_not(connection.who)) is not None:
+            return refusal
+        if not comes_back:
+            self._give_seat_up("another agent has come")
+            self.audit.note("agent connected", connection.who, connection.peer)
+        self.agent = connection
+        self._seat = connection.seat
+        self._seat_holder = connection.who
+        log.info("an agent has connected from %s", connection.peer)
+        return None
 
     def note_step(self) -> None:
         """Note that the agent has stepped the program, of which nothing comes by its connection here."""
         if self.agent is not None:
             self.agent.spoke_at = asyncio.get_running_loop().time()
 
-    def is_agent(self, token: str | None, peer: str) -> bool:
-        """Return whether who asks is the agent: by its token, or where it has none by its address."""
-        if self.agent is None:
+    def is_agent(self, token: str | None, peer: str, who: Token) -> bool:
+        """Return whether who asks is the agent: by its seat's token, or where it has none by its address."""
+        if self.agent is None or self.agent.who != who:
             return False
         return token == self._seat.token if self._seat is not None else peer == self.agent.peer
 
@@ -182,8 +204,16 @@ class Hub:
             if described is not None:
                 connection.put(QueuedMessage(described[0], time.time(), described[1]))
         self.connections.add(connection)
-        if connection.seat is not None and not self.claim_agent(connection):
-            connection.hang_up(ANOTHER_AGENT)
+        if connection.seat is not None and (refusal := self.claim_agent(connection)) is not None:
+            connection.hang_up(refusal)
+
+    def expel(self, leaves: Callable[[Token], bool], reason: str) -> None:
+        """Hang up with ``reason`` on all whose token ``leaves`` names, and keep no seat for them."""
+        for connection in list(self.connections):
+            if leaves(connection.who):
+                connection.hang_up(reason)
+        if self.agent is None and self._seat_holder is not None and leaves(self._seat_holder):
+            self._give_seat_up(reason)
 
     def remove(self, connection: Member) -> None:
         """Forget ``connection``, which has ended; the seat of an agent whose line broke is kept for a while."""
@@ -216,7 +246,7 @@ class Hub:
 
     def _vacate(self) -> None:
         """End the agent's right to the remote, and to step it."""
-        self._seat = None
+        self._seat = self._seat_holder = None
         self.requests.close_lane()
 
     async def _patrol(self) -> None:

@@ -12,7 +12,9 @@ from typing import Final, Literal
 
 import psutil
 
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.gate.gate import Gate
+from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free
 from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
@@ -45,23 +47,23 @@ VNC_SERVER: Final = "VNC server"
 class ScreenOptions:
     """A screen of ``width`` by ``height`` pixels, 24 bits deep.
 
-    ``password`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and sockets.
+    ``keyring`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and sockets.
+    ``front``: the VNC port has TLS, too.
     """
 
     width: int
     height: int
     vnc_port: int
     vnc_host: str
-    password: str | None
+    keyring: Keyring | None
     backend: Backend
     runtime_dir: Path
     name: str
+    front: TlsFront | None = None
 
     def __post_init__(self) -> None:
         if not (0 < self.width <= MAX_SIDE and 0 < self.height <= MAX_SIDE):
             raise ValueError(f"a screen is 1 to {MAX_SIDE} pixels each way, not {self.width}x{self.height}")
-        if self.password is not None and (not self.password or not self.password.isprintable()):
-            raise ValueError("a VNC password is one line of printable characters; only the first 8 bytes count")
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Screen(ABC):
     def __init__(self, options: ScreenOptions) -> None:
         self.options = options
         self.xauthority = options.runtime_dir / "Xauthority"
-        self.gate = Gate(options.runtime_dir / VNC_SOCKET, options.password)
+        self.gate = Gate(options.runtime_dir / VNC_SOCKET, options.keyring, options.front)
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
         self._changing = asyncio.Lock()

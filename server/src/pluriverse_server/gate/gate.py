@@ -1,33 +1,42 @@
 """Listens on the VNC port, and lets those who know the password through to the VNC server behind a Unix socket.
 
+Others come by the rewarder port, which has checked the password, with RFB in a WebSocket. With a certificate there is
+nothing without TLS: on the VNC port it is VeNCrypt's, on the other the front's.
+
 The VNC server sees nobody else: a flood of connections or guesses never reaches it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol.rfb.errors import RfbError
-from pluriverse_protocol.rfb.security import CHALLENGE_BYTES, answer_challenge
+from pluriverse_protocol.rfb.security import CHALLENGE_BYTES
 from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_init
+from pluriverse_protocol.rfb.web_stream import WebStream
 
 from pluriverse_server.access.addresses import address_key
+from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.connections import ConnectionTable
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.access.strangers import log_dropped, note_guess
 from pluriverse_server.access.throttle import PasswordThrottle
-from pluriverse_server.permitted import Permitted
+from pluriverse_server.access.tokens import Right, Token
+from pluriverse_server.permitted import NOTHING, Permitted
 from pluriverse_server.process import StartError, listeners, port_fault, serve
 from pluriverse_server.tasks import start_task
 
 from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
 from .pump import Half, join
+from .tls_front import TlsFront
+from .tls_stream import TlsBroken, TlsStream
 from .vnc_server import VncServerLost, connect
 
 log = logging.getLogger(__name__)
@@ -39,6 +48,9 @@ MAX_CONNECTIONS: Final = 128
 MAX_PER_ADDRESS: Final = 64
 MAX_PENDING: Final = 64
 
+# Any of these.
+INPUT: Final = Right.PLAY | Right.CONTROL
+
 # From its connection a client has so long for the handshake, waits for guesses of the password included.
 HANDSHAKE_S: Final = 20.0
 
@@ -49,10 +61,15 @@ class Gate:
     It has an event loop of its own in a thread: what the daemon's loop is busy with holds up no picture.
     """
 
-    def __init__(self, vnc_socket: Path, password: str | None) -> None:
-        """``password`` None lets everybody in."""
+    def __init__(self, vnc_socket: Path, keyring: Keyring | None, front: TlsFront | None = None) -> None:
+        """``keyring`` None lets everybody in, to do all that agents may.
+
+        With TLS ``front`` has the certificate and the thread, and ends that.
+        """
         self.vnc_socket = vnc_socket
-        self.password = password
+        self.keyring = keyring
+        self.front = front
+        self.audit = AuditLog()
         self.table: ConnectionTable[_ClientHalf] = ConnectionTable(
             max_pending=MAX_PENDING, max_connections=MAX_CONNECTIONS, max_per_address=MAX_PER_ADDRESS
         )
@@ -78,7 +95,9 @@ class Gate:
         Raises:
             StartError: the port can't be had.
         """
-        self._thread = LoopThread("VNC gate")
+        self._thread = LoopThread("VNC gate") if self.front is None else self.front.thread
+        if self.keyring is not None:
+            self.keyring.on_change.append(self._keyring_changed)
         try:
             await self._thread.run(self._listen(host, port, private))
         except OSError as error:
@@ -90,17 +109,48 @@ class Gate:
         if self._thread is not None:
             await self._thread.run(self._type_with(keyboard))
 
+    async def take(self, connection: socket.socket, address: str, who: Token) -> None:
+        """Serve a connection whose WebSocket is open, of someone at ``address`` who may watch; it is closed with this.
+
+        Raises:
+            OSError: it can't be had, or there is no screen.
+        """
+        if self._thread is None:
+            connection.close()
+            raise ConnectionError("the screen is being started")
+        await self._thread.run(self._take(connection, address, who))
+
     async def close(self) -> None:
         """Stop listening, and end all connections. May be called repeatedly."""
         thread, self._thread = self._thread, None
+        if self.keyring is not None and self._keyring_changed in self.keyring.on_change:
+            self.keyring.on_change.remove(self._keyring_changed)
         if thread is not None:
             await thread.run(self._close())
-            await thread.stop()
+            if self.front is None:
+                await thread.stop()
 
     async def _listen(self, host: str, port: int, private: Path) -> None:
         loop = asyncio.get_running_loop()
         self._servers = [await serve(lambda: _ClientHalf(self), listener) for listener in listeners(host, port)]
         self._servers.append(await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private))
+
+    def _keyring_changed(self) -> None:
+        if self._thread is not None:
+            self._thread.call(self._expel)
+
+    def _expel(self) -> None:
+        for client in list(self.clients):
+            if client.may_not_stay:
+                client.transport.abort()
+
+    async def _take(self, connection: socket.socket, address: str, who: Token) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+            await loop.connect_accepted_socket(lambda: _ClientHalf(self, by_web=(address, who)), connection)
+        except BaseException:
+            connection.close()
+            raise
 
     async def _type_with(self, keyboard: Keyboard | None) -> None:
         before, self.keyboard = self.keyboard, keyboard
@@ -113,7 +163,8 @@ class Gate:
         # A server that is closed forgets the connections that it accepted a moment ago, which are only tasks as yet.
         for listener in (listener for server in servers for listener in server.sockets):
             asyncio.get_running_loop().remove_reader(listener.fileno())
-        while self.clients or len(asyncio.all_tasks()) > 1:
+        accepted = asyncio.all_tasks() - {asyncio.current_task()}
+        while self.clients or not all(task.done() for task in accepted):
             for client in list(self.clients):
                 client.transport.abort()
             await asyncio.sleep(0)
@@ -124,18 +175,31 @@ class Gate:
 class _ClientHalf(Half):
     """A client: its handshake, and then its messages, which go to the VNC server."""
 
-    def __init__(self, gate: Gate, *, private: bool = False) -> None:
+    def __init__(self, gate: Gate, *, private: bool = False, by_web: tuple[str, Token] | None = None) -> None:
+        """``private``: it came by the private socket. ``by_web``: by the rewarder port, from where, and who."""
         self._gate = gate
         self._private = private
         self._loop = asyncio.get_running_loop()
-        # Who reaches the private socket is let in: the viewer has checked the password.
-        self._challenge = os.urandom(CHALLENGE_BYTES) if gate.password is not None and not private else None
-        self._handshake = ServerHandshake(self._challenge)
+        # Who comes by one of these is let in: the rewarder port has checked the password.
+        is_let_in = private or by_web is not None
+        self._challenge = os.urandom(CHALLENGE_BYTES) if gate.keyring is not None and not is_let_in else None
+        self._who: Token | None = None
         self._address = ""
+        if by_web is not None:
+            self._address, who = by_web
+            self._who = who if gate.keyring is not None else None
+        self._handshake = ServerHandshake(self._challenge, tls=gate.front is not None and not is_let_in)
+        self._web = None if by_web is None else WebStream(masks=False)
+        self._tls: TlsStream | None = None
         self._judging = False
         self._input: ClientInput | None = None
         self._opening: asyncio.Task[None] | None = None
         self._deadline = self._loop.call_later(HANDSHAKE_S, self._late)
+
+    @property
+    def may_not_stay(self) -> bool:
+        """Whether it was let in by a token that has been taken away."""
+        return self._who is not None and Right.WATCH not in self._rights
 
     @property
     def types(self) -> bool:
@@ -148,22 +212,66 @@ class _ClientHalf(Half):
         gate.clients.add(self)
         gate.on_clients()
         if not self._private:
-            self._address = address_key(self.transport.get_extra_info("peername")[0])
+            self._address = self._address or address_key(self.transport.get_extra_info("peername")[0])
             dropped = gate.table.add(self, self._address)
             if dropped is not None:
                 dropped.transport.abort()
                 self._log_dropped()
-        self.transport.write(self._handshake.greeting)
+        if self.may_not_stay:
+            # Its token was taken away on the way here.
+            self.transport.abort()
+            return
+        if self._web is not None:
+            self._note()
+        self.send(self._handshake.greeting)
 
     def data_received(self, data: bytes) -> None:
         try:
-            if self._input is not None:
-                self._input.feed(data)
-                return
-            self.transport.write(self._handshake.feed(data))
-        except RfbError as error:
+            if self._tls is not None:
+                data = self._take_tls(self._tls, data)
+            if self._web is not None:
+                data = self._take_web(self._web, data)
+            self._take(data)
+        except (RfbError, TlsBroken) as error:
             self._refuse(str(error))
+
+    def send(self, data: bytes) -> None:
+        if not data or self.transport.is_closing():
             return
+        if self._web is not None:
+            data = self._web.wrap(data)
+        self.transport.write(data if self._tls is None else self._tls.wrap(data))
+
+    def end(self) -> None:
+        if not self.transport.is_closing():
+            if self._web is not None:
+                self.transport.write(self._web.close("the VNC server was lost"))
+            if self._tls is not None:
+                self.transport.write(self._tls.close())
+        super().end()
+
+    def _take_tls(self, tls: TlsStream, data: bytes) -> bytes:
+        began = tls.established
+        received = tls.feed(data)
+        self.transport.write(tls.to_send())
+        if tls.established and not began:
+            self.send(self._handshake.tls_started())
+        return received
+
+    def _take_web(self, web: WebStream, data: bytes) -> bytes:
+        received = web.feed(data)
+        self.transport.write(web.take_answers())
+        if web.closed is not None:
+            self.transport.close()
+        return received
+
+    def _take(self, data: bytes) -> None:
+        if self._input is not None:
+            self._input.feed(data)
+            return
+        self.send(self._handshake.feed(data))
+        if self._handshake.wants_tls and self._tls is None and self._gate.front is not None:
+            self._tls = TlsStream(self._gate.front.certificate.context)
         if self._handshake.answer is not None and not self._judging:
             self._take_answer(self._handshake.answer)
         elif self._handshake.done and self._opening is None:
@@ -197,18 +305,24 @@ class _ClientHalf(Half):
 
     def _judge(self, answer: bytes) -> None:
         gate = self._gate
-        assert gate.password is not None
+        assert gate.keyring is not None
         assert self._challenge is not None
-        right = hmac.compare_digest(answer_challenge(gate.password, self._challenge), answer)
-        note_guess(PORT, gate.throttle, self._address, right=right, now=self._loop.time())
+        who = self._who = gate.keyring.identify_answer(self._challenge, answer)
+        note_guess(PORT, gate.throttle, gate.audit, self._address, right=who is not None, now=self._loop.time())
         if self.transport.is_closing():
             return
-        if not right:
-            self.transport.write(self._handshake.refuse("the password is wrong"))
+        if who is None or self.may_not_stay:
+            reason = "the password is wrong" if who is None else "the lease of this token has ended"
+            self.send(self._handshake.refuse(reason))
             self.transport.close()
             return
-        self.transport.write(self._handshake.accept())
-        self.data_received(b"")
+        self._note()
+        self.send(self._handshake.accept())
+        self._go_on()
+
+    def _note(self) -> None:
+        if self._who is not None and self._rights & INPUT:
+            self._gate.audit.note("screen connected with input", self._who, self._address)
 
     async def _open(self) -> None:
         if not self._private and not self._gate.table.admit(self):
@@ -224,16 +338,30 @@ class _ClientHalf(Half):
         if self.transport.is_closing():
             server.transport.abort()
             return
-        self.transport.write(server_init(server.desktop.result()) + server.leftover)
+        self.send(server_init(server.desktop.result()) + server.leftover)
         join(self, server)
         for half in (self, server):
             half.transport.resume_reading()
         self._input = ClientInput(self.transport, server.transport, self._gate.keyboard, self._permitted)
-        self.data_received(self._handshake.leftover)
+        self._go_on(self._handshake.leftover)
+
+    def _go_on(self, data: bytes = b"") -> None:
+        """Take in what had waited."""
+        try:
+            self._take(data)
+        except RfbError as error:
+            self._refuse(str(error))
+
+    @property
+    def _rights(self) -> Right:
+        keyring = self._gate.keyring
+        return keyring.rights(self._who) if keyring is not None and self._who is not None else INPUT
 
     def _permitted(self) -> Permitted | None:
         # A person with the viewer may do what an agent may not.
-        return None if self._private else self._gate.permitted
+        if self._private:
+            return None
+        return self._gate.permitted if self._rights & INPUT else NOTHING
 
     def _refuse(self, why: str) -> None:
         log.debug("VNC: %s was refused: %s", self._address or "the viewer", why)

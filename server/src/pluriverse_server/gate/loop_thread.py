@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from pluriverse_server.event_loop import SteadyLoop
@@ -20,9 +20,18 @@ class LoopThread:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def runs(self) -> bool:
+        """Whether it hasn't been stopped."""
+        return self._thread.is_alive()
+
     async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return what ``work`` returns, in the thread."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def call(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` in the thread, soon; from any other."""
+        self._loop.call_soon_threadsafe(callback)
 
     async def stop(self) -> None:
         """Cancel the tasks that are left, and end the thread."""

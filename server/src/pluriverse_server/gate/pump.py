@@ -23,7 +23,15 @@ class Half(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Send on what came."""
         if self.other is not None:
-            self.other.transport.write(data)
+            self.other.send(data)
+
+    def send(self, data: bytes) -> None:
+        """Send."""
+        self.transport.write(data)
+
+    def end(self) -> None:
+        """Hang up once all is sent."""
+        self.transport.close()
 
     def pause_writing(self) -> None:
         """Read no more of the other until this one has taken what waits."""
@@ -43,7 +51,7 @@ class Half(asyncio.Protocol):
         """End the other connection, too."""
         del exc
         if self.other is not None:
-            self.other.transport.close()
+            self.other.end()
             self.other.other = self.other = None
 
 

@@ -163,6 +163,10 @@ class PageProgram:
         self._scores = Scores(self._manifest.rewards)
         self._work.set()
 
+    def restart(self, reason: str) -> None:
+        """Go on with another page, as somebody wants."""
+        self._lose(Lost(reason, died=False))
+
     def send(self, request: reports.Request) -> None:
         """Do nothing: pages take no requests but episodes."""
 

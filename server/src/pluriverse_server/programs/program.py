@@ -173,6 +173,11 @@ class Program:
         else:
             self._work.set()
 
+    def restart(self, reason: str) -> None:
+        """Go on with another process, as somebody wants; nothing if none runs at the moment."""
+        if self._process is not None:
+            self._abandon(reason, died=False)
+
     def send(self, request: reports.Request) -> None:
         """Send a request to the program, if it is connected."""
         self._socket.send(request)
@@ -282,22 +287,22 @@ class Program:
             reason = process.output_tail.splitlines()[-1]
         self._lose(reason, process.output_tail)
 
-    def _lose(self, reason: str, output_tail: str) -> None:
+    def _lose(self, reason: str, output_tail: str, *, died: bool = True) -> None:
         self._forget()
         self._socket.hang_up()
         # The first loss is replaced at once.
         self._not_before, self._lost_at = self._lost_at + RETRY_S, asyncio.get_running_loop().time()
-        lost = Lost(reason, output_tail)
+        lost = Lost(reason, output_tail, died)
         lost.log()
         self._on_lost(lost)
 
-    def _abandon(self, reason: str) -> None:
+    def _abandon(self, reason: str, *, died: bool = True) -> None:
         """Kill a running program that is of no use, and report it as lost."""
         process = self._process
         if process is None:
             return
         self._kill(process)
-        self._lose(reason, process.output_tail)
+        self._lose(reason, process.output_tail, died=died)
 
     def _kill(self, process: ChildProcess) -> None:
         """Kill a process; ``stop`` waits until it is reaped."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from pluriverse_protocol import messages, reports
+from pluriverse_protocol.episodes import State
 from pluriverse_protocol.events import Event, JoystickEvent
 from pluriverse_protocol.lane import View
 from pluriverse_protocol.steady_clock import SteadyClock
@@ -151,6 +152,10 @@ class EnvironmentService:
         if self._crashes.record(f"{part}: {how}", self._clock.now()) and not self.gave_up.done():
             self.gave_up.set_result(self._crashes.summary())
 
+    def restart(self, reason: str) -> None:
+        """End the episode, and begin another with a new program, or a new page."""
+        self.program.restart(reason)
+
     def screen_lost(self, reason: str) -> None:
         """End the episode of a screen that died; the next one waits for another screen."""
         self._carry_out(self._machine.program_lost(reason, self._clock.now()))
@@ -244,6 +249,12 @@ class EnvironmentService:
             except DisplayLost as error:
                 raise RequestError(f"the action was dropped: {error}") from error
         self.metrics.actions.inc()
+
+    @property
+    def ongoing(self) -> int | None:
+        """The id of the episode that runs; None while none does."""
+        episode = self._machine.episode
+        return episode.episode_id if episode is not None and self._machine.state is State.RUNNING else None
 
     def require_lane(self, slot: int, view: View | None) -> None:
         """Make sure that the episode is stepped in lockstep, by a program that is there, and has the slot and the view.

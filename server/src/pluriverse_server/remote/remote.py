@@ -10,26 +10,37 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.certificate import Certificate, CertificateError
 from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import Views, listen, make_app
+from pluriverse_server.daemon.leases import Leases
+from pluriverse_server.daemon.operations import Operations
 from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.screen import X_SERVER
+from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
 from pluriverse_server.private_folder import PrivateFolder, sweep
 from pluriverse_server.process import StartError, child_user, require_free
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.settings import Settings
-from pluriverse_server.tasks import TaskFailed, first_failure, start_task
+from pluriverse_server.tasks import TaskFailed, call_later, first_failure, start_task
 from pluriverse_server.viewer.hub import ViewerHub
 
+from .agones import Condition, keep_told
 from .child_user import let_in, user_for_children
 from .environment import EnvironmentService
 from .screen_clients import ScreenClients
+from .token_file import watch
 
 log = logging.getLogger(__name__)
 
 SHUTDOWN_REASON: Final = "the remote is shutting down"
 
+
+# While it drains, how often to look whether the episode is over.
+DRAIN_LOOK_S: Final = 0.1
 
 # How long to wait before a screen is started again that could not be, for instance since the disk is full.
 RETRY_S: Final = 2.0
@@ -48,10 +59,37 @@ class Remote:
         self._service: EnvironmentService | None = None
         self._screen: Screen | None = None
         self._viewers: ViewerHub | None = None
+        self._leases: Leases | None = None
+        self.certificate: Certificate | None = None
+        """What TLS is spoken with; None without, and before ``on_start``."""
 
     def stop(self) -> None:
         """Make ``run`` return; may be called from a signal handler."""
         self._stopping.set()
+
+    @property
+    def draining(self) -> bool:
+        """Whether it ends as soon as its agent's episode is over."""
+        return self._leases is not None and self._leases.draining
+
+    def drain(self) -> None:
+        """Take no new agents, and make ``run`` return once the running episode of the agent is over, or its time is up.
+
+        At once where no agent plays, or no time was set for it. May be called repeatedly, and from a signal handler.
+        """
+        if self._leases is None or not self.service.hub.occupied or not self.settings.drain_s:
+            self.stop()
+        elif not self._leases.draining:
+            self._leases.draining = True
+            log.info("draining: the episode may go on for %g s", self.settings.drain_s)
+            call_later(self.settings.drain_s, "drain", self.stop)
+            start_task(self._drain(self.service), "drain")
+
+    async def _drain(self, service: EnvironmentService) -> None:
+        episode_id = service.ongoing
+        while service.hub.occupied and episode_id is not None and service.ongoing == episode_id:  # noqa: ASYNC110 - seats have no event
+            await asyncio.sleep(DRAIN_LOOK_S)
+        self.stop()
 
     @property
     def service(self) -> EnvironmentService:
@@ -88,13 +126,40 @@ class Remote:
         require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
         require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
         await asyncio.to_thread(sweep)
+        self.certificate = _certificate(settings)
+        following = None if self.certificate is None else start_task(self.certificate.follow(), "certificate")
+        front = None if self.certificate is None else TlsFront(self.certificate)
+        try:
+            await self._run_behind(front, manifest, on_start, failure)
+        finally:
+            if following is not None:
+                following.cancel()
+            if front is not None:
+                await front.close()
+
+    async def _run_behind(
+        self,
+        front: TlsFront | None,
+        manifest: Manifest,
+        on_start: Callable[[Manifest], None],
+        failure: asyncio.Future[TaskFailed],
+    ) -> None:
+        settings = self.settings
         folder = _make_folder()
         runtime_dir = folder.path
+        try:
+            audit = AuditLog(settings.audit)
+        except OSError as error:
+            fault = f"the audit log {settings.audit} can't be written: {error}; choose another with --audit"
+            raise StartError(fault) from None
         user = user_for_children(settings.runtime.resolve(), runtime_dir.parent)
         if user is not None:
             let_in(user, runtime_dir)
         child_user.set(user)
-        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir))
+        keyring = Keyring(settings.password, settings.tokens)
+        door = Door(keyring, audit)
+        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir, keyring, front))
+        screen.gate.audit = audit
         try:
             # Independent of each other, and most of the time that a start takes.
             starting = asyncio.create_task(screen.start(), name="screen's start")
@@ -103,14 +168,16 @@ class Remote:
             finally:
                 await asyncio.wait({starting})
             starting.result()
-            await self._play(screen, manifest, catalogue, runtime_dir, on_start, failure)
+            await self._play(screen, door, manifest, catalogue, runtime_dir, on_start, failure)
         finally:
             await screen.stop()
             folder.remove()
+            audit.close()
 
     async def _play(
         self,
         screen: Screen,
+        door: Door,
         manifest: Manifest,
         catalogue: Mapping[str, EnvTable],
         runtime_dir: Path,
@@ -120,22 +187,25 @@ class Remote:
         settings = self.settings
         env_id = require_environment(manifest, catalogue, settings.env_id)
         service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
-        views = Views(self.status, service.render_metrics, lambda: screen.answers, screen.viewer_socket)
-        door = Door(settings.password)
+        gate = screen.gate
+        views = Views(self.status, service.render_metrics, lambda: screen.answers, screen.viewer_socket, gate.take)
         service.metrics.ports.update(vnc=screen.gate, rewarder=door)
         service.is_watched = lambda: bool(screen.gate.clients)
         loop = asyncio.get_running_loop()
         screen.gate.on_clients = lambda: loop.call_soon_threadsafe(service.watchers_changed)
-        app, self._viewers = make_app(service.hub, door, views)
+        leases = self._leases = Leases(service.hub, door.keyring, door.audit, self.stop)
+        operations = Operations(leases, lambda: service.status()["env_id"], service.restart, self.drain)
+        app, self._viewers = make_app(service.hub, door, views, operations)
         clients = ScreenClients(screen, manifest, service)
         runner: web.AppRunner | None = None
         try:
             await service.start(env_id)
             await clients.put_on()
-            runner = await listen(app, door, settings.host, settings.rewarder_port)
+            runner = await listen(app, door, settings.host, settings.rewarder_port, gate.front)
             on_start(manifest)
-            await self._serve(screen, clients, service, failure)
+            await self._serve(screen, clients, service, door, failure)
         finally:
+            leases.stop()
             await service.stop(SHUTDOWN_REASON)
             await clients.clear()
             if runner is not None:
@@ -146,10 +216,15 @@ class Remote:
         screen: Screen,
         clients: ScreenClients,
         service: EnvironmentService,
+        door: Door,
         failure: asyncio.Future[TaskFailed],
     ) -> None:
         """Serve until stopped, until too much has crashed, or until a task has failed."""
-        healer = start_task(_keep_screen(screen, clients, service), "screen")
+        beside = [start_task(_keep_screen(screen, clients, service), "screen")]
+        if (path := self.settings.tokens_file) is not None:
+            beside.append(start_task(watch(path, self.settings.password, door.keyring, door.audit), "tokens"))
+        if (port := self.settings.agones_port) is not None:
+            beside.append(start_task(keep_told(port, lambda: self._condition(screen, service)), "Agones"))
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
             ends: set[asyncio.Future[Any]] = {stopping, service.mistake, service.gave_up, failure}
@@ -161,9 +236,13 @@ class Remote:
             if failure.done():
                 raise failure.result()
         finally:
-            for task in (healer, stopping):
+            for task in (*beside, stopping):
                 task.cancel()
-            await asyncio.gather(healer, stopping, return_exceptions=True)
+            await asyncio.wait({*beside, stopping})
+
+    def _condition(self, screen: Screen, service: EnvironmentService) -> Condition:
+        leased = self._leases is not None and self._leases.lease is not None
+        return Condition(service.status()["env_state"] == "running", screen.answers, leased)
 
     def _changed(self) -> None:
         if self._screen is not None and self._service is not None:
@@ -210,14 +289,28 @@ def _make_folder() -> PrivateFolder:
         raise StartError(f"there is no place for temporary files: {error}; {mend}") from error
 
 
-def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path) -> ScreenOptions:
+def _certificate(settings: Settings) -> Certificate | None:
+    if not settings.has_tls:
+        return None
+    if settings.tls_cert is None or settings.tls_key is None:
+        return Certificate.made((settings.host,))
+    try:
+        return Certificate.of(settings.tls_cert, settings.tls_key)
+    except CertificateError as error:
+        raise StartError(f"TLS can't be had: {error}; for a certificate made at the start: --tls alone") from error
+
+
+def _screen_options(
+    settings: Settings, manifest: Manifest, runtime_dir: Path, keyring: Keyring, front: TlsFront | None
+) -> ScreenOptions:
     return ScreenOptions(
         width=manifest.runtime.screen.width,
         height=manifest.runtime.screen.height,
         vnc_port=settings.vnc_port,
         vnc_host=settings.host,
-        password=settings.password if settings.vnc_password else None,
+        keyring=keyring if settings.vnc_password else None,
         backend=settings.display_backend,
         runtime_dir=runtime_dir,
         name=f"pluriverse {manifest.runtime.id}",
+        front=front,
     )

@@ -3,25 +3,29 @@
 ==================  ===================================================================================
 ``/viewer/``        the page
 ``/viewer/static``  its scripts and styles, noVNC among them
-``/viewer/access``  ``{"granted": bool}``: whether ``?password=`` is right
-``/viewer/vnc``     WebSocket: RFB, binary, both ways; input only with ``?control=1``
+``/viewer/access``  ``{"granted": bool, "control": bool}``: what ``?password=``, or a token there, allows
+``/viewer/vnc``     WebSocket: RFB, binary, both ways; input only with ``?control=1``, of who may
 ``/viewer/state``   WebSocket: the state of the remote as JSON
 ==================  ===================================================================================
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, Protocol
 
 from aiohttp import WSCloseCode, web
 
+from pluriverse_server.access.tokens import Denied, Right, Token
+
 from . import bridge, feed
 from .feed import Snapshot
 from .hub import TooManyViewers, ViewerHub, close
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_GuardedHandler = Callable[[web.Request, Token], Awaitable[web.StreamResponse]]
 
 STATIC: Final = Path(__file__).parent / "static"
 NOVNC: Final = STATIC / "vendor" / "novnc" / "core" / "rfb.js"
@@ -53,11 +57,23 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
 class Doorkeeper(Protocol):
     """Checks passwords and counts connections, as ``daemon.door.Door`` does."""
 
-    async def knows_password(self, request: web.Request, given: str) -> bool:
-        """Return whether the password is right (``""``: none was given), later for who has guessed wrong."""
+    async def require(self, request: web.Request, right: Right) -> Token:
+        """Return who sends a request, later for who has guessed wrong.
+
+        Raises:
+            Denied: nobody we know, or he hasn't any of these rights now.
+        """
         ...
 
-    def admit(self, request: web.Request) -> bool:
+    def may_control(self, who: Token) -> bool:
+        """Return whether the holder of a token may press keys and use the pointer."""
+        ...
+
+    def note(self, action: str, who: Token, request: web.Request) -> None:
+        """Note an action in the audit log."""
+        ...
+
+    def admit(self, request: web.Request, who: Token) -> bool:
         """Count a request's connection as one that may stay; return False if it may not."""
         ...
 
@@ -74,7 +90,7 @@ def add_viewer(app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vn
         [
             web.get("/", _page),
             web.get("/access", _access(door)),
-            web.get("/vnc", _guarded(door, _vnc(hub, vnc_socket))),
+            web.get("/vnc", _guarded(door, _vnc(hub, door, vnc_socket))),
             web.get("/state", _guarded(door, _state(hub, snapshot))),
             web.static("/static", STATIC),
         ]
@@ -99,23 +115,30 @@ async def _page(request: web.Request) -> web.StreamResponse:
 
 def _access(door: Doorkeeper) -> _Handler:
     async def access(request: web.Request) -> web.StreamResponse:
-        granted = await door.knows_password(request, request.query.get("password", ""))
-        return web.json_response({"granted": granted}, headers={"Cache-Control": "no-store"})
+        granted = control = False
+        with contextlib.suppress(Denied):
+            who = await door.require(request, Right.WATCH)
+            granted, control = True, door.may_control(who)
+        return web.json_response({"granted": granted, "control": control}, headers={"Cache-Control": "no-store"})
 
     return access
 
 
-def _guarded(door: Doorkeeper, handler: _Handler) -> _Handler:
+def _guarded(door: Doorkeeper, handler: _GuardedHandler) -> _Handler:
     async def guarded(request: web.Request) -> web.StreamResponse:
         if not is_same_origin(request):
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
-        if not await door.knows_password(request, request.query.get("password", "")):
-            raise web.HTTPUnauthorized(text=NO_PASSWORD)
+        try:
+            who = await door.require(request, Right.WATCH)
+        except Denied as denied:
+            if denied.known:
+                raise web.HTTPForbidden(text=f"{denied}\n") from None
+            raise web.HTTPUnauthorized(text=NO_PASSWORD) from None
         if request.headers.get("Upgrade", "").lower() != "websocket":
             raise web.HTTPUpgradeRequired(text=NO_WEBSOCKET)
-        if not door.admit(request):
+        if not door.admit(request, who):
             raise web.HTTPServiceUnavailable(text=FULL)
-        return await handler(request)
+        return await handler(request, who)
 
     return guarded
 
@@ -126,13 +149,16 @@ def is_same_origin(request: web.Request) -> bool:
     return origin is None or origin.partition("://")[2] == request.host
 
 
-def _vnc(hub: ViewerHub, vnc_socket: Path) -> _Handler:
-    async def vnc(request: web.Request) -> web.StreamResponse:
+def _vnc(hub: ViewerHub, door: Doorkeeper, vnc_socket: Path) -> _GuardedHandler:
+    async def vnc(request: web.Request, who: Token) -> web.StreamResponse:
+        control = request.query.get("control") == "1" and door.may_control(who)
         websocket = bridge.new_websocket()
         await websocket.prepare(request)
         try:
             with hub.picture(websocket):
-                await bridge.carry(websocket, vnc_socket, control=request.query.get("control") == "1")
+                if control:
+                    door.note("control taken in the viewer", who, request)
+                await bridge.carry(websocket, vnc_socket, control=control)
         except TooManyViewers as error:
             await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
         return websocket
@@ -140,8 +166,8 @@ def _vnc(hub: ViewerHub, vnc_socket: Path) -> _Handler:
     return vnc
 
 
-def _state(hub: ViewerHub, snapshot: Snapshot) -> _Handler:
-    async def state(request: web.Request) -> web.StreamResponse:
+def _state(hub: ViewerHub, snapshot: Snapshot) -> _GuardedHandler:
+    async def state(request: web.Request, _: Token) -> web.StreamResponse:
         websocket = feed.new_websocket()
         await websocket.prepare(request)
         transport = request.transport

@@ -73,7 +73,7 @@ class Looking:
     async def state(self) -> dict[str, Any]:
         """Return what is known at the moment."""
         rewarder = endpoint(self._settings.reachable_host, self._settings.rewarder_port)
-        password = quote(self._settings.password, safe="")
+        password = quote(self._settings.password or "", safe="")
         notebook = self._notebook
         known: dict[str, Any] = {
             "file": str(notebook.file),

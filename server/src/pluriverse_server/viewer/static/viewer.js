@@ -80,7 +80,11 @@ async function open() {
   for (;;) {
     try {
       const answer = await fetch(endpoint("access"), { cache: "no-store" });
-      if ((await answer.json()).granted) break;
+      const allowed = await answer.json();
+      if (allowed.granted) {
+        allowControl(allowed.control);
+        break;
+      }
       notice(null);
       link("waiting", "waiting for the password");
       password = await askForPassword(password !== "");
@@ -91,6 +95,14 @@ async function open() {
     }
   }
   sessionStorage.setItem(PASSWORD_KEY, password);
+}
+
+/** Some tokens only let one look. */
+function allowControl(allowed) {
+  document.querySelector('#mode input[value="control"]').disabled = !allowed;
+  if (allowed || !control) return;
+  control = false;
+  showMode();
 }
 
 function askForPassword(wasWrong) {

@@ -1,0 +1,174 @@
+"""RFB in the binary messages of a WebSocket (RFC 6455): a stream of bytes, whatever the messages' ends.
+
+stream = WebStream(masks=True)                  # a client's, whose messages are masked
+send(stream.wrap(b"…"))
+received += stream.feed(receive())
+send(stream.take_answers())                     # to pings, and to a close
+if stream.closed is not None: …
+"""
+
+from __future__ import annotations
+
+import enum
+import secrets
+import struct
+from typing import Final
+
+from .errors import BadWebSocket
+
+# Where a remote serves its screen, on the rewarder port.
+PATH: Final = "/vnc"
+
+# RFC 6455, section 5.5.
+MAX_CONTROL_BYTES: Final = 125
+
+# Of a message's head, section 5.2.
+_LEAST_HEAD: Final = 2
+_MASK_BYTES: Final = 4
+_FINAL: Final = 0x80
+_MASKED: Final = 0x80
+_RESERVED: Final = 0x70
+_SHORT: Final = 125
+_TWO_BYTES: Final = 126
+_EIGHT_BYTES: Final = 127
+
+# Section 7.4.1: all is well; a server goes away.
+_NORMAL: Final = struct.pack(">H", 1000)
+_GOING_AWAY: Final = struct.pack(">H", 1001)
+
+
+class _Opcode(enum.IntEnum):
+    CONTINUATION = 0
+    BINARY = 2
+    CLOSE = 8
+    PING = 9
+    PONG = 10
+
+
+class WebStream:
+    """One side's end of a stream."""
+
+    def __init__(self, *, masks: bool) -> None:
+        """``masks``: this is the client's end, which masks what it sends; the server's takes masked messages only."""
+        self.closed: str | None = None
+        """Why the peer has closed the stream; None while it hasn't."""
+        self._masks = masks
+        self._head = bytearray()
+        # Of the message that comes: what it is, how many of its bytes are still to come, and their mask.
+        self._opcode = _Opcode.BINARY
+        self._left = 0
+        self._mask = b""
+        self._control = bytearray()
+        self._answers = bytearray()
+
+    @property
+    def wanted(self) -> int:
+        """How many bytes to receive at most, so that none beyond the next message's head or end are fed."""
+        return self._left or self._head_bytes() - len(self._head)
+
+    @property
+    def left(self) -> int:
+        """How many bytes of the message are still to come, when no part of the next one's head has."""
+        return self._left
+
+    def wrap(self, data: bytes | bytearray) -> bytes:
+        """Return ``data`` as a message."""
+        return self._message(_Opcode.BINARY, data)
+
+    def close(self, why: str) -> bytes:
+        """Return the message that ends the stream."""
+        return self._message(_Opcode.CLOSE, _GOING_AWAY + why.encode()[: MAX_CONTROL_BYTES - len(_GOING_AWAY)])
+
+    def take_answers(self) -> bytes:
+        """Return what is to be sent because of what came: to pings, or to a close."""
+        answers, self._answers = bytes(self._answers), bytearray()
+        return answers
+
+    def feed(self, data: bytes | bytearray | memoryview) -> bytes:
+        """Take in what came, however it was cut; return the bytes of the stream. After a close there are none.
+
+        Raises:
+            BadWebSocket: it is no WebSocket's, or not of binary messages.
+        """
+        parts: list[bytes] = []
+        at, size = 0, len(data)
+        while at < size and self.closed is None:
+            if self._left:
+                part = data[at : at + self._left]
+                at += len(part)
+                self._left -= len(part)
+                self._take(bytes(part), parts)
+            else:
+                count = min(self._head_bytes() - len(self._head), size - at)
+                self._head += data[at : at + count]
+                at += count
+                if len(self._head) == self._head_bytes():
+                    self._begin()
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _head_bytes(self) -> int:
+        """Return how long the head is, as far as one can tell by its beginning."""
+        if len(self._head) < _LEAST_HEAD:
+            return _LEAST_HEAD
+        longer = {_TWO_BYTES: 2, _EIGHT_BYTES: 8}.get(self._head[1] & ~_MASKED, 0)
+        return _LEAST_HEAD + longer + (_MASK_BYTES if self._head[1] & _MASKED else 0)
+
+    def _begin(self) -> None:
+        head, self._head = self._head, bytearray()
+        try:
+            self._opcode = _Opcode(head[0] & 0x0F)
+        except ValueError:
+            raise BadWebSocket(f"a WebSocket's message of kind {head[0] & 0x0F} came, expected binary ones") from None
+        is_masked = bool(head[1] & _MASKED)
+        if head[0] & _RESERVED or is_masked is self._masks:
+            raise BadWebSocket("a WebSocket's message has bits set that nobody asked for, or lacks its mask")
+        size = head[1] & ~_MASKED
+        if size > _SHORT:
+            size = int.from_bytes(head[_LEAST_HEAD : len(head) - (_MASK_BYTES if is_masked else 0)], "big")
+        if self._opcode > _Opcode.BINARY and (size > MAX_CONTROL_BYTES or not head[0] & _FINAL):
+            raise BadWebSocket(
+                f"a WebSocket's control message of {size} bytes, at most {MAX_CONTROL_BYTES} in one piece"
+            )
+        self._mask = bytes(head[-_MASK_BYTES:]) if is_masked else b""
+        self._left = size
+        if not size:
+            self._take(b"", [])
+
+    def _take(self, part: bytes, parts: list[bytes]) -> None:
+        if self._mask:
+            turned = len(part) % _MASK_BYTES
+            part = _masked(part, self._mask)
+            self._mask = self._mask[turned:] + self._mask[:turned]
+        if self._opcode <= _Opcode.BINARY:
+            parts.append(part)
+            return
+        self._control += part
+        if self._left:
+            return
+        said, self._control = bytes(self._control), bytearray()
+        if self._opcode is _Opcode.PING:
+            self._answers += self._message(_Opcode.PONG, said)
+        elif self._opcode is _Opcode.CLOSE:
+            self.closed = said[2:].decode(errors="replace")
+            self._answers += self._message(_Opcode.CLOSE, said[:2] or _NORMAL)
+
+    def _message(self, opcode: _Opcode, data: bytes | bytearray) -> bytes:
+        size = len(data)
+        masked = _MASKED if self._masks else 0
+        if size <= _SHORT:
+            head = struct.pack(">BB", _FINAL | opcode, masked | size)
+        elif size < 1 << 16:
+            head = struct.pack(">BBH", _FINAL | opcode, masked | _TWO_BYTES, size)
+        else:
+            head = struct.pack(">BBQ", _FINAL | opcode, masked | _EIGHT_BYTES, size)
+        if not self._masks:
+            return head + data
+        mask = secrets.token_bytes(_MASK_BYTES)
+        return head + mask + _masked(data, mask)
+
+
+def _masked(data: bytes | bytearray, mask: bytes) -> bytes:
+    """Return ``data`` masked, or unmasked: as one number, which is fast enough for keys and the pointer."""
+    size = len(data)
+    repeated = mask * (size // _MASK_BYTES + 1)
+    return (int.from_bytes(data, "big") ^ int.from_bytes(repeated[:size], "big")).to_bytes(size, "big")

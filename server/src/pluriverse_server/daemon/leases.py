@@ -1,0 +1,123 @@
+"""Who may be the agent: the holder of the lease where there is one, nobody new while the remote drains."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.lease import Lease
+from pluriverse_server.access.tokens import RIGHTS, Right, Token
+from pluriverse_server.tasks import call_later
+
+from .hub import Hub
+
+log = logging.getLogger(__name__)
+
+DRAINING: Final = "the remote is draining: it takes no new agents"
+LEASED: Final = "another agent has a lease on this remote"
+PLAYED: Final = "an agent plays here without a lease"
+TAKEN_AWAY: Final = "the token of this connection is no longer valid"
+
+# A lease that is found to have ended so long ago is given as long again.
+LATE_S: Final = 1.0
+
+# Where an action is of the remote's own doing.
+HERE: Final = "the remote"
+
+
+class Unavailable(Exception):
+    """A lease can't be had now; ``free_in_s`` says when it may, where that is known."""
+
+    def __init__(self, reason: str, free_in_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.free_in_s = free_in_s
+
+
+class Leases:
+    """The one lease that a remote gives at a time."""
+
+    def __init__(self, hub: Hub, keyring: Keyring, audit: AuditLog, on_last: Callable[[], object]) -> None:
+        """``on_last`` is called when a lease has ended with which the remote is to end."""
+        self.draining = False
+        self.lease: Lease | None = None
+        self._hub = hub
+        self._keyring = keyring
+        self._audit = audit
+        self._on_last = on_last
+        self._timer: asyncio.TimerHandle | None = None
+        hub.why_not = self.why_not
+        hub.audit = audit
+        keyring.on_change.append(lambda: hub.expel(lambda who: not keyring.rights(who), TAKEN_AWAY))
+
+    def why_not(self, who: Token) -> str | None:
+        """Return why somebody may not become the agent; None if he may."""
+        if self.draining:
+            return DRAINING
+        if Right.PLAY in self._keyring.rights(who):
+            return None
+        return LEASED if Right.PLAY in RIGHTS[who.role] else f"not permitted: this is the token of {who}"
+
+    def claim(self, by: Token, ttl_s: float, *, ends: bool, where: str) -> Lease:
+        """Give a lease.
+
+        Raises:
+            Unavailable: it drains, or an agent plays, or another has a lease.
+        """
+        now = self._now()
+        if self.draining:
+            raise Unavailable(DRAINING)
+        if self.lease is not None:
+            raise Unavailable(LEASED, self.lease.left_s(now))
+        if self._hub.occupied:
+            raise Unavailable(PLAYED)
+        lease = self.lease = Lease(by, ttl_s, ends, now + ttl_s)
+        self._keyring.begin_lease(lease.token)
+        self._watch(lease)
+        self._audit.note("lease taken", by, where, lease=lease.id, ttl_s=ttl_s, ends=ends)
+        log.info("%s has taken lease %s from %s", by, lease.id, where)
+        return lease
+
+    def renew(self, lease: Lease) -> None:
+        """Let a lease last for its whole time again."""
+        lease.renew(self._now())
+
+    def give_back(self, lease: Lease, by: Token, where: str) -> None:
+        """End the lease."""
+        self._end(lease, "lease given back", by, where)
+
+    def stop(self) -> None:
+        """Stop the clock."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _watch(self, lease: Lease) -> None:
+        self._timer = call_later(lease.left_s(self._now()), "lease", self._check, lease)
+
+    def _check(self, lease: Lease) -> None:
+        now = self._now()
+        if now - lease.until > LATE_S:
+            # This process had no turn. Renewals that have come meanwhile are yet to be read.
+            lease.until = now + LATE_S
+        if lease.left_s(now) > 0:
+            self._watch(lease)
+        else:
+            self._end(lease, "lease expired", lease.token, HERE)
+
+    def _end(self, lease: Lease, how: str, by: Token, where: str) -> None:
+        if lease is not self.lease:
+            return
+        self.stop()
+        self.lease = None
+        self._hub.expel(lambda who: who == lease.token, f"the lease has ended: {how}")
+        self._keyring.end_lease()
+        self._audit.note(how, by, where, lease=lease.id)
+        log.info("%s: %s", how, lease.id)
+        if lease.ends:
+            self._on_last()
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()

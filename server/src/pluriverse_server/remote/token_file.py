@@ -1,0 +1,70 @@
+"""The file with the list of tokens, which is read again when it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Final
+
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.tokens import MAX_TOKENS, Token, TokensError, parse_tokens
+
+log = logging.getLogger(__name__)
+
+# A token that was removed lets nobody in after this, and whoever it let in is hung up on.
+LOOK_EVERY_S: Final = 2.0
+
+# Comments take more than tokens.
+MAX_BYTES: Final = MAX_TOKENS * 1024
+
+
+def read_tokens(path: Path, password: str | None) -> tuple[Token, ...]:
+    """Return the tokens in a file, which differ from the password.
+
+    Raises:
+        TokensError: it can't be read, or has something else; says why, without any secret.
+    """
+    try:
+        return parse_tokens(_read(path), password)
+    except TokensError as error:
+        raise TokensError(f"the tokens in {path}: {error}") from None
+
+
+async def watch(path: Path, password: str | None, keyring: Keyring, audit: AuditLog) -> None:
+    """Keep the keyring as the file says, until cancelled. Of a file that is broken the tokens before stay."""
+    fault: str | None = None
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        try:
+            # A file of the network's may take its time.
+            now = await asyncio.to_thread(read_tokens, path, password)
+        except TokensError as error:
+            if str(error) != fault:
+                log.warning("%s; those before stay", error)
+            fault = str(error)
+            continue
+        if fault is not None:
+            log.info("the tokens in %s are well again", path)
+            fault = None
+        tokens = keyring.listed
+        if now != tokens:
+            audit.note("tokens changed", None, str(path), added=_names(now, tokens), removed=_names(tokens, now))
+            log.info("the tokens have changed: there are %d now", len(now))
+            keyring.replace_listed(now)
+
+
+def _names(tokens: tuple[Token, ...], without: tuple[Token, ...]) -> list[str]:
+    return [str(token) for token in tokens if token not in without]
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise TokensError(f"there are over {MAX_BYTES} bytes")
+        return data.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TokensError(f"they can't be read: {error}") from error
