@@ -35,7 +35,7 @@ LEFT_OUT: Final = ("rllib", "container")
 # A test starts a display or a browser if its module, or one of its fixtures, has one of these words.
 WORDS: Final = {
     "browser": r"\b(Chromium|Browser|page_remote|PageRemote|make_remote|stepped)\b",
-    "display": r"\b(make_screen|[Xx]vfb|x_server|Xtigervnc|Desktop|free_games|LocalRemotes|on_machine)\b"
+    "display": r"\b(make_screen|[Xx]vfb|x_server|Xtigervnc|Desktop|free_games|LocalEngine|open_pool|on_machine)\b"
     r"|\b(scraping|Remote)\b|local:[1-9]|\bstarted\(",
 }
 # By which programs it is seen that a test did.

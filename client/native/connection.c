@@ -120,8 +120,7 @@ static bool send_or_keep(struct connection *connection, const uint8_t *data, siz
     return true;
 }
 
-bool connection_send(struct connection *connection, const uint8_t *data, size_t size) {
-    if (connection->generation != pool_generation()) return false;
+static bool send_bytes(struct connection *connection, const uint8_t *data, size_t size) {
     pthread_mutex_lock(&connection->lock);
     bool open = connection->fd >= 0 && !atomic_load(&connection->failed);
     bool taken = open && send_or_keep(connection, data, size);
@@ -130,6 +129,20 @@ bool connection_send(struct connection *connection, const uint8_t *data, size_t 
         fail(connection, CONNECTION_STALLED, RFB_FINE, "the server left %d bytes of input unread", MAX_UNSENT_BYTES);
     }
     return taken;
+}
+
+static bool send_web(struct connection *connection, enum web_opcode opcode, const uint8_t *data, size_t size) {
+    uint8_t *message = malloc(size + WEB_MAX_HEAD);
+    if (!message) return false;
+    bool taken = send_bytes(connection, message, web_stream_write(message, opcode, data, size));
+    free(message);
+    return taken;
+}
+
+bool connection_send(struct connection *connection, const uint8_t *data, size_t size) {
+    if (connection->generation != pool_generation()) return false;
+    if (connection->web && size > 0) return send_web(connection, WEB_BINARY, data, size);
+    return send_bytes(connection, data, size);
 }
 
 static void send_unsent(struct connection *connection) {
@@ -281,12 +294,40 @@ static void lose(struct connection *connection, const char *why) {
     fail(connection, CONNECTION_LOST, RFB_FINE, "%s%s", why, within ? " in the middle of a message" : "");
 }
 
+/* The server's reason is of any bytes. */
+static void closed(struct connection *connection, const struct web_part *why) {
+    char text[WEB_MAX_CONTROL + 1] = "it said no reason";
+    for (size_t i = 0; i < why->size; i++) {
+        text[i] = why->bytes[i] >= ' ' && why->bytes[i] <= '~' ? (char)why->bytes[i] : '?';
+        text[i + 1] = 0;
+    }
+    fail(connection, CONNECTION_LOST, RFB_FINE, "the server hung up: %s", text);
+}
+
+static void feed_web(struct connection *connection, const uint8_t *data, size_t size) {
+    while (size > 0 && !atomic_load(&connection->failed)) {
+        struct web_part part;
+        size_t read = web_stream_read(&connection->stream, data, size, &part);
+        switch (part.kind) {
+            case WEB_NOTHING: break;
+            case WEB_BYTES: feed(connection, part.bytes, part.size); break;
+            case WEB_ASKED: send_web(connection, WEB_PONG, part.bytes, part.size); break;
+            case WEB_CLOSED: closed(connection, &part); break;
+            case WEB_INVALID:
+                fail(connection, CONNECTION_INVALID, RFB_BAD_WEB_SOCKET,
+                     "a message of a WebSocket came that is invalid, or not binary");
+        }
+        data += read;
+        size -= read;
+    }
+}
+
 static void receive(struct connection *connection, uint8_t *buffer, size_t buffer_size) {
     double end = monotonic_now() + TURN_S;
     while (!atomic_load(&connection->failed)) {
         ssize_t got = recv(connection->fd, buffer, buffer_size, MSG_DONTWAIT);
         if (got > 0) {
-            feed(connection, buffer, (size_t)got);
+            (connection->web ? feed_web : feed)(connection, buffer, (size_t)got);
             if ((size_t)got < buffer_size || monotonic_now() > end) return;
         } else if (got == 0) {
             lose(connection, "the server hung up");
@@ -380,6 +421,9 @@ struct connection *connection_open(int fd, const struct connection_options *opti
     connection->generation = pool_generation();
     connection->fd = fd;
     connection->bell = options->bell;
+    connection->web = options->web_left >= 0;
+    if (connection->web) connection->stream.left = (uint64_t)options->web_left;
+    connection->stream.opcode = WEB_BINARY;
     set_socket_options(fd);
     if (!begin(connection, options)) {
         errno = ENOMEM;

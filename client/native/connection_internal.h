@@ -5,12 +5,14 @@
 #include <pthread.h>
 
 #include "connection.h"
+#include "web_stream.h"
 
 struct worker;
 
 struct connection {
     unsigned generation; /* of the process: a fork's child can't use its parent's */
     int fd;
+    bool web; /* RFB is in a WebSocket's messages, of the stream */
     int bell; /* an eventfd to write to when there is a frame, or a failure; -1: none */
 
     /* Of the pool, under its lock; the worker's end also under the connection's. */
@@ -24,6 +26,7 @@ struct connection {
     bool continuous_wanted, continuous;
     double silence_s, heard_at;
     bool probed;
+    struct web_stream stream;
     bool whole; /* something was received to its end */
     struct rfb_region view; /* the part of the screen that is asked for */
     struct rfb_region wanted_view;

@@ -18,7 +18,7 @@ PyObject *make_error(enum rfb_error error, const char *message) {
     static const char *const classes[] = {
         [RFB_UNKNOWN_MESSAGE] = "UnknownMessage",   [RFB_UNKNOWN_ENCODING] = "UnknownEncoding",
         [RFB_BAD_GEOMETRY] = "BadGeometry",         [RFB_LIMIT_EXCEEDED] = "LimitExceeded",
-        [RFB_BAD_DATA] = "BadData",
+        [RFB_BAD_DATA] = "BadData",                 [RFB_BAD_WEB_SOCKET] = "BadWebSocket",
     };
     if (error == RFB_OUT_OF_MEMORY) return PyObject_CallFunction(PyExc_MemoryError, "s", message);
     return PyObject_CallMethod(names.errors, classes[error], "s", message);

@@ -17,6 +17,7 @@ enum rfb_error {
     RFB_BAD_GEOMETRY,    /* a rectangle, tile or screen that doesn't fit */
     RFB_LIMIT_EXCEEDED,  /* more than rfb_limits.h allows */
     RFB_BAD_DATA,        /* compressed or tiled data that can't mean anything */
+    RFB_BAD_WEB_SOCKET,  /* of a connection: the WebSocket around it is none */
 };
 
 enum rfb_event_kind {

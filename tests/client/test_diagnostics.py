@@ -67,12 +67,13 @@ def test_describe_may_tell_no_place(encoding: object) -> None:
     assert place_of(encoding) is None
 
 
-def test_block_that_is_not_where_it_was_said_is_searched_once_a_second() -> None:
+def test_block_that_is_not_where_it_was_said_is_searched_less_and_less_often() -> None:
     diagnostics = knowing()
     moved = frame(Metadata(MILLISECONDS, 0), Place(3, 3))
     assert diagnostics.read(frame(None), NO_SKEW, NOW) is None
-    assert diagnostics.read(moved, NO_SKEW, NOW + 0.5) is None
-    assert diagnostics.read(moved, NO_SKEW, NOW + 1.0) == Metadata(MILLISECONDS, 0)
+    assert diagnostics.read(frame(None), NO_SKEW, NOW + 1.0) is None
+    assert diagnostics.read(moved, NO_SKEW, NOW + 2.5) is None
+    assert diagnostics.read(moved, NO_SKEW, NOW + 3.0) == Metadata(MILLISECONDS, 0)
 
 
 @given(st.integers(-20, 20))

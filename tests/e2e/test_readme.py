@@ -66,7 +66,7 @@ async def test_make_run_says_how_to_connect_and_ctrl_c_leaves_nothing() -> None:
 
 
 def test_readmes_first_agent_moves_its_paddle() -> None:
-    (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if "pluriverse.make(" in block)
+    (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if "while True:" in block)
     assert "remotes=4" in sample
     assert "while True:" in sample
     paddle = (92, 186, 92)

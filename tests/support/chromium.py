@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self, cast
 
@@ -63,6 +63,7 @@ class Chromium:
         height: int = 800,
         dark: bool = False,
         screen: Mapping[str, str] | None = None,
+        flags: Sequence[str] = (),
     ) -> Self:
         """Start with the empty folder ``profile``; the page is ``width`` x ``height`` CSS pixels.
 
@@ -72,7 +73,15 @@ class Chromium:
             ChromiumError: it isn't there or did not open its DevTools port in time.
         """
         place = "--headless=new" if screen is None else "--kiosk"
-        command = [BINARY, place, *FLAGS, f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
+        command = [
+            BINARY,
+            place,
+            *FLAGS,
+            *flags,
+            f"--user-data-dir={profile}",
+            "--remote-debugging-port=0",
+            "about:blank",
+        ]
         # Its own home: the machine's must neither change the test nor be changed by it.
         environment = {**os.environ, **(screen or {}), "HOME": str(profile)}
         process = await ChildProcess.start("chromium", command, env=environment, network=True)

@@ -85,6 +85,12 @@ class MachineRemote(Listening):
     """Processes of this machine."""
 
     process: subprocess.Popen[str]
+    said: str = ""
+
+    @property
+    def one_port(self) -> str:
+        """The address of its one port, as it was printed."""
+        return next(word for word in self.said.split() if word.startswith(("pluriverse:", "pluriverses:")))
 
     def kill(self, program: str) -> None:
         for child in psutil.Process(self.process.pid).children(recursive=True):
@@ -117,8 +123,8 @@ def on_machine(*options: str, runtime: str = "gym-core", password: str = PASSWOR
     port, vnc_port = free_port(), free_port()
     command = [sys.executable, "-m", "pluriverse_server", "run", str(ROOT / "runtimes" / runtime)]
     ports = ["--vnc-port", str(vnc_port), "--rewarder-port", str(port)]
-    with started([*command, *ports, "--password", password, *options]) as (process, _):
-        yield MachineRemote(port, vnc_port, password, process)
+    with started([*command, *ports, "--password", password, *options]) as (process, said):
+        yield MachineRemote(port, vnc_port, password, process, said)
 
 
 @contextlib.contextmanager

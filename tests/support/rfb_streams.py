@@ -26,6 +26,7 @@ from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.numbers import FenceFlag
 from pluriverse_protocol.rfb.preferences import preferred_encodings
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, ScreenOptions, make_screen
 from pluriverse_server.x11.connection import open_display
 from Xlib import X
@@ -310,14 +311,14 @@ def _record(screen: Screen, script: Script) -> Recording:
 
 
 def screen_options(
-    folder: Path, *, width: int = WIDTH, height: int = HEIGHT, password: str | None = None, backend: str = "xvfb"
+    folder: Path, *, width: int = WIDTH, height: int = HEIGHT, keyring: Keyring | None = None, backend: str = "xvfb"
 ) -> ScreenOptions:
     """A screen on a free port of this machine's own."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     assert backend in ("xvfb", "xvnc")
-    return ScreenOptions(width, height, port, "127.0.0.1", password, backend, folder / "screen", "recorded")
+    return ScreenOptions(width, height, port, "127.0.0.1", keyring, backend, folder / "screen", "recorded")
 
 
 async def main() -> None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.tokens import Token, parse_tokens
+from pluriverse_server.certificate import Certificate
 from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import Views, listen, make_app
+from pluriverse_server.daemon.leases import Leases
+from pluriverse_server.daemon.operations import Operations
+from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.remote.environment import EnvironmentService
@@ -24,13 +32,19 @@ PASSWORD = "secret12"
 
 @dataclass
 class Served:
-    """A daemon that listens, and the program behind it. ``screen_answers`` is what its screen would say."""
+    """A daemon that listens, and the program behind it. ``screen_answers`` is what its screen would say.
+
+    ``ended``: whether the end of a lease has ended the remote; ``draining``: how often it was told to drain.
+    """
 
     toy: Toy
     service: EnvironmentService
     door: Door
+    leases: Leases
     port: int
     screen_answers: bool = True
+    ended: bool = False
+    draining: int = 0
 
     @property
     def episode_id(self) -> int:
@@ -51,28 +65,56 @@ class Served:
         return process
 
 
+async def no_screen(connection: socket.socket, address: str, who: Token) -> None:
+    """Hang up on who wants a screen."""
+    del address, who
+    connection.close()
+
+
 @contextlib.asynccontextmanager
 async def serving(
-    directory: Path, *, toy_options: dict[str, Any] | None = None, **settings: Any
+    directory: Path,
+    *,
+    toy_options: dict[str, Any] | None = None,
+    tokens: str | None = None,
+    audit: Path | None = None,
+    **settings: Any,
 ) -> AsyncGenerator[Served]:
-    """Serve the toy runtime from ``directory``."""
+    """Serve the toy runtime from ``directory``; ``tokens`` is a list of them."""
     toy = await Toy.make(directory, **(toy_options or {}))
     manifest = load(directory)
     catalogue = await load_catalogue(directory, manifest)
     service = EnvironmentService(
         Settings(directory, password=PASSWORD, **settings), manifest, catalogue, directory, lambda: None
     )
-    door = Door(PASSWORD)
+    log = AuditLog(audit)
+    door = Door(Keyring(PASSWORD, parse_tokens(tokens) if tokens is not None else None), log)
+
+    def end() -> None:
+        served.ended = True
+
+    def drain() -> None:
+        served.draining += 1
+
+    leases = Leases(service.hub, door.keyring, log, end)
     port = free_port()
-    served = Served(toy, service, door, port)
-    views = Views(service.status, service.render_metrics, lambda: served.screen_answers, directory / "viewer.sock")
-    app, _ = make_app(service.hub, door, views)
+    served = Served(toy, service, door, leases, port)
+    operations = Operations(leases, lambda: service.status()["env_id"], service.restart, drain)
+    views = Views(
+        service.status, service.render_metrics, lambda: served.screen_answers, directory / "viewer.sock", no_screen
+    )
+    app, _ = make_app(service.hub, door, views, operations)
     await service.start(manifest.runtime.default_env)
     service.program.put_on({})
-    runner = await listen(app, door, settings.get("host", "127.0.0.1"), port)
+    front = TlsFront(Certificate.made(())) if settings.get("tls") else None
+    runner = await listen(app, door, settings.get("host", "127.0.0.1"), port, front)
     try:
         yield served
     finally:
+        leases.stop()
         await service.stop("the test is over")
         await runner.cleanup()
+        if front is not None:
+            await front.close()
         await toy.close()
+        log.close()

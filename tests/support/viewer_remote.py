@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
+from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.tokens import parse_tokens
 from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.viewer import ViewerHub, add_viewer
 from support.ports import free_port
 
 PASSWORD: Final = "sesame"
+EYE: Final = "observers-token"
 
 
 def a_state() -> dict[str, Any]:
@@ -49,6 +53,7 @@ class Remote:
     port: int
     vnc_socket: Path
     hub: ViewerHub
+    door: Door
     state: dict[str, Any] = field(default_factory=a_state)
     snapshots: int = 0
 
@@ -67,9 +72,9 @@ async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
     def snapshot() -> dict[str, Any]:
         return remote.snapshot()
 
-    app, door = web.Application(), Door(PASSWORD)
+    app, door = web.Application(), Door(Keyring(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
     hub = add_viewer(app, door=door, snapshot=snapshot, vnc_socket=vnc_socket)
-    remote = Remote(port=free_port(), vnc_socket=vnc_socket, hub=hub)
+    remote = Remote(port=free_port(), vnc_socket=vnc_socket, hub=hub, door=door)
     runner = await listen(app, door, "127.0.0.1", remote.port)
     try:
         yield remote

@@ -33,7 +33,12 @@ app: Final[typer.Typer] = typer.Typer(
 )
 
 RemotesOption = Annotated[
-    str, typer.Option("--remotes", "-r", help="4, docker:4, local:4, or vnc://HOST:5900+15900,…?password=…")
+    str,
+    typer.Option(
+        "--remotes",
+        "-r",
+        help="4; docker:4, local:4, ray:4, swarm:4 or kubernetes:4; or vnc://HOST:5900+15900,…?password=…",
+    ),
 ]
 
 
@@ -149,7 +154,10 @@ def envs(
 
 @app.command()
 def ping(
-    address: Annotated[str, typer.Argument(help="vnc://HOST:5900+15900?password=…", show_default=False)],
+    address: Annotated[
+        str,
+        typer.Argument(help="pluriverse://HOST:15900?password=…, or pluriverses:// or vnc://.", show_default=False),
+    ],
     count: Annotated[int, typer.Option("--count", "-c", min=1, max=1000, help="How many pings.")] = 5,
 ) -> None:
     """Measure remotes: time to connect, round trips, the clocks' difference, time to the first picture."""

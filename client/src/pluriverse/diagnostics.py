@@ -31,8 +31,10 @@ TOLERANCE: Final = 24
 # If a frame seems older or younger than this the block was misread: an error in a high byte is a minute or more.
 PLAUSIBLE_S: Final = 10.0
 
-# Searching a whole picture takes milliseconds: do it at most this often where there is no block.
+# Searching a whole picture takes milliseconds, and a vector has many: where there is no block the first search comes
+# again after so long, each later one after twice as long as the one before.
 SEARCH_S: Final = 1.0
+MAX_SEARCH_S: Final = 32.0
 
 # Each probe is answered within a frame or two; one a second says enough, and disturbs no program.
 PROBE_S: Final = 1.0
@@ -113,7 +115,8 @@ class Diagnostics:
         """``probes``: whether action probes are sent."""
         self._probes = probes
         self._place: Place | None = None
-        self._searched_at: float | None = None
+        self._search_at = 0.0
+        self._search_again_s = SEARCH_S
         self._last_clock: int | None = None
         self._probe_sent_at: float | None = None
         self._next_probe_at = 0.0
@@ -148,11 +151,13 @@ class Diagnostics:
             block = _parse(pixels[:_ROW_BYTES], pixels[_ROW_BYTES:])
         else:
             block = read(frame, self._place) if self._place is not None else None
-        if block is None and pixels is None and (self._searched_at is None or now - self._searched_at >= SEARCH_S):
-            self._searched_at = now
+        if block is None and pixels is None and now >= self._search_at:
+            self._search_at = now + self._search_again_s
+            self._search_again_s = min(2 * self._search_again_s, MAX_SEARCH_S)
             found = find(frame)
             if found is not None:
                 self._place = found
+                self._search_again_s = SEARCH_S
                 block = read(frame, found)
         if block is None or skew is None:
             return None

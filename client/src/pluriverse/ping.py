@@ -33,7 +33,7 @@ def examine(address: Address, count: int) -> Iterator[str]:
 
 
 async def _examine_rewarder(address: Address, count: int) -> list[str]:
-    credentials = Credentials(address.host, address.rewarder_port, address.password, observer=True)
+    credentials = Credentials(address.endpoint, observer=True)
     began = time.perf_counter()
     connection = await RewarderConnection.open(credentials, on_change=lambda: None, timeout_s=CONNECT_S)
     connected_s = time.perf_counter() - began
@@ -41,7 +41,7 @@ async def _examine_rewarder(address: Address, count: int) -> list[str]:
         deadline = time.monotonic() + CONNECT_S + count * PING_S
         while connection.error is None and connection.pings < count:
             if time.monotonic() > deadline:
-                raise RemoteUnavailable(f"the rewarder at {address.host}:{address.rewarder_port} answers no pings")
+                raise RemoteUnavailable(f"the rewarder at {address.endpoint} answers no pings")
             await asyncio.sleep(PING_S / FIRST_PINGS / 10)
         if connection.error is not None:
             raise connection.error
@@ -66,7 +66,7 @@ def _examine_screen(address: Address) -> Iterator[str]:
     try:
         connected_s = time.perf_counter() - began
         if not wait_for_frames([screen], PICTURE_S):
-            raise RemoteUnavailable(f"the screen at {address.host}:{address.vnc_port} showed nothing: {screen.error}")
+            raise RemoteUnavailable(f"the screen at {address.screen_name} showed nothing: {screen.error}")
         picture_s = time.perf_counter() - began
         yield (
             f"  screen    {screen.width}x{screen.height}; connected in {connected_s * 1000:.1f} ms, "

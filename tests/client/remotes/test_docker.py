@@ -11,7 +11,8 @@ from typing import Any
 import docker
 import pytest
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
-from pluriverse.remotes.docker import OWNER, DockerRemotes, why_unavailable
+from pluriverse.remotes import parse
+from pluriverse.remotes.docker import OWNER, why_unavailable
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
@@ -30,23 +31,25 @@ def owned(owner: str) -> list[str]:
         client.close()
 
 
-def logs_of(container: str) -> dict[str, Any]:
+def host_config_of(container: str) -> dict[str, Any]:
     client = docker.from_env()
     try:
-        return client.containers.get(container).attrs["HostConfig"]["LogConfig"]
+        return client.containers.get(container).attrs["HostConfig"]
     finally:
         client.close()
 
 
 def test_containers_are_started_replaced_and_removed() -> None:
-    remotes = DockerRemotes(2, "gym-core", PONG, start_timeout_s=60.0)
+    remotes = parse("docker:2?memory=2Gi&cpu=1.5", PONG)
     try:
         first, second = remotes.start(no_progress)
         assert why_not_ready(first) is None
         assert why_not_ready(second) is None
         before = owned(this_process())
         assert len(before) == 2
-        assert logs_of(before[0]) == {"Type": "json-file", "Config": {"max-file": "3", "max-size": "10m"}}
+        config = host_config_of(before[0])
+        assert config["LogConfig"] == {"Type": "json-file", "Config": {"max-file": "3", "max-size": "10m"}}
+        assert (config["Memory"], config["NanoCpus"]) == (2 * 1024**3, 1_500_000_000)
         assert remotes.replace(1) == second
         client = docker.from_env()
         for id_ in before:
@@ -64,10 +67,10 @@ def test_containers_are_started_replaced_and_removed() -> None:
 
 OWNING = f"""
 import os, sys
-from pluriverse.remotes.docker import DockerRemotes
+from pluriverse.remotes import parse
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
-remotes = DockerRemotes(1, "gym-core", {PONG!r}, start_timeout_s=60.0)
+remotes = parse("docker:1", {PONG!r})
 print(this_process(), *remotes.start(no_progress), flush=True)
 # A copy of everything in a process that lives longer.
 if os.fork() == 0:
@@ -123,13 +126,13 @@ def test_container_that_hangs_is_removed_when_the_next_process_starts_some() -> 
         process.kill()
         process.wait()
         assert owned(owner)
-        DockerRemotes(1, "gym-core", PONG, start_timeout_s=60.0).close()
+        parse("docker:1", PONG).close()
         assert not owned(owner)
         client.close()
 
 
 def test_container_that_cannot_start_its_environment_says_why() -> None:
-    remotes = DockerRemotes(1, "gym-core", "gym-core.Nonsense-v0", start_timeout_s=60.0)
+    remotes = parse("docker:1", "gym-core.Nonsense-v0")
     with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
         remotes.start(no_progress)
     # The engine removes what has ended by itself, in its own time.
@@ -139,4 +142,6 @@ def test_container_that_cannot_start_its_environment_says_why() -> None:
 def test_image_that_is_not_there_is_told_with_what_builds_it() -> None:
     assert "pluriverse-server build runtimes/nonsense" in (why_unavailable("nonsense") or "")
     with pytest.raises(ConfigurationError, match="can't be started"):
-        DockerRemotes(1, "nonsense", "nonsense.Game-v0", start_timeout_s=1.0)
+        parse("docker:1", "nonsense.Game-v0")
+    with pytest.raises(ConfigurationError, match="docker pull example/nothing"):
+        parse("docker:1?image=example/nothing", PONG)

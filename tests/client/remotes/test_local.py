@@ -13,10 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 from pluriverse.errors import RemoteUnavailable
-from pluriverse.remotes import health, local
+from pluriverse.remotes import health, local, parse
 from pluriverse.remotes.health import why_not_ready
-from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalRemote, LocalRemotes, free_ports
-from pluriverse.remotes.manager import no_progress
+from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalEngine, LocalRemote, free_ports
+from pluriverse.remotes.manager import StartedRemotes, no_progress
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
 
@@ -24,12 +24,13 @@ PONG = "gym-core.PongDeterministic-v3"
 
 
 @pytest.fixture
-def remotes(monkeypatch: pytest.MonkeyPatch) -> Generator[LocalRemotes]:
+def remotes(monkeypatch: pytest.MonkeyPatch) -> Generator[StartedRemotes[LocalRemote]]:
     # A place of our own: other tests' remotes come and go in the usual one. Sockets in it allow but a short name.
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         leftovers = Leftovers()
-        remotes = LocalRemotes(2, "gym-core", PONG, start_timeout_s=60.0)
+        remotes = parse("local:2", PONG)
+        assert isinstance(remotes, StartedRemotes)
         yield remotes
         remotes.close()
         remotes.close()
@@ -37,10 +38,14 @@ def remotes(monkeypatch: pytest.MonkeyPatch) -> Generator[LocalRemotes]:
 
 
 def daemons() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "pluriverse_server" in child.cmdline()]
+    # One that was killed has no command line until it is waited for.
+    children = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in children if "pluriverse_server" in child.cmdline()]
 
 
-def test_remotes_are_started_kept_and_replaced(remotes: LocalRemotes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remotes_are_started_kept_and_replaced(
+    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[tuple[int, str]] = []
     first, second = remotes.start(lambda index, what: said.append((index, what)))
     assert why_not_ready(first) is None
@@ -65,8 +70,8 @@ def test_remotes_are_started_kept_and_replaced(remotes: LocalRemotes, monkeypatc
     assert remotes.replace(1) != second
 
 
-def test_remote_that_cannot_start_says_why(remotes: LocalRemotes) -> None:
-    wrong = LocalRemotes(1, "gym-core", "gym-core.Nonsense-v0", start_timeout_s=30.0)
+def test_remote_that_cannot_start_says_why(remotes: StartedRemotes[LocalRemote]) -> None:
+    wrong = parse("local:1", "gym-core.Nonsense-v0")
     with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
         wrong.start(no_progress)
     assert not daemons()
@@ -78,14 +83,14 @@ def test_ports_are_free_and_different() -> None:
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_port_that_another_program_takes_first_is_replaced(
-    remotes: LocalRemotes, monkeypatch: pytest.MonkeyPatch, which: int
+    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch, which: int
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         offered = [free_ports(2) for _ in range(4)]
         offered[0][which] = other.getsockname()[1]
         unlucky = list(offered[0])
 
-        def offer(_: int) -> list[int]:
+        def offer(_count: int, _host: str) -> list[int]:
             return offered.pop(0)
 
         monkeypatch.setattr(local, "free_ports", offer)
@@ -95,10 +100,12 @@ def test_port_that_another_program_takes_first_is_replaced(
 
 
 def test_mistake_is_told_though_other_remotes_are_still_starting(
-    remotes: LocalRemotes, monkeypatch: pytest.MonkeyPatch
+    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The first is frozen as soon as it has begun, so that it is never ready; the second can't begin.
-    fork = remotes._fork  # pyright: ignore[reportPrivateUsage]
+    engine = remotes.pool.engine
+    assert isinstance(engine, LocalEngine)
+    fork = engine._fork  # pyright: ignore[reportPrivateUsage]
     begun: list[LocalRemote] = []
 
     def one_frozen_one_refused() -> LocalRemote:
@@ -108,7 +115,7 @@ def test_mistake_is_told_though_other_remotes_are_still_starting(
         os.kill(begun[0].process.pid, signal.SIGSTOP)
         return begun[0]
 
-    monkeypatch.setattr(remotes, "_fork", one_frozen_one_refused)
+    monkeypatch.setattr(engine, "_fork", one_frozen_one_refused)
     monkeypatch.setattr(local, "STOP_S", 0.5)
     began = time.monotonic()
     with pytest.raises(RemoteUnavailable, match="the second can't begin"):
@@ -143,9 +150,9 @@ def test_ctrl_c_while_remotes_start_is_answered_at_once_and_leaves_nothing() -> 
 
 STARTER = f"""
 import sys, threading
-from pluriverse.remotes.local import LocalRemotes
+from pluriverse.remotes import parse
 from pluriverse.remotes.manager import no_progress
-remotes = LocalRemotes(1, "gym-core", {PONG!r}, start_timeout_s=60.0)
+remotes = parse("local:1", {PONG!r})
 # From a thread that ends: the remote must not end with it.
 thread = threading.Thread(target=lambda: print(*remotes.start(no_progress), flush=True))
 thread.start()
@@ -168,7 +175,7 @@ def test_remotes_die_with_the_process_that_started_them() -> None:
     assert not [child for child in alive if child.status() != psutil.STATUS_ZOMBIE]
     starter.communicate()
     # Its folder goes with the next start.
-    LocalRemotes(1, "gym-core", PONG, start_timeout_s=60.0).close()
+    parse("local:1", PONG).close()
     assert not [
         folder
         for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from pluriverse import steady
+from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.rewarder import connection as module
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
@@ -29,7 +30,7 @@ FIRST = "toy.First-v0"
 
 @contextlib.asynccontextmanager
 async def opened(port: int, password: str | None = PASSWORD, **options: Any) -> AsyncGenerator[RewarderConnection]:
-    credentials = Credentials("127.0.0.1", port, password, **options)
+    credentials = Credentials(Endpoint("127.0.0.1", port, password), **options)
     connection = await RewarderConnection.open(credentials, on_change=lambda: None, timeout_s=5.0)
     try:
         yield connection
@@ -298,7 +299,9 @@ async def test_remote_that_never_says_what_it_is_is_unavailable() -> None:
 
     async with misbehaving(keep_silent) as port:
         with pytest.raises(RemoteUnavailable, match="said nothing"):
-            await RewarderConnection.open(Credentials("127.0.0.1", port), on_change=lambda: None, timeout_s=0.2)
+            await RewarderConnection.open(
+                Credentials(Endpoint("127.0.0.1", port)), on_change=lambda: None, timeout_s=0.2
+            )
 
 
 async def test_agent_without_a_turn_for_long_gives_no_remote_up(

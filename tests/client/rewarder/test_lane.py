@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pluriverse.endpoint import Endpoint
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import RemoteUnavailable
 from pluriverse.rewarder import lane as module
@@ -160,7 +161,7 @@ async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) ->
 
 
 async def opened(port: int) -> LaneConnection:
-    return await asyncio.to_thread(LaneConnection.open, Credentials("127.0.0.1", port, "secret"))
+    return await asyncio.to_thread(LaneConnection.open, Credentials(Endpoint("127.0.0.1", port, "secret")))
 
 
 @contextlib.asynccontextmanager
@@ -284,7 +285,7 @@ def test_handshake_that_fails_says_why(answer: bytes, expected: str) -> None:
         answering(lambda connection: connection.sendall(answer)) as port,
         pytest.raises(RemoteUnavailable, match=expected),
     ):
-        LaneConnection.open(Credentials("127.0.0.1", port))
+        LaneConnection.open(Credentials(Endpoint("127.0.0.1", port)))
 
 
 def test_handshake_that_trickles_in_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,10 +299,10 @@ def test_handshake_that_trickles_in_is_given_up_in_time(monkeypatch: pytest.Monk
 
     began = time.monotonic()
     with answering(trickle) as port, pytest.raises(RemoteUnavailable, match="timed out"):
-        LaneConnection.open(Credentials("127.0.0.1", port))
+        LaneConnection.open(Credentials(Endpoint("127.0.0.1", port)))
     assert time.monotonic() - began < 10
 
 
 def test_nobody_listening_is_unavailable() -> None:
     with pytest.raises(RemoteUnavailable, match="can't be reached"):
-        LaneConnection.open(Credentials("127.0.0.1", free_port()))
+        LaneConnection.open(Credentials(Endpoint("127.0.0.1", free_port())))

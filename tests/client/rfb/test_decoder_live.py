@@ -18,6 +18,7 @@ from pluriverse.rfb.events import EndOfContinuousUpdates
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.numbers import Encoding
 from pluriverse_protocol.rfb.preferences import preferred_encodings
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
 from pluriverse_server.process import ChildProcess, child_environment
 from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, looks_like, photo, screen_options, sprites, writing
@@ -31,7 +32,7 @@ StartServer = Callable[..., Awaitable[int]]
 @pytest.fixture
 async def locked_screen(tmp_path: Path) -> AsyncGenerator[Screen]:
     """One that asks for PASSWORD."""
-    shown = make_screen(screen_options(tmp_path, password=PASSWORD))
+    shown = make_screen(screen_options(tmp_path, keyring=Keyring(PASSWORD)))
     await shown.start()
     yield shown
     await shown.stop()

@@ -15,6 +15,7 @@ from pluriverse.rfb import Region
 from pluriverse.vnc import VncConnection, VncOptions, connect, keysym
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
 from pluriverse_server.x11.connection import open_display
 from support.rfb_streams import Easel, Picture, easel, looks_like, photo, screen_options, sprites
@@ -26,7 +27,7 @@ PASSWORD = "live-pw"
 @pytest.fixture(params=["xvfb", "xvnc"])
 async def screen(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Screen]:
     """A screen that asks for PASSWORD."""
-    shown = make_screen(screen_options(tmp_path, password=PASSWORD, backend=request.param))
+    shown = make_screen(screen_options(tmp_path, keyring=Keyring(PASSWORD), backend=request.param))
     await shown.start()
     yield shown
     await shown.stop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime as dt
 import socket
 import ssl
 import subprocess
@@ -14,14 +13,12 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from pluriverse.rfb.errors import AuthenticationFailed, BadHandshake, NoCommonSecurity
+from pluriverse.tls import fingerprint
 from pluriverse.vnc import TlsOptions, VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent
+from support.certificates import signed
 from support.ports import free_port
 from support.vnc_servers import Peer, one_colour, server
 from support.waiting import eventually
@@ -52,30 +49,6 @@ def xtigervnc(folder: Path, *security: str) -> Generator[int]:
         process.stdout.close()
 
 
-def certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A key, and a certificate for ``name`` that it signed itself: their files."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    plain = serialization.NoEncryption()
-    (folder / "key.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
-    (folder / "certificate.pem").write_bytes(made.public_bytes(pem))
-    return folder / "key.pem", folder / "certificate.pem"
-
-
 def check_works(port: int, options: VncOptions) -> None:
     """Connect, see a frame, send a key, close."""
     connection = connect("localhost", port, PASSWORD, options=options)
@@ -95,13 +68,17 @@ def test_anonymous_tls_works(implementation: Implementation, tmp_path: Path) -> 
 
 
 def test_a_certificate_is_checked(implementation: Implementation, tmp_path: Path) -> None:
-    key, signed = certificate(tmp_path, "localhost")
-    files = ["-X509Key", str(key), "-X509Cert", str(signed)]
+    certificate, key = signed(tmp_path, "localhost")
+    files = ["-X509Key", str(key), "-X509Cert", str(certificate)]
     with xtigervnc(tmp_path, "-SecurityTypes", "X509Vnc", *files) as port:
-        check_works(port, VncOptions(implementation=implementation, tls=TlsOptions(required=True, ca_file=signed)))
+        check_works(port, VncOptions(implementation=implementation, tls=TlsOptions(required=True, ca_file=certificate)))
         check_works(port, VncOptions(implementation=implementation, tls=TlsOptions(check=False)))
         with pytest.raises(ssl.SSLCertVerificationError):
             connect("localhost", port, PASSWORD, options=VncOptions(implementation=implementation))
+        pinned = fingerprint(ssl.PEM_cert_to_DER_cert(certificate.read_text()))
+        check_works(port, VncOptions(implementation=implementation, tls=TlsOptions(True, fingerprint=pinned)))
+        with pytest.raises(ssl.SSLCertVerificationError, match=f"fingerprint is {pinned}, expected {'0' * 64}"):
+            connect("localhost", port, PASSWORD, options=VncOptions(tls=TlsOptions(True, fingerprint="0" * 64)))
 
 
 def test_anonymous_tls_is_refused_where_it_should_be_checked(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from pluriverse.rewarder.loop import BackgroundLoop
 from pluriverse.rfb import Region
 from pluriverse.rfb.errors import RfbError
 from pluriverse.rfb.picture import PictureSpec
-from pluriverse.vnc import VncConnection, VncOptions, connect
+from pluriverse.vnc import VncConnection, VncOptions, connect, connect_web
 
 from .backoff import Backoff
 
@@ -38,6 +38,9 @@ log: Final = logging.getLogger(__name__)
 # Both handshakes are some round trips each; a remote that takes longer is frozen or out of reach.
 CONNECT_S: Final = 10.0
 SCREEN_S: Final = 5.0
+
+# Handshakes at once, so that each of a thousand has the time that one takes.
+AT_ONCE: Final = 64
 
 # One attempt to mend a line: a slow network answers within it, and a lost one isn't waited for any longer.
 MEND_S: Final = 3.0
@@ -65,11 +68,13 @@ def open_screen(address: Address, described: Describe | None, options: VncOption
         if options.picture != PictureSpec():
             options = replace(options, block=block)
     try:
+        if address.vnc_port is None:
+            return connect_web(address.endpoint, options=options, timeout_s=SCREEN_S)
+        if address.tls is not None:
+            options = replace(options, tls=replace(address.tls, required=True))
         return connect(address.host, address.vnc_port, address.password, options=options, timeout_s=SCREEN_S)
     except (OSError, RfbError) as error:
-        raise RemoteUnavailable(
-            f"the screen at {address.host}:{address.vnc_port} can't be had: {printable(str(error))}"
-        ) from error
+        raise RemoteUnavailable(f"the screen at {address.screen_name} can't be had: {printable(str(error))}") from error
 
 
 class ResetRequests:
@@ -209,10 +214,16 @@ class RemoteConnections:
         self._loop.close()
 
     async def _connect_all(self, addresses: list[Address]) -> None:
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def connect_one(index: int, address: Address) -> None:
+            async with room:
+                await self._connect(index, address)
+
         try:
             async with asyncio.TaskGroup() as group:
                 for index, address in enumerate(addresses):
-                    group.create_task(self._connect(index, address))
+                    group.create_task(connect_one(index, address))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
@@ -234,13 +245,7 @@ class RemoteConnections:
         self.signal.notify()
 
     async def _connect(self, index: int, address: Address) -> None:
-        credentials = Credentials(
-            address.host,
-            address.rewarder_port,
-            address.password,
-            observer=self._observer,
-            token=self._tokens[index] if self._mends else None,
-        )
+        credentials = Credentials(address.endpoint, self._observer, self._tokens[index] if self._mends else None)
 
         def changed() -> None:
             self.signal.notify()

@@ -2,7 +2,19 @@
 
 from .address import Address, parse_addresses
 from .manager import Attached, Progress, RemoteManager
-from .parse import START_S, parse
+from .parse import START_S, open_pool, parse
+from .pool import Pool
 from .progress import progress_bar
 
-__all__ = ["START_S", "Address", "Attached", "Progress", "RemoteManager", "parse", "parse_addresses", "progress_bar"]
+__all__ = [
+    "START_S",
+    "Address",
+    "Attached",
+    "Pool",
+    "Progress",
+    "RemoteManager",
+    "open_pool",
+    "parse",
+    "parse_addresses",
+    "progress_bar",
+]

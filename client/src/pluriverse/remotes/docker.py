@@ -12,8 +12,8 @@ import os
 import secrets
 import socket
 import weakref
-from collections.abc import Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +28,8 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import IMAGE_PREFIX, local_runtimes
 
 from .address import REWARDER_PORT, VNC_PORT, Address
-from .manager import StartedRemotes
+from .engine import Engine, EngineOptions
+from .options import Bytes
 from .owner import is_dead, this_process
 
 HOST: Final = "127.0.0.1"
@@ -55,13 +56,11 @@ LIMITS: Final[dict[str, Any]] = {
     "cap_drop": ["ALL"],
     "cap_add": ["SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER"],
     "security_opt": ["no-new-privileges:true"],
-    "mem_limit": "1g",
     "pids_limit": 256,
     "log_config": LogConfig(type=LogConfig.types.JSON, config={"max-size": "10m", "max-file": "3"}),
 }
 
-# None is any free port; the SDK's documentation has it, its types haven't.
-_PORTS: Final[Any] = {f"{VNC_PORT}/tcp": (HOST, None), f"{REWARDER_PORT}/tcp": (HOST, None)}
+DEFAULT_MEMORY: Final = Bytes(1024**3)
 
 NOT_STARTED: Final = "a container could not be started"
 
@@ -84,9 +83,10 @@ os.register_at_fork(after_in_child=_let_go)
 class Contained:
     """A container with a remote, which ends when ``lifeline`` is closed."""
 
-    def __init__(self, container: Container, password: str) -> None:
-        """Attach to a container that hasn't started yet."""
+    def __init__(self, container: Container, host: str, password: str) -> None:
+        """Attach to a container that hasn't started yet; its ports are published on ``host``."""
         self.container = container
+        self._host = host
         self._password = password
         self._lifeline = _attach(container, "stdin")
         _lifelines.add(self._lifeline)
@@ -95,11 +95,11 @@ class Contained:
     @property
     def address(self) -> Address:
         """Where it is, once it has begun."""
-        return Address(HOST, self._published(VNC_PORT), self._published(REWARDER_PORT), self._password)
+        return Address(self._host, self._published(VNC_PORT), self._published(REWARDER_PORT), self._password)
 
     def require_running(self) -> None:
         """Raise RemoteUnavailable, with its last output, unless it runs."""
-        with _explained("a container is gone"):
+        with explained("a container is gone"):
             with contextlib.suppress(docker.errors.NotFound):
                 self.container.reload()
                 if self.container.status == "running":
@@ -136,25 +136,45 @@ class Contained:
         return int(bindings[0]["HostPort"])
 
 
-class DockerRemotes(StartedRemotes[Contained]):
-    """``n`` containers of one runtime."""
+@dataclass(frozen=True, kw_only=True)
+class DockerOptions(EngineOptions):
+    """``image`` instead of the runtime's; ``cpu``, in cores, and ``memory`` are limits of each container.
 
-    def __init__(self, n: int, runtime: str, env_id: str, *, start_timeout_s: float) -> None:
+    ``host``: this machine's IP address to publish its ports on, by which others reach it.
+    """
+
+    host: str = HOST
+    image: str | None = None
+    cpu: float | None = None
+    memory: Bytes = DEFAULT_MEMORY
+
+
+class DockerEngine(Engine[Contained]):
+    """Containers of one runtime."""
+
+    Options = DockerOptions
+
+    def __init__(self, runtime: str, env_id: str, options: DockerOptions) -> None:
         """Remove what dead processes left behind; raise ``ConfigurationError`` unless an engine has the image."""
-        reason = why_unavailable(runtime)
+        reason = why_unavailable(runtime, options.image)
         if reason is not None:
             raise ConfigurationError(f"a container can't be started: {reason}")
-        super().__init__(n, f"a container of {IMAGE_PREFIX}{runtime}", start_timeout_s=start_timeout_s)
+        self._image = options.image or IMAGE_PREFIX + runtime
+        self.what = f"a container of {self._image}"
+        self._options = options
         self._runtime = runtime
         self._env_id = env_id
         self._client = docker.from_env(timeout=int(CALL_S))
         sweep(self._client)
 
-    def _make(self, index: int) -> Contained:
+    def make(self) -> Contained:
+        """Create a container."""
         password = generate_password()
-        with _explained(NOT_STARTED):
+        # None is any free port; the SDK's documentation has it, its types haven't.
+        ports: Any = {f"{port}/tcp": (self._options.host, None) for port in (VNC_PORT, REWARDER_PORT)}
+        with explained(NOT_STARTED):
             container = self._client.containers.create(
-                IMAGE_PREFIX + self._runtime,
+                self._image,
                 name=f"pluriverse-{self._runtime}-{secrets.token_hex(4)}",
                 environment={
                     "PLURIVERSE_PASSWORD": password,
@@ -163,46 +183,37 @@ class DockerRemotes(StartedRemotes[Contained]):
                 },
                 stdin_open=True,
                 auto_remove=True,
-                ports=_PORTS,
-                labels={LABEL: self._runtime, OWNER: this_process(), "pluriverse.index": str(index)},
+                ports=ports,
+                labels={LABEL: self._runtime, OWNER: this_process()},
+                mem_limit=int(self._options.memory),
+                nano_cpus=None if self._options.cpu is None else int(self._options.cpu * 1e9),
                 **LIMITS,
             )
             try:
-                return Contained(container, password)
+                return Contained(container, self._options.host, password)
             except BaseException:
                 _remove(container)
                 raise
 
-    def _start_one(self, index: int) -> Address:
-        remote = self._launch(index)
-        try:
-            return self._wait_for(remote, self._start_timeout_s)
-        finally:
-            remote.stop_listening()
-
-    def _begin(self, remote: Contained) -> None:
-        with _explained(NOT_STARTED):
+    def begin(self, remote: Contained) -> None:
+        """Start it."""
+        with explained(NOT_STARTED):
             remote.container.start()
         remote.require_running()
 
-    def _stop_all(self, remotes: Sequence[Contained]) -> None:
-        if not remotes:
-            return
-        with ThreadPoolExecutor(len(remotes)) as pool:
-            try:
-                list(pool.map(Contained.stop, remotes))
-            except RuntimeError:
-                # When Python exits no thread can be started any more: then one by one.
-                for remote in remotes:
-                    remote.stop()
+    def started(self, remote: Contained) -> None:
+        """Leave its further output to the engine's log."""
+        remote.stop_listening()
 
-    def _release(self) -> None:
+    def close(self) -> None:
+        """Hang up on the engine."""
         self._client.close()
 
 
-def why_unavailable(runtime: str) -> str | None:
-    """Return None if an engine answers and has the runtime's image, else why not and what mends it."""
-    image = IMAGE_PREFIX + runtime
+def why_unavailable(runtime: str, image: str | None = None) -> str | None:
+    """Return None if an engine answers and has the image (None: the runtime's), else why not and what mends it."""
+    build = image is None
+    image = image or IMAGE_PREFIX + runtime
     try:
         client = docker.from_env(timeout=int(LOOK_S))
     except ENGINE_ERRORS as error:
@@ -210,6 +221,8 @@ def why_unavailable(runtime: str) -> str | None:
     try:
         client.images.get(image)
     except docker.errors.ImageNotFound:
+        if not build:
+            return f"the engine has no image {image}; fetch it with: docker pull {image}"
         folder = local_runtimes().get(runtime, Path("runtimes", runtime))
         return f"the engine has no image {image}; build it in a checkout with: pluriverse-server build {folder}"
     except ENGINE_ERRORS as error:
@@ -244,7 +257,8 @@ def _remove(container: Container) -> None:
 
 
 @contextlib.contextmanager
-def _explained(what: str) -> Generator[None]:
+def explained(what: str) -> Generator[None]:
+    """Raise what the engine raises as ``RemoteUnavailable``."""
     try:
         yield
     except ENGINE_ERRORS as error:

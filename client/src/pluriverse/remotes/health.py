@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from pluriverse_protocol.rfb.errors import AuthenticationFailed, RfbError
 from pluriverse_protocol.rfb.handshake import Handshake
 
 from pluriverse.errors import RemoteUnavailable
+from pluriverse.screen_socket import ScreenSocket
 
 from .address import Address
-
-# A remote that answers at all answers within milliseconds.
-ANSWER_S: Final = 2.0
+from .http_request import ANSWER_S, MAX_ANSWER_BYTES, open_http
 
 # That its daemon is alive is answered at once, whatever else is going on.
 ALIVE_S: Final = 1.0
@@ -28,10 +27,6 @@ ASK_AGAIN_S: Final = 0.05
 
 # A remote brings a dead program or screen back within a second or two; one that hasn't by now is replaced.
 HEAL_S: Final = 5.0
-
-# The answers have a hundred bytes.
-MAX_ANSWER_BYTES: Final = 64 * 1024
-RECEIVE_BYTES: Final = 4096
 
 
 def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], None]) -> None:
@@ -50,37 +45,35 @@ def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], Non
 
 def is_silent(address: Address) -> bool:
     """Return whether the remote's daemon, which answers while anything else heals, says nothing for ALIVE_S."""
-    connection = http.client.HTTPConnection(address.host, address.rewarder_port, timeout=ALIVE_S)
     try:
-        connection.request("GET", "/healthz")
-        connection.getresponse()
+        with contextlib.closing(open_http(address, ALIVE_S)) as connection:
+            connection.request("GET", address.endpoint.below("/healthz"))
+            connection.getresponse()
     except (OSError, http.client.HTTPException):
         return True
-    finally:
-        connection.close()
     return False
 
 
 def why_not_ready(address: Address) -> str | None:
     """Return None if the remote is ready, else why not."""
-    connection = http.client.HTTPConnection(address.host, address.rewarder_port, timeout=ANSWER_S)
     try:
-        connection.request("GET", "/readyz")
-        response = connection.getresponse()
-        body = response.read(MAX_ANSWER_BYTES)
-        if response.status != http.HTTPStatus.OK:
-            return _reason(body)
-        _shake_hands(address)
+        with contextlib.closing(open_http(address, ANSWER_S)) as connection:
+            connection.request("GET", address.endpoint.below("/readyz"))
+            response = connection.getresponse()
+            body = response.read(MAX_ANSWER_BYTES)
+            if response.status != http.HTTPStatus.OK:
+                return _reason(body)
+            _shake_hands(address)
     except (OSError, http.client.HTTPException, RfbError) as error:
         return str(error) or type(error).__name__
-    finally:
-        connection.close()
     return None
 
 
 def _reason(body: bytes) -> str:
     with contextlib.suppress(ValueError, AttributeError):  # no JSON, or no object
         answer = json.loads(body)
+        if answer.get("phase") == "draining":
+            return "it is draining"
         if answer.get("screen") is False:
             return "its screen does not answer"
         return f"its environment is {answer.get('env_state') or 'not started'}"
@@ -89,16 +82,15 @@ def _reason(body: bytes) -> str:
 
 def _shake_hands(address: Address) -> None:
     """Return once the VNC server behind the port has answered: a port may take connections that nobody serves."""
-    deadline = time.monotonic() + ANSWER_S
     handshake = Handshake(password=address.password)
-    with (
-        socket.create_connection((address.host, address.vnc_port), ANSWER_S) as connection,
-        # A server that refuses the password answers; connecting tells of that.
-        contextlib.suppress(AuthenticationFailed),
-    ):
-        while handshake.done is None:
-            connection.settimeout(max(0.001, deadline - time.monotonic()))
-            data = connection.recv(RECEIVE_BYTES)
+    if address.vnc_port is None:
+        opened = ScreenSocket.of_web(address.endpoint, ANSWER_S)
+    else:
+        opened = ScreenSocket.of_port(replace(address.endpoint, port=address.vnc_port), ANSWER_S)
+    # A server that refuses the password answers, as does one that wants TLS; connecting tells of that.
+    with opened.raw, contextlib.suppress(AuthenticationFailed):
+        while handshake.done is None and handshake.wants_tls is None:
+            data = opened.receive()
             if not data:
                 raise handshake.hung_up()
-            connection.sendall(handshake.feed(data))
+            opened.send(handshake.feed(data))

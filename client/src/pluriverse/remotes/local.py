@@ -30,15 +30,13 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import runtime_folder
 
 from .address import Address
-from .manager import StartedRemotes
+from .engine import Engine, EngineOptions
 from .owner import is_dead, this_process
 
 SERVER: Final = "pluriverse_server"
 HOST: Final = "127.0.0.1"
 
-# A free port may be taken by another program before the remote binds it; a remote then ends at once, with the exit
-# status of one that can't start as asked.
-ATTEMPTS: Final = 3
+# A remote whose port was taken by another program meanwhile ends at once, as one that can't start as asked.
 NOT_AS_ASKED: Final = 2
 
 # A remote stops its program and its screen within two seconds; one that doesn't is killed.
@@ -51,7 +49,7 @@ OWNER_FILE: Final = "owner"
 OUTPUT_TAIL_BYTES: Final = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LocalRemote:
     """One running process tree."""
 
@@ -64,7 +62,8 @@ class LocalRemote:
     def lost_a_port(self) -> bool:
         """Whether it could not start since another program has one of its ports."""
         ports = (self.address.vnc_port, self.address.rewarder_port)
-        return self.process.poll() == NOT_AS_ASKED and any(map(is_taken, ports))
+        host = self.address.host
+        return self.process.poll() == NOT_AS_ASKED and any(port is not None and is_taken(port, host) for port in ports)
 
     def require_running(self) -> None:
         """Raise RemoteUnavailable, with its last output, unless it runs."""
@@ -101,57 +100,72 @@ class LocalRemote:
             os.killpg(self.process.pid, signum)
 
 
-class LocalRemotes(StartedRemotes[LocalRemote]):
-    """``n`` remotes of one runtime on this machine."""
+@dataclass(frozen=True, kw_only=True)
+class LocalOptions(EngineOptions):
+    """``host``: this machine's address to listen on, by which others reach it."""
 
-    def __init__(self, n: int, runtime: str, env_id: str, *, start_timeout_s: float) -> None:
+    host: str = HOST
+
+
+class LocalEngine(Engine[LocalRemote]):
+    """Remotes of one runtime on this machine."""
+
+    Options = LocalOptions
+    what = "a local process"
+
+    def __init__(self, runtime: str, env_id: str, options: LocalOptions) -> None:
         """Start nothing yet; raise ``ConfigurationError`` unless the daemon and the runtime's folder are here."""
+        self._host = options.host
         reason = why_unavailable(runtime)
         if reason is not None:
             raise ConfigurationError(f"a local remote can't be started: {reason}")
-        super().__init__(n, "a local process", start_timeout_s=start_timeout_s)
         self._folder = runtime_folder(runtime)
         self._env_id = env_id
         sweep()
         # The kernel kills a child when the *thread* that forked it ends, so one thread forks them all, and stays.
         self._forker = ThreadPoolExecutor(1, thread_name_prefix="pluriverse: local remotes")
 
-    def _start_one(self, index: int) -> Address:
-        for attempt in range(ATTEMPTS):
-            remote = self._launch(index)
-            try:
-                return self._wait_for(remote, self._start_timeout_s)
-            except RemoteUnavailable:
-                if attempt == ATTEMPTS - 1 or not remote.lost_a_port:
-                    raise
-        raise AssertionError
-
-    def _make(self, index: int) -> LocalRemote:
-        del index
+    def make(self) -> LocalRemote:
+        """Fork one."""
         try:
             forking = self._forker.submit(self._fork)
         except RuntimeError:  # it was shut down
             raise RemoteUnavailable("the environment is being closed") from None
         return forking.result()
 
-    def _stop_all(self, remotes: Sequence[LocalRemote]) -> None:
-        # Without threads, which can't be started any more when Python exits.
+    def may_try_again(self, remote: LocalRemote) -> bool:
+        """Return whether another program took one of its ports."""
+        return remote.lost_a_port
+
+    def stop_all(self, remotes: Sequence[LocalRemote]) -> None:
+        """Stop remotes; without threads, which can't be started any more when Python exits."""
         for remote in remotes:
             remote.ask_to_stop()
         for remote in remotes:
             remote.stop()
 
-    def _release(self) -> None:
+    def close(self) -> None:
+        """End the thread that forks."""
         self._forker.shutdown()
 
     def _fork(self) -> LocalRemote:
-        vnc_port, rewarder_port = free_ports(2)
-        address = Address(HOST, vnc_port, rewarder_port, generate_password())
+        try:
+            vnc_port, rewarder_port = free_ports(2, self._host)
+        except OSError as error:
+            raise RemoteUnavailable(f"a local remote can't listen on {self._host}: {error}") from error
+        address = Address(self._host, vnc_port, rewarder_port, generate_password())
         # Its temporary files go with it even if it is killed; those of a killed owner with the next sweep.
         folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         (folder / OWNER_FILE).write_text(this_process())
         output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        ports = ["--vnc-port", str(address.vnc_port), "--rewarder-port", str(address.rewarder_port)]
+        ports = [
+            "--host",
+            self._host,
+            "--vnc-port",
+            str(address.vnc_port),
+            "--rewarder-port",
+            str(address.rewarder_port),
+        ]
         command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports]
         settings = {"PLURIVERSE_PASSWORD": address.password or "", "PLURIVERSE_ENV": self._env_id}
         settings["TMPDIR"] = str(folder)
@@ -192,21 +206,21 @@ def sweep() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def free_ports(count: int) -> list[int]:
-    """Return different TCP ports of 127.0.0.1 on which nothing listens at the moment."""
+def free_ports(count: int, host: str = HOST) -> list[int]:
+    """Return different TCP ports of an address of this machine on which nothing listens at the moment."""
     with contextlib.ExitStack() as stack:
         probes = [stack.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
-            probe.bind((HOST, 0))
+            probe.bind((host, 0))
         return [probe.getsockname()[1] for probe in probes]
 
 
-def is_taken(port: int) -> bool:
-    """Return whether something listens on a TCP port of 127.0.0.1."""
+def is_taken(port: int, host: str = HOST) -> bool:
+    """Return whether something listens on a TCP port of an address of this machine."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what has closed there is in nobody's way
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
         except OSError:
             return True
     return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Generic, Protocol, TypeVar, runtime_checkable
@@ -11,7 +10,9 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 from pluriverse.errors import RemoteUnavailable
 
 from .address import Address
-from .health import HEAL_S, is_silent, wait_until_ready
+from .engine import StartedRemote
+from .health import HEAL_S, is_silent
+from .pool import CLOSED, Pool
 
 # Called with an index and a few words on what its remote is doing.
 Progress = Callable[[int, str], None]
@@ -47,33 +48,16 @@ class RemoteManager(Protocol):
         ...
 
 
-class StartedRemote(Protocol):
-    """One remote of a ``StartedRemotes``."""
-
-    @property
-    def address(self) -> Address:
-        """Its address, once it has begun."""
-        ...
-
-    def require_running(self) -> None:
-        """Raise RemoteUnavailable, with its last output, unless it runs."""
-        ...
-
-    def stop(self) -> None:
-        """Stop and remove it."""
-        ...
-
-
 R = TypeVar("R", bound=StartedRemote)
 
 
-class StartedRemotes(ABC, Generic[R]):
-    """A ``RemoteManager`` that starts its remotes itself; a subclass says how, and calls it ``what`` in words."""
+class StartedRemotes(Generic[R]):
+    """A ``RemoteManager`` of remotes that an engine starts for it, from a pool of its own or a shared one."""
 
-    def __init__(self, n: int, what: str, *, start_timeout_s: float) -> None:
+    def __init__(self, n: int, pool: Pool[R], *, owns_pool: bool = True) -> None:
         self._n = n
-        self._what = what
-        self._start_timeout_s = start_timeout_s
+        self.pool = pool
+        self._owns_pool = owns_pool
         self._remotes: list[R | None] = [None] * n
         self._lock = threading.Lock()
         self._closed = False
@@ -87,27 +71,33 @@ class StartedRemotes(ABC, Generic[R]):
         """See ``RemoteManager.start``."""
 
         def start(index: int) -> Address:
-            progress(index, f"starting {self._what}")
-            address = self._start_one(index)
+            progress(index, f"starting {self.pool.engine.what}")
+            address = self._take(index)
             progress(index, f"ready at {address}")
             return address
 
-        pool = ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start")
+        threads = ThreadPoolExecutor(self._n, thread_name_prefix="pluriverse: start")
         try:
-            starting = [pool.submit(start, index) for index in range(self._n)]
+            starting = [threads.submit(start, index) for index in range(self._n)]
             for started in as_completed(starting):
-                started.result()
+                try:
+                    started.result()
+                except RemoteUnavailable as error:
+                    ready = sum(each.done() and each.exception() is None for each in starting)
+                    raise RemoteUnavailable(
+                        f"{ready} of {self._n} remotes were ready when one failed: {error}"
+                    ) from error
             return [started.result() for started in starting]
         except KeyboardInterrupt:
             # Removing takes seconds: nobody has to wait for it, but Python itself before it exits.
-            threading.Thread(target=self._remove, args=self._shut(), name="pluriverse: removing remotes").start()
+            threading.Thread(target=self.close, name="pluriverse: removing remotes").start()
             raise
         except BaseException:
             self.close()
             raise
         finally:
             # Not waited for: once this is closed, those that still start give up by themselves.
-            pool.shutdown(wait=False, cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def replace(self, index: int) -> Address:
         """See ``RemoteManager.replace``."""
@@ -115,76 +105,42 @@ class StartedRemotes(ABC, Generic[R]):
         if remote is not None:
             try:
                 if not is_silent(remote.address):
-                    return self._wait_for(remote, HEAL_S)
+                    self.pool.wait_for(remote, HEAL_S, self._require_open)
+                    return remote.address
             except RemoteUnavailable:
                 pass  # dead, or beyond its own healing
-        return self._start_one(index)
-
-    def close(self) -> None:
-        """See ``RemoteManager.close``."""
-        self._remove(*self._shut())
-
-    def _shut(self) -> tuple[list[R], bool]:
-        """Let no more remotes start; return those that are left to remove, and whether this is the first time."""
-        with self._lock:
-            first, self._closed = not self._closed, True
-            remotes = [remote for remote in self._remotes if remote is not None]
-            self._remotes = [None] * self._n
-        return remotes, first
-
-    def _remove(self, remotes: Sequence[R], first: bool) -> None:
-        self._stop_all(remotes)
-        if first:
-            self._release()
-
-    @abstractmethod
-    def _make(self, index: int) -> R:
-        """Start a remote, or raise ``RemoteUnavailable``; called by several threads, for other indices."""
-
-    def _begin(self, remote: R) -> None:
-        """Do the part of starting a remote during which ``close`` removes it."""
-
-    @abstractmethod
-    def _stop_all(self, remotes: Sequence[R]) -> None:
-        """Stop remotes, side by side."""
-
-    @abstractmethod
-    def _release(self) -> None:
-        """Free everything else; called once."""
-
-    def _start_one(self, index: int) -> Address:
-        return self._wait_for(self._launch(index), self._start_timeout_s)
-
-    def _launch(self, index: int) -> R:
-        """Start the remote of ``index`` in the place of the one before."""
         with self._lock:
             before, self._remotes[index] = self._remotes[index], None
         if before is not None:
-            before.stop()
+            self.pool.discard(before)
+        return self._take(index)
+
+    def close(self) -> None:
+        """See ``RemoteManager.close``."""
+        with self._lock:
+            self._closed = True
+            remotes = [remote for remote in self._remotes if remote is not None]
+            self._remotes = [None] * self._n
+        if self._owns_pool:
+            self.pool.close()
+        else:
+            self.pool.discard_all(remotes)
+
+    def _take(self, index: int) -> Address:
         self._require_open()
-        remote = self._make(index)
+        remote = self.pool.take(self._require_open)
         with self._lock:
             closed = self._closed
             if not closed:
                 self._remotes[index] = remote
         if closed:  # meanwhile, without knowing of this one
-            remote.stop()
+            self.pool.discard(remote)
             self._require_open()
-        self._begin(remote)
-        return remote
-
-    def _wait_for(self, remote: R, timeout_s: float) -> Address:
-        def check() -> None:
-            self._require_open()
-            remote.require_running()
-
-        address = remote.address
-        wait_until_ready(address, timeout_s, check)
-        return address
+        return remote.address
 
     def _require_open(self) -> None:
         if self._closed:
-            raise RemoteUnavailable("the environment is being closed")
+            raise RemoteUnavailable(CLOSED)
 
 
 class Attached:

@@ -1,43 +1,56 @@
-"""Parses ``remotes=``: a number, ``docker:4``, ``local:4``, addresses, or a manager."""
+"""Parses ``remotes=``: a number, ``docker:4`` and other engines, addresses, or a manager."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
 
 from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.runtimes import runtime_of
 
 from . import docker, local
-from .address import SCHEME, parse_addresses
-from .docker import DockerRemotes
-from .local import LocalRemotes
-from .manager import Attached, RemoteManager
-
-# Each remote is some 100 MB and a share of a core; more than this is a typing error, or a fleet.
-MAX_REMOTES: Final = 1024
+from .address import SCHEMES, parse_addresses
+from .engine import Engine, EngineOptions
+from .manager import Attached, RemoteManager, StartedRemotes
+from .options import parse_options
+from .pool import MAX_REMOTES, Pool
 
 # From nothing to a running environment takes a second; on a machine that starts dozens at once, some more.
 START_S: Final = 60.0
 
 PASSWORD_VARIABLE: Final = "PLURIVERSE_PASSWORD"  # noqa: S105 - its name
 
+# Each engine's module and class, which are imported when they are wanted: most need an extra of this package.
+ENGINES: Final[Mapping[str, tuple[str, str]]] = {
+    "docker": ("docker", "DockerEngine"),
+    "local": ("local", "LocalEngine"),
+    "ray": ("ray", "RayEngine"),
+    "swarm": ("swarm", "SwarmEngine"),
+    "kubernetes": ("kubernetes", "KubernetesEngine"),
+}
+
 _EXPECTED: Final = (
-    f"a number of 1 to {MAX_REMOTES}, 'docker:4', 'local:4', 'vnc://HOST:5900+15900,…?password=…', or a manager with "
-    "n, start, replace and close"
+    f"a number of 1 to {MAX_REMOTES}, 'docker:4' or another engine ({', '.join(ENGINES)}) with options after a '?', "
+    "'vnc://HOST:5900+15900,…?password=…', 'pluriverse://HOST:15900,…', 'pluriverses://HOST:15900,…' with TLS, or a "
+    "manager with n, start, replace and close"
 )
 
-_COUNTED: Final = re.compile(r"(?:(docker|local):)?([0-9]{1,9})")
+_COUNTED: Final = re.compile(r"(?:([a-z]+):)?([0-9]{1,9})(?:\?(.*))?")
 
 
 def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeout_s: float = START_S) -> RemoteManager:
     """Return the manager of the remotes that ``remotes`` asks for, with nothing started yet.
 
     ``4`` starts four of the environment's runtime: in Docker when an engine answers and has the image, else as local
-    processes. ``"docker:4"`` and ``"local:4"`` insist. ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes
-    that run already; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD. A manager is returned as it is.
+    processes. ``"docker:4"`` and ``"local:4"`` insist; ``"ray:4"``, ``"swarm:4"`` and ``"kubernetes:4"`` take theirs
+    from more than one machine. Options of the engine come after a ``?``: ``"docker:4?memory=2Gi&warm=1"``.
+    ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes that run already, as do ``"pluriverse://host:15900,…"``
+    by one port and ``"pluriverses://…"`` by one with TLS; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD.
+    A manager is returned as it is.
 
     Raises:
         ConfigurationError: it is none of these, or can't be had here; says what mends it.
@@ -45,24 +58,67 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     start_timeout_s = validation.number("start_timeout_s", start_timeout_s, above=0)
     if isinstance(remotes, RemoteManager):
         return remotes
-    if isinstance(remotes, str) and remotes.startswith(f"{SCHEME}:"):
+    if isinstance(remotes, str) and remotes.partition(":")[0] in SCHEMES:
         return Attached(parse_addresses(remotes, os.environ.get(PASSWORD_VARIABLE)))
     match = _COUNTED.fullmatch(remotes if isinstance(remotes, str) else _number(remotes))
-    if match is None or not 0 < int(match[2]) <= MAX_REMOTES:
+    if match is None or not 0 < int(match[2]) <= MAX_REMOTES or not (match[1] is None or match[1] in ENGINES):
         validation.refuse("remotes", remotes, _EXPECTED)
+    return StartedRemotes(int(match[2]), _pool(match[1], match[3] or "", env_id, start_timeout_s))
+
+
+def open_pool(engine: str, env_id: str, *, start_timeout_s: float = START_S) -> Pool[Any]:
+    """Return a pool of remotes of an engine with its options, such as ``"docker?warm=4&memory=2Gi"``.
+
+    Its spares begin to start; ``remotes=pool.claim(2)`` takes two of them, and others take their place.
+
+    Raises:
+        ConfigurationError: there is no such engine, or it can't be had here; says what mends it.
+    """
+    name, _, query = engine.partition("?")
+    pool = _pool(name, query, env_id, validation.number("start_timeout_s", start_timeout_s, above=0))
+    pool.refill()
+    return pool
+
+
+def _pool(engine: str | None, query: str, env_id: str | None, start_timeout_s: float) -> Pool[Any]:
     if env_id is None:
-        raise ConfigurationError("remotes can only be started for an environment; name one, or attach with vnc://…")
+        raise ConfigurationError(
+            "remotes can only be started for an environment; name one, or attach with vnc://… or pluriverse://…"
+        )
     runtime = runtime_of(env_id)
-    kind = {"docker": DockerRemotes, "local": LocalRemotes, None: None}[match[1]]
-    if kind is None:
-        no_docker = docker.why_unavailable(runtime)
-        no_local = local.why_unavailable(runtime) if no_docker is not None else None
-        if no_docker is not None and no_local is not None:
-            raise ConfigurationError(
-                f"{env_id} can be run neither in Docker nor locally.\n  Docker: {no_docker}\n  local: {no_local}"
-            )
-        kind = DockerRemotes if no_docker is None else LocalRemotes
-    return kind(int(match[2]), runtime, env_id, start_timeout_s=start_timeout_s)
+    name = engine or whichever(runtime, env_id)
+    kind = engine_class(name)
+    options = parse_options(name, query, kind.Options)
+    # What each engine's constructor takes, the last one of its own class.
+    make = cast("Callable[[str, str, EngineOptions], Engine[Any]]", kind)
+    return Pool(make(runtime, env_id, options), warm=options.warm, start_timeout_s=start_timeout_s)
+
+
+def engine_class(name: str) -> type[Engine[Any]]:
+    """Return an engine's class; raise ``ConfigurationError`` if there is none, or what it needs isn't installed."""
+    if name not in ENGINES:
+        raise ConfigurationError(f"there is no engine {name!r}; expected one of: {', '.join(ENGINES)}")
+    module, attribute = ENGINES[name]
+    try:
+        return getattr(importlib.import_module(f".{module}", __package__), attribute)
+    except ImportError as error:
+        raise ConfigurationError(
+            f"remotes='{name}:…' needs packages that aren't installed ({error}); "
+            f"install them with: pip install 'pluriverse[{name}]'"
+        ) from error
+
+
+def whichever(runtime: str, env_id: str) -> str:
+    """Return ``"docker"`` if an engine answers and has the image, else ``"local"``; raise if neither can be had."""
+    no_docker = docker.why_unavailable(runtime)
+    if no_docker is None:
+        return "docker"
+    no_local = local.why_unavailable(runtime)
+    if no_local is None:
+        return "local"
+    raise ConfigurationError(
+        f"{env_id} can be run neither in Docker nor locally.\n  Docker: {no_docker}\n  local: {no_local}"
+    )
 
 
 def _number(remotes: Any) -> str:

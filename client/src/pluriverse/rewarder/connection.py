@@ -8,7 +8,6 @@ is an ``error``; then its owner opens another one.
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import itertools
 import threading
@@ -38,6 +37,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
 
 from pluriverse import steady
+from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteUnavailable, printable
 
 from .clock import WINDOW, ClockEstimator, Skew
@@ -63,27 +63,18 @@ CLOSE_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The address and the password of a rewarder; with a ``token`` its seat is kept when the line breaks."""
+    """Where a rewarder is, and who comes; with a ``token`` its seat is kept when the line breaks."""
 
-    host: str
-    port: int
-    password: str | None = field(default=None, repr=False)
+    endpoint: Endpoint
     observer: bool = False
     token: str | None = field(default=None, repr=False)
 
-    @property
-    def url(self) -> str:
-        """The WebSocket's URL."""
-        return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/"
-
     def headers(self, last_number: int | None = None) -> dict[str, str]:
-        """Return the upgrade request's headers: the password as username, as all agents of v0 send it.
+        """Return the upgrade request's headers.
 
         ``last_number``: of the last message that an agent has that comes back.
         """
-        headers: dict[str, str] = {}
-        if self.password is not None:
-            headers["Authorization"] = "Basic " + base64.b64encode(f"{self.password}:".encode()).decode()
+        headers = self.endpoint.headers()
         if self.observer:
             headers["openai-observer"] = "true"
         elif self.token is not None:
@@ -97,7 +88,7 @@ class RewarderConnection:
     """A connection made by ``open``. ``lost`` is why its line is broken, ``error`` why it is of no use any more."""
 
     def __init__(self, credentials: Credentials, on_change: Callable[[], None]) -> None:
-        self.name = f"{credentials.host}:{credentials.port}"
+        self.name = str(credentials.endpoint)
         self.lost: str | None = None
         self.error: RemoteFailed | None = None
         # Whether the error is that a reset was refused, as every other like it would be.
@@ -176,8 +167,10 @@ class RewarderConnection:
         """Open the WebSocket, and listen: after the environment's description, or where the messages broke off."""
         try:
             async with asyncio.timeout(timeout_s):
+                endpoint = self.credentials.endpoint
                 socket = await connect(
-                    self.credentials.url,
+                    endpoint.url("ws"),
+                    ssl=endpoint.context(),
                     additional_headers=self.credentials.headers(last_number),
                     compression=None,
                     max_size=MAX_MESSAGE_BYTES,

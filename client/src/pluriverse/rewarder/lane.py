@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import socket
 import struct
 import time
@@ -28,15 +27,13 @@ from pluriverse_protocol.messages import (
     Pictured,
     ServerMessage,
 )
-from pluriverse_protocol.strict_json import parse_object
 from websockets.client import ClientProtocol
-from websockets.exceptions import WebSocketException
 from websockets.frames import Frame, Opcode
-from websockets.http11 import Response
 from websockets.protocol import State
-from websockets.uri import parse_uri
 
 from pluriverse.errors import RemoteFailed, RemoteUnavailable, printable
+from pluriverse.transport import Transport
+from pluriverse.web_socket import upgrade
 
 from .connection import Credentials
 
@@ -61,9 +58,6 @@ _LONGEST_HEAD: Final = 10
 _SIZE_BYTES: Final = {126: 2, 127: 8}
 _SIZE_BITS: Final = 0x7F
 
-_QUIET: Final = logging.getLogger("pluriverse.lane")
-_QUIET.setLevel(logging.WARNING)
-
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
@@ -81,12 +75,13 @@ class Arrived:
 class LaneConnection:
     """A lane, made by ``open``. ``error`` is why it is of no use any more; None while it holds."""
 
-    def __init__(self, name: str, connection: socket.socket, protocol: ClientProtocol) -> None:
+    def __init__(self, name: str, transport: Transport, protocol: ClientProtocol) -> None:
         self.name = name
         self.error: RemoteFailed | None = None
         self.unwanted: list[int] = []
         """Handles of snapshots that the remote may forget; told with the next snapshot."""
-        self._socket = connection
+        self._transport = transport
+        self._socket = transport.socket
         self._protocol = protocol
         self._message_ids = itertools.count(1)
         self._arrived: list[Arrived] = []
@@ -103,29 +98,28 @@ class LaneConnection:
         Raises:
             RemoteUnavailable: it can't be reached, or takes no steps; says why.
         """
-        name = f"{credentials.host}:{credentials.port}"
+        endpoint = credentials.endpoint
+        name = str(endpoint)
         query = ({lane.SLOT: str(slot)} if slot else {}) | ({} if view is None else view.query())
-        address = credentials.url.rstrip("/") + lane.PATH + (f"?{urlencode(query)}" if query else "")
-        uri = parse_uri(address)
-        protocol = ClientProtocol(uri, max_size=MAX_REPLY_BYTES, logger=_QUIET)
+        url = endpoint.url("ws", lane.PATH) + (f"?{urlencode(query)}" if query else "")
         try:
-            connection = socket.create_connection((credentials.host, credentials.port), CONNECT_S)
+            connection = endpoint.connect(CONNECT_S)
         except OSError as error:
             raise RemoteUnavailable(f"the remote at {name} can't be reached: {error}") from error
         try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _SEND_TIMEOUT)
-            made = cls(name, connection, protocol)
-            made._shake_hands(credentials)
-            # With a time limit of Python's, reads without waiting would wait.
-            connection.setblocking(True)
-        except (OSError, WebSocketException) as error:
+            deadline = time.monotonic() + CONNECT_S
+            protocol = upgrade(connection, url, credentials.headers(), deadline, max_size=MAX_REPLY_BYTES)
+            transport = Transport.over(connection)
+        except OSError as error:
             connection.close()
-            raise RemoteUnavailable(f"the remote at {name} takes no steps: {printable(str(error))}") from error
+            raise RemoteUnavailable(f"the remote at {name} takes no steps: {error}") from error
         except BaseException:
             connection.close()
             raise
-        return made
+        # With a time limit of Python's, reads without waiting would wait.
+        transport.socket.setblocking(True)
+        transport.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _SEND_TIMEOUT)
+        return cls(name, transport, protocol)
 
     def fileno(self) -> int:
         """Return the socket, for ``poll``: readable when something has come."""
@@ -163,30 +157,7 @@ class LaneConnection:
     def close(self) -> None:
         """Hang up; may be called repeatedly."""
         self.fail("it was closed")
-        self._socket.close()
-
-    def _shake_hands(self, credentials: Credentials) -> None:
-        request = self._protocol.connect()
-        for name, value in credentials.headers().items():
-            request.headers[name] = value
-        self._protocol.send_request(request)
-        self._flush()
-        deadline = time.monotonic() + CONNECT_S
-        while self._protocol.state is State.CONNECTING:
-            self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
-            # No more than belongs to it: what follows are frames.
-            data = self._socket.recv(1)
-            if data:
-                self._protocol.receive_data(data)
-            else:
-                self._protocol.receive_eof()
-            for event in self._protocol.events_received():
-                if isinstance(event, Response) and self._protocol.handshake_exc is not None:
-                    raise RemoteUnavailable(
-                        f"the remote at {self.name} takes no steps: {printable(_reason(event))}"
-                    ) from self._protocol.handshake_exc
-            if self._protocol.handshake_exc is not None:
-                raise self._protocol.handshake_exc
+        self._transport.close()
 
     def _send(self, message: AgentMessage, episode_id: int | None = None) -> int:
         number = next(self._message_ids)
@@ -276,12 +247,3 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
         picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
         picture.flags.writeable = False
     return Arrived(message, headers.episode_id or 0, headers.parent_message_id, picture)
-
-
-def _reason(response: Response) -> str:
-    """Return the remote's own words, or what HTTP calls it."""
-    said = bytes(response.body or b"").decode(errors="replace")
-    try:
-        return str(parse_object(said)["error"])
-    except (ValueError, KeyError):
-        return said or response.reason_phrase

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from .connection import Frame, VncConnection
-from .driver import connect, wait_for_frames
-from .keys import keysym
-from .options import TlsOptions, VncOptions
+from pluriverse.tls import TlsOptions
 
-__all__ = ["Frame", "TlsOptions", "VncConnection", "VncOptions", "connect", "keysym", "wait_for_frames"]
+from .connection import Frame, VncConnection
+from .driver import connect, connect_web, wait_for_frames
+from .keys import keysym
+from .options import VncOptions
+
+__all__ = [
+    "Frame",
+    "TlsOptions",
+    "VncConnection",
+    "VncOptions",
+    "connect",
+    "connect_web",
+    "keysym",
+    "wait_for_frames",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pluriverse.bell import BELL
+from pluriverse.endpoint import Endpoint
 from pluriverse.rfb import implementation
 from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE
 from pluriverse.rfb.errors import DecoderUnavailable
@@ -29,9 +30,15 @@ def connect(
         OSError: it could not be reached (TimeoutError: not in time), or its TLS can't be trusted.
         RfbError: it is no VNC server, or doesn't let this side in; says why. Or the implementation isn't there.
     """
-    options = options or VncOptions()
-    pump = _pump(options.implementation)
-    return pump(*open_transport(host, port, password, options, timeout_s), options)
+    return _connect(Endpoint(host, port, password), options or VncOptions(), timeout_s, web=False)
+
+
+def connect_web(endpoint: Endpoint, *, options: VncOptions | None = None, timeout_s: float = 10.0) -> VncConnection:
+    """Connect to the screen on a remote's rewarder port, in a WebSocket; else as ``connect``.
+
+    ``options.tls`` is of no account: whom to trust is the endpoint's.
+    """
+    return _connect(endpoint, options or VncOptions(), timeout_s, web=True)
 
 
 def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> list[int]:
@@ -45,6 +52,11 @@ def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> l
 
     BELL.wait_for(lambda: bool(fresh()) or all(each.error is not None for each in connections), timeout_s)
     return fresh()
+
+
+def _connect(endpoint: Endpoint, options: VncOptions, timeout_s: float, *, web: bool) -> VncConnection:
+    pump = _pump(options.implementation)
+    return pump(*open_transport(endpoint, options, timeout_s, web=web), options)
 
 
 def _pump(wish: Implementation | None) -> Callable[..., VncConnection]:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from pluriverse.bell import BELL
 from pluriverse.rfb import ServerInit
 from pluriverse.rfb._native import NativeConnection
+from pluriverse.transport import Transport
 
 from .connection import Frame
 from .input_state import InputEvent, InputState
 from .options import VncOptions
-from .transport import Transport
 
 _Taken = tuple[NDArray[np.uint8], bytes | None, int, int, float]
 
@@ -41,6 +41,7 @@ class NativePump:
             silence_s=options.silence_s,
             leftover=leftover,
             bell=BELL.fd,
+            web_left=-1 if transport.stream is None else transport.stream.left,
         )
 
     @property

@@ -3,70 +3,57 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import ssl
-import time
-from typing import Final
 
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.errors import NoCommonSecurity
 from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.security import Tls
 
-from .options import TlsOptions, VncOptions
-from .transport import Transport
+from pluriverse.endpoint import Endpoint
+from pluriverse.screen_socket import ScreenSocket
+from pluriverse.tls import TlsOptions
+from pluriverse.transport import Transport
 
-# A handshake is some dozens of bytes.
-RECEIVE_BYTES: Final = 4096
+from .options import VncOptions
 
 
 def open_transport(
-    host: str, port: int, password: str | None, options: VncOptions, timeout_s: float
+    endpoint: Endpoint, options: VncOptions, timeout_s: float, *, web: bool
 ) -> tuple[Transport, ServerInit, bytes]:
     """Connect, shake hands, and choose pixel format and encodings; return what came after ServerInit as well.
+
+    ``web``: the endpoint is a rewarder port; else it is a VNC port.
 
     Raises:
         OSError: the network or TLS failed. TimeoutError: all together took longer than ``timeout_s`` seconds.
         RfbError: it is no VNC server, or it refuses this client.
     """
-    deadline = time.monotonic() + timeout_s
-
-    def before_deadline(connected: socket.socket) -> socket.socket:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError(f"the handshake with {host} took too long")
-        connected.settimeout(left)
-        return connected
-
     with contextlib.ExitStack() as undo:
-        connected = undo.enter_context(socket.create_connection((host, port), timeout=timeout_s))
-        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        handshake = Handshake(password=password, require_tls=options.tls.required)
+        opened = (ScreenSocket.of_web if web else ScreenSocket.of_port)(endpoint, timeout_s)
+        undo.enter_context(opened.raw)
+        # A WebSocket has TLS around it, or none.
+        handshake = Handshake(password=endpoint.password, require_tls=options.tls.required and not web)
         while handshake.done is None:
-            data = before_deadline(connected).recv(RECEIVE_BYTES)
+            data = opened.receive()
             if not data:
                 raise handshake.hung_up()
-            before_deadline(connected).sendall(handshake.feed(data))
+            opened.send(handshake.feed(data))
             if handshake.wants_tls is not None:
                 context = tls_context(handshake.wants_tls, options.tls)
-                connected = context.wrap_socket(before_deadline(connected), server_hostname=host)
-                undo.enter_context(connected)
-                before_deadline(connected).sendall(handshake.tls_started())
-        wishes = messages.set_pixel_format() + messages.set_encodings(options.encoding_numbers())
-        before_deadline(connected).sendall(wishes)
+                opened.raw = undo.enter_context(context.wrap_socket(opened.raw, server_hostname=endpoint.host))
+                opened.send(handshake.tls_started())
+        opened.send(messages.set_pixel_format() + messages.set_encodings(options.encoding_numbers()))
         undo.pop_all()
-        connected.settimeout(None)
-        return Transport.over(connected), handshake.done, handshake.leftover
+        opened.raw.settimeout(None)
+        return Transport.over(opened.raw, opened.stream), handshake.done, handshake.leftover
 
 
 def tls_context(kind: Tls, options: TlsOptions) -> ssl.SSLContext:
     """Return the TLS settings for such a server; raise ``NoCommonSecurity`` if it lacks a certificate to check."""
     if kind is Tls.CERTIFICATE:
-        context = ssl.create_default_context(cafile=options.ca_file)
-        context.check_hostname = options.check
-        context.verify_mode = ssl.CERT_REQUIRED if options.check else ssl.CERT_NONE
-        return context
-    if options.required and options.check:
+        return options.context()
+    if options.required and (options.check or options.fingerprint is not None):
         raise NoCommonSecurity(
             "the server has no certificate to check (it offers anonymous TLS only): give it one, or connect with "
             "TlsOptions(required=True, check=False), which keeps out who listens but not who pretends to be the server"

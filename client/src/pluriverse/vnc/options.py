@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, Literal
 
 from pluriverse_protocol.rfb.limits import MAX_SIDE
 
 from pluriverse.rfb import Region, preferred_encodings
 from pluriverse.rfb.picture import PictureSpec
+from pluriverse.tls import TlsOptions
 
 Implementation = Literal["native", "python"]
 
 # Frames of less than a dozen pixels are of no use.
 MAX_SCALE: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class TlsOptions:
-    """TLS, for servers that offer VeNCrypt. It is used where the server wants it, or always if it is ``required``.
-
-    ``check`` refuses a server whose certificate isn't signed by one of ``ca_file`` (None: the system's) for the name
-    it was connected to. Servers without a certificate are refused if TLS is both required and checked.
-    """
-
-    required: bool = False
-    check: bool = True
-    ca_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

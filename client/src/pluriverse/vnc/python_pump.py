@@ -18,14 +18,15 @@ from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.numbers import FenceFlag
 
 from pluriverse.bell import BELL
+from pluriverse.errors import printable
 from pluriverse.rfb import Region, RfbProtocolError, ServerInit
 from pluriverse.rfb.events import Fence, Resized, UpdateFinished
 from pluriverse.rfb.python_decoder import PythonDecoder
+from pluriverse.transport import Transport
 
 from .connection import Frame
 from .input_state import InputEvent, InputState
 from .options import VncOptions
-from .transport import Transport
 
 # These are the native driver's, in client/native/connection.c and pool.c, which says why.
 MAX_UNSENT_BYTES: Final = 256 * 1024
@@ -43,6 +44,7 @@ class PythonPump:
     def __init__(self, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
         self._transport = transport
         self._socket = transport.socket
+        self._stream = transport.stream
         self._socket.setblocking(False)
         self._options = options
         regions = options.wanted_regions
@@ -126,7 +128,7 @@ class PythonPump:
         poller.register(self._socket, select.POLLIN | (select.POLLOUT if self._unsent else 0))
         for _, happened in poller.poll(TICK_S * 1000):
             if happened & select.POLLOUT:
-                self._send(b"")
+                self._post(b"")
             if happened & ~select.POLLOUT:
                 return True
         return False
@@ -138,7 +140,12 @@ class PythonPump:
             return
         if not data:
             raise ConnectionError("the server hung up")
-        if not self._closing:
+        if self._stream is not None:
+            data = self._stream.feed(data)
+            self._post(self._stream.take_answers())
+            if self._stream.closed is not None:
+                raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'it said no reason'}")
+        if data and not self._closing:
             self._take(data)
 
     def _take(self, data: bytes) -> None:
@@ -197,6 +204,9 @@ class PythonPump:
         self._send(messages.framebuffer_update_request(*self._view(), incremental=incremental))
 
     def _send(self, data: bytes) -> None:
+        self._post(data if self._stream is None or not data else self._stream.wrap(data))
+
+    def _post(self, data: bytes) -> None:
         with self._send_lock:
             if self._closing or self._error is not None:
                 return

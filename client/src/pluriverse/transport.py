@@ -1,7 +1,7 @@
-"""The socket of a connection after its handshake, which is plain RFB for the drivers even where the server has TLS.
+"""The socket of a connection after its handshake, which is in the clear for who reads it even where the peer has TLS.
 
-The drivers read a descriptor. With TLS it is one end of a socket pair, and a thread carries bytes between the other end
-and the server.
+The VNC drivers and lanes read a descriptor. With TLS it is one end of a socket pair, and a thread carries bytes between
+the other end and the peer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import socket
 import ssl
 import threading
 from typing import Final
+
+from pluriverse_protocol.rfb.web_stream import WebStream
 
 # A relay stops reading one side while the other has left so much unread.
 BUFFER_BYTES: Final = 256 * 1024
@@ -25,23 +27,27 @@ JOIN_S: Final = 2.0
 
 
 class Transport:
-    """A connected socket that speaks plain RFB; it owns the descriptor until that is detached."""
+    """A connected socket without TLS; it owns the descriptor until that is detached."""
 
-    def __init__(self, plain: socket.socket, relay: threading.Thread | None = None) -> None:
+    def __init__(
+        self, plain: socket.socket, stream: WebStream | None = None, relay: threading.Thread | None = None
+    ) -> None:
         self.socket = plain
+        self.stream = stream
+        """The WebSocket around what is read and sent here, if there is one."""
         self._relay = relay
 
     @classmethod
-    def over(cls, connected: socket.socket) -> Transport:
+    def over(cls, connected: socket.socket, stream: WebStream | None = None) -> Transport:
         """Take over a connected socket, which may be one of TLS."""
         if not isinstance(connected, ssl.SSLSocket):
-            return cls(connected)
+            return cls(connected, stream)
         ours, theirs = socket.socketpair()
         connected.setblocking(False)
         theirs.setblocking(False)
-        relay = threading.Thread(target=_relay, args=(connected, theirs), name="vnc: tls", daemon=True)
+        relay = threading.Thread(target=_relay, args=(connected, theirs), name="tls", daemon=True)
         relay.start()
-        return cls(ours, relay)
+        return cls(ours, stream, relay)
 
     def detach(self) -> int:
         """Return the descriptor, which the caller owns from now on."""

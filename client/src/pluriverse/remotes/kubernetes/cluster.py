@@ -1,0 +1,328 @@
+"""One namespace of a cluster, as its API server shows it: objects are dicts, errors say what mends them.
+
+The official client reads the configuration, and makes the connections that it asks for: certificates, tokens that
+change, proxies. What is asked is a handful of paths, so that its models of every kind aren't needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import http
+import json
+import os
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import urllib3
+from kubernetes import client, config
+from kubernetes.config.config_exception import ConfigException
+from urllib3.exceptions import HTTPError
+from yaml import YAMLError
+
+from pluriverse.errors import ConfigurationError, RemoteUnavailable, printable
+
+Manifest = dict[str, Any]
+
+# A server that works answers in milliseconds; one that is busy says so.
+CONNECT_S: Final = 5.0
+ANSWER_S: Final = 20.0
+
+# Whoever is told to ask later (429) does: some five times, twice as late each time where the server doesn't say when.
+ATTEMPTS: Final = 5
+BACKOFF_S: Final = 0.25
+LATEST_S: Final = 10
+
+# As many remotes start at once; further connections are opened and closed again.
+CONNECTIONS: Final = 64
+
+# A watch is begun anew this often, so that one whose connection was lost without a word is noticed.
+WATCH_S: Final = 30
+SILENCE_S: Final = WATCH_S + 10.0
+
+# etcd keeps no larger objects than 1.5 MiB.
+MAX_EVENT_BYTES: Final = 4 * 1024**2
+
+MAX_MESSAGE_CHARS: Final = 500
+
+# Where a pod learns of its namespace.
+NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+KUBECONFIG: Final = "~/.kube/config"
+
+ROLE: Final = "kubectl apply --namespace {namespace} -f deploy/kubernetes/base/trainer.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of object, as the paths of its API have it."""
+
+    group: str
+    version: str
+    plural: str
+
+    def __str__(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def api(self) -> str:
+        """Where the paths of its group begin."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+
+PODS: Final = Kind("", "v1", "pods")
+
+
+class ClusterError(RemoteUnavailable):
+    """The API server refused something, with an HTTP ``status``; or it can't be reached, and that is None."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Cluster:
+    """One namespace. Calls come from several threads."""
+
+    def __init__(self, namespace: str | None, context: str | None) -> None:
+        """Read the configuration: of ``context``, or of the pod that this runs in, or of ~/.kube/config.
+
+        Raises:
+            ConfigurationError: there is none, or it can't be read.
+        """
+        self._configuration, found = _configuration(context)
+        self.namespace = namespace or found
+        self._configuration.connection_pool_maxsize = CONNECTIONS
+        self._connections = client.ApiClient(self._configuration).rest_client.pool_manager
+        self._behind = timedelta()
+
+    def __str__(self) -> str:
+        return f"namespace {self.namespace} of {self._configuration.host}"
+
+    def now(self) -> datetime:
+        """Return the time by the API server's clock, as of its last answer."""
+        return datetime.now(UTC) + self._behind
+
+    def get(self, kind: Kind, name: str) -> Manifest:
+        """Return an object."""
+        return self._ask("GET", "get", kind, name)
+
+    def list(self, kind: Kind, selector: str) -> tuple[dict[str, Manifest], str]:
+        """Return the objects that have these labels, by name, and the version of the list."""
+        listed = self._ask("GET", "list", kind, query={"labelSelector": selector})
+        try:
+            return {each["metadata"]["name"]: each for each in listed["items"]}, listed["metadata"]["resourceVersion"]
+        except (LookupError, TypeError) as error:
+            raise ClusterError(f"{self} lists {kind} without their names and versions: {error!r}") from error
+
+    def create(self, kind: Kind, manifest: Manifest) -> None:
+        """Create an object. That there is one of its name already means that the answer to the first try was lost."""
+        try:
+            self._ask("POST", "create", kind, body=manifest)
+        except ClusterError as error:
+            if error.status != http.HTTPStatus.CONFLICT:
+                raise
+
+    def patch(self, kind: Kind, name: str, changes: Manifest) -> None:
+        """Merge changes into an object, again where somebody else changes it at the same time."""
+        for attempt in range(ATTEMPTS):
+            try:
+                self._ask("PATCH", "patch", kind, name, body=changes)
+            except ClusterError as error:
+                if error.status != http.HTTPStatus.CONFLICT or attempt == ATTEMPTS - 1:
+                    raise
+            else:
+                return
+
+    def delete(self, kind: Kind, name: str) -> None:
+        """Delete an object; it may be gone already."""
+        try:
+            self._ask("DELETE", "delete", kind, name)
+        except ClusterError as error:
+            if error.status != http.HTTPStatus.NOT_FOUND:
+                raise
+
+    @contextlib.contextmanager
+    def watch(self, kind: Kind, selector: str, version: str) -> Generator[urllib3.BaseHTTPResponse]:
+        """Open a watch of what changes after ``version``; ``events`` reads it, its ``shutdown`` ends that."""
+        query = {
+            "labelSelector": selector,
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": version,
+            "timeoutSeconds": str(WATCH_S),
+        }
+        response = self._request("GET", "watch", kind, query=query, read_s=SILENCE_S)
+        try:
+            yield response
+        finally:
+            # What is left of it is of no use to another request.
+            response.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._connections.clear()
+
+    def _ask(
+        self,
+        method: str,
+        verb: str,
+        kind: Kind,
+        name: str = "",
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Manifest | None = None,
+    ) -> Manifest:
+        response = self._request(method, verb, kind, name, query=query, body=body)
+        with self._explained(verb, kind):
+            try:
+                return response.json()
+            finally:
+                response.release_conn()
+
+    def _request(
+        self,
+        method: str,
+        verb: str,
+        kind: Kind,
+        name: str = "",
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Manifest | None = None,
+        read_s: float = ANSWER_S,
+    ) -> urllib3.BaseHTTPResponse:
+        path = f"{kind.api}/namespaces/{self.namespace}/{kind.plural}" + (f"/{name}" if name else "")
+        # Tokens of service accounts change, and asking for them looks for that.
+        settings: dict[str, Any] = dict(self._configuration.auth_settings())
+        headers: dict[str, str] = {each["key"]: each["value"] for each in settings.values()}
+        headers["Accept"] = "application/json"
+        if body is not None:
+            headers["Content-Type"] = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        with self._explained(verb, kind):
+            response = self._connections.request(
+                method,
+                self._configuration.host + path,
+                fields=query,
+                headers=headers,
+                body=None if body is None else json.dumps(body).encode(),
+                timeout=urllib3.Timeout(connect=CONNECT_S, read=read_s),
+                retries=urllib3.Retry(
+                    ATTEMPTS,
+                    allowed_methods=None,
+                    status_forcelist=(http.HTTPStatus.TOO_MANY_REQUESTS,),
+                    backoff_factor=BACKOFF_S,
+                    backoff_max=LATEST_S,
+                    backoff_jitter=BACKOFF_S,
+                    retry_after_max=LATEST_S,
+                    raise_on_status=False,
+                ),
+                preload_content=False,
+            )
+            self._note_time(response.headers.get("Date"))
+            if response.status >= http.HTTPStatus.BAD_REQUEST:
+                try:
+                    raise self._refused(verb, kind, name, response.status, _message(response.data))
+                finally:
+                    response.release_conn()
+        return response
+
+    def _note_time(self, date: str | None) -> None:
+        with contextlib.suppress(ValueError, TypeError):
+            self._behind = email.utils.parsedate_to_datetime(date or "") - datetime.now(UTC)
+
+    @contextlib.contextmanager
+    def _explained(self, verb: str, kind: Kind) -> Generator[None]:
+        try:
+            yield
+        except (HTTPError, ValueError) as error:
+            raise ClusterError(f"can't {verb} {kind} in {self}: {error}") from error
+
+    def _refused(self, verb: str, kind: Kind, name: str, status: int, message: str) -> ClusterError:
+        what = f"{kind} {name!r}" if name else str(kind)
+        match status:
+            case http.HTTPStatus.UNAUTHORIZED:
+                said = f"{self._configuration.host} doesn't know who asks (401); see: kubectl auth whoami"
+            case http.HTTPStatus.FORBIDDEN if "exceeded quota" in message:
+                said = f"the quota of namespace {self.namespace} is used up: {message}"
+            case http.HTTPStatus.FORBIDDEN:
+                said = (
+                    f"you may not {verb} {kind} in {self}: {message}\nWhoever administers it gives the right to "
+                    f"serviceAccountName: pluriverse-trainer with: {ROLE.format(namespace=self.namespace)}"
+                )
+            case http.HTTPStatus.NOT_FOUND if not name:
+                said = f"{self._configuration.host} has no {kind}: {message}"
+            case _:
+                said = f"can't {verb} {what} in {self} ({status}): {message}"
+        return ClusterError(said, status)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What a watch tells. ``manifest`` None: ``name`` was deleted, or, where there is no name, nothing has changed."""
+
+    version: str
+    name: str | None
+    manifest: Manifest | None
+
+
+def events(response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
+    """Yield what a watch tells, until it ends.
+
+    Raises:
+        ClusterError: the connection broke, or what came is none; its status is what an event of type ERROR says.
+    """
+    rest = b""
+    try:
+        for data in response.stream():
+            *lines, rest = (rest + data).split(b"\n")
+            if len(rest) > MAX_EVENT_BYTES:
+                raise ClusterError(f"an event of a watch has more than {MAX_EVENT_BYTES} bytes")
+            yield from map(_event, filter(None, lines))
+    except (HTTPError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ClusterError(f"a watch broke: {error!r:.{MAX_MESSAGE_CHARS}}") from error
+
+
+def _event(line: bytes) -> Event:
+    event = json.loads(line)
+    manifest: Manifest = event["object"]
+    if event["type"] == "ERROR":
+        raise ClusterError(_printable(manifest["message"]), int(manifest["code"]))
+    metadata = manifest["metadata"]
+    name = None if event["type"] == "BOOKMARK" else metadata["name"]
+    return Event(metadata["resourceVersion"], name, manifest if event["type"] in ("ADDED", "MODIFIED") else None)
+
+
+def _configuration(context: str | None) -> tuple[client.Configuration, str]:
+    """Return how to reach a cluster, and the namespace that is meant where none is named."""
+    configuration = client.Configuration()
+    # Half of its types are missing.
+    untyped: Any = config
+    try:
+        if context is None and NAMESPACE_FILE.exists():
+            untyped.load_incluster_config(client_configuration=configuration)
+            return configuration, NAMESPACE_FILE.read_text().strip()
+        # The client looks at the variable only when it is imported.
+        file = os.environ.get("KUBECONFIG") or KUBECONFIG
+        contexts, active = untyped.list_kube_config_contexts(file)
+        untyped.load_kube_config(file, context=context, client_configuration=configuration)
+        chosen = next((each for each in contexts if each["name"] == context), active)
+        return configuration, chosen["context"].get("namespace", "default")
+    except (ConfigException, YAMLError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ConfigurationError(
+            f"there is no cluster to ask for remotes: {error}\nThis is no pod with a service account's token, so the "
+            "configuration is looked for in $KUBECONFIG and ~/.kube/config; see whether this works: kubectl get pods"
+        ) from error
+
+
+def _message(body: bytes) -> str:
+    """Return what an API server says of an error."""
+    with contextlib.suppress(ValueError, LookupError, TypeError):
+        return _printable(json.loads(body)["message"])
+    return _printable(body.decode(errors="replace"))
+
+
+def _printable(text: str) -> str:
+    return printable(str(text)[:MAX_MESSAGE_CHARS]).strip()

@@ -1,0 +1,172 @@
+"""Pods that are there anyway, of a Deployment or of a Fleet of Agones: those that are free are taken by a lease."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from typing import Final
+
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.remotes.lease import Lease
+
+from .cluster import PODS, Cluster, ClusterError, Manifest
+from .place import STOPPED, Place, condition, left_s
+from .watched import Watched
+
+log: Final = logging.getLogger(__name__)
+
+# One that is another trainer's may be free again after this time.
+REFUSED_S: Final = 2.0
+
+# Where there are too many, those with the lowest are removed first; others have 0.
+DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+PLAYS: Final = "1000"
+IDLE: Final = "0"
+
+
+class Pod(Place):
+    """One of the pods, once there is a free one."""
+
+    def __init__(self, pods: Pods) -> None:
+        super().__init__()
+        self.name: str | None = None
+        self._uid: str | None = None
+        self._pods = pods
+
+    def find(self, deadline: float) -> str:
+        """Return the address of a pod that is ready, and isn't known to be somebody's."""
+        manifest: Manifest | None = None
+        while manifest is None:
+            if self.stopped:
+                raise RemoteUnavailable(STOPPED)
+            if not left_s(deadline):
+                raise RemoteUnavailable(self._pods.none_free())
+            # One that was refused may be free again, of which no event tells.
+            manifest = self._pods.watched.wait_for(self._choose, min(REFUSED_S, left_s(deadline)))
+        return manifest["status"]["podIP"]
+
+    def why_gone(self) -> str | None:
+        """Return what became of the pod."""
+        if self.name is None:
+            return None
+        manifest = self._pods.watched.get(self.name)
+        if manifest is None or manifest["metadata"].get("uid") != self._uid:
+            return f"the pod {self.name} was deleted"
+        status = manifest.get("status", {})
+        if status.get("phase") in ("Failed", "Succeeded"):
+            said = f"{status.get('reason', status['phase'])}: {status.get('message', '')}"
+            return f"the pod {self.name} has ended: {said}"
+        return None
+
+    def occupy(self, lease: Lease) -> None:
+        """Have the lease, and ask the cluster to remove others first when there are too many."""
+        super().occupy(lease)
+        self._pods.set_deletion_cost(self.name, PLAYS)
+
+    def refused(self) -> None:
+        """Leave it to others for a while."""
+        self._pods.leave(self._uid, REFUSED_S)
+        self.name = self._uid = None
+
+    def give_back(self) -> None:
+        """End the lease: others may take the pod."""
+        self._pods.watched.wake()
+        if self.lease is None:
+            return
+        if self.why_gone() is None:
+            self.lease.release()
+            self._pods.set_deletion_cost(self.name, IDLE)
+        self._pods.leave(self._uid, 0.0)
+
+    def _choose(self) -> Manifest | None:
+        if self.stopped:
+            return None
+        manifest = self._pods.choose()
+        if manifest is not None:
+            self.name, self._uid = manifest["metadata"]["name"], manifest["metadata"]["uid"]
+        return manifest
+
+
+class Pods:
+    """The pods that have some labels."""
+
+    def __init__(self, cluster: Cluster, selector: str) -> None:
+        """Watch them.
+
+        Raises:
+            ConfigurationError: that isn't possible.
+        """
+        self.what = f"a pod of {selector}"
+        self._cluster = cluster
+        self._selector = selector
+        self._lock = threading.Lock()
+        self._ours: set[str] = set()
+        self._refused_until: dict[str, float] = {}
+        try:
+            self.watched = Watched(cluster, PODS, selector)
+        except ClusterError as error:
+            raise ConfigurationError(str(error)) from error
+
+    def make(self) -> Pod:
+        """Return a place for one."""
+        return Pod(self)
+
+    def choose(self) -> Manifest | None:
+        """Return a pod that may be free, and have it for ourselves; None if there is none."""
+        ready = self._ready()
+        now = time.monotonic()
+        with self._lock:
+            self._refused_until = {uid: until for uid, until in self._refused_until.items() if until > now}
+            taken = self._ours | self._refused_until.keys()
+            free = [each for each in ready if each["metadata"]["uid"] not in taken]
+            if not free:
+                return None
+            # Other trainers choose at the same time.
+            chosen = random.choice(free)  # noqa: S311 - no secret
+            self._ours.add(chosen["metadata"]["uid"])
+            return chosen
+
+    def leave(self, uid: str | None, for_s: float) -> None:
+        """Have one no longer for ourselves, and don't choose it for so many seconds."""
+        if uid is None:
+            return
+        with self._lock:
+            self._ours.discard(uid)
+            self._refused_until[uid] = time.monotonic() + for_s
+        self.watched.wake()
+
+    def set_deletion_cost(self, name: str | None, cost: str) -> None:
+        """Say how dear a pod is to us; without the right to do so, the cluster chooses as it likes."""
+        assert name is not None
+        try:
+            self._cluster.patch(PODS, name, {"metadata": {"annotations": {DELETION_COST: cost}}})
+        except ClusterError as error:
+            log.info("the cluster may remove pod %s while it plays: %s", name, error)
+
+    def none_free(self) -> str:
+        """Return why there was no free one in time."""
+        ready, there = len(self._ready()), len(self.watched.all())
+        with self._lock:
+            ours = len(self._ours)
+        return (
+            f"no pod of {self._selector} in {self._cluster} became free in time: of {there} that are there {ready} are "
+            f"ready, and of these {ours} are ours and {ready - ours} somebody else's\nFor more of them: kubectl scale "
+            f"--namespace {self._cluster.namespace} --replicas=N deployment/NAME; others are named by ?selector=…"
+        )
+
+    def close(self) -> None:
+        """End the watch."""
+        self.watched.close()
+
+    def _ready(self) -> list[Manifest]:
+        return [each for each in self.watched.all() if _is_ready(each)]
+
+
+def _is_ready(manifest: Manifest) -> bool:
+    return (
+        not manifest["metadata"].get("deletionTimestamp")
+        and bool(manifest.get("status", {}).get("podIP"))
+        and condition(manifest, "Ready").get("status") == "True"
+    )

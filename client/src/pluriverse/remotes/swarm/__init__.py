@@ -1,0 +1,5 @@
+"""Remotes on a Docker Swarm."""
+
+from .engine import SwarmEngine
+
+__all__ = ["SwarmEngine"]

@@ -1,0 +1,88 @@
+"""TLS of this side: whom a connection trusts."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class TlsOptions:
+    """Whose TLS is trusted.
+
+    ``check`` refuses a server whose certificate isn't signed by one of ``ca_file`` (None: the system's) for the name
+    it was connected to. With a ``fingerprint``, the SHA-256 of a certificate in hexadecimal, with colons or without,
+    the server with just that certificate is trusted instead, whoever signed it and for whatever name.
+
+    VNC servers that offer VeNCrypt: TLS is used where the server wants it, or always if it is ``required``. Servers
+    without a certificate are refused if TLS is both required and checked.
+
+    Raises:
+        ValueError: the fingerprint isn't one.
+    """
+
+    required: bool = False
+    check: bool = True
+    ca_file: Path | None = None
+    fingerprint: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.fingerprint is None:
+            return
+        digits = self.fingerprint.replace(":", "").lower()
+        if not _FINGERPRINT.fullmatch(digits):
+            raise ValueError(f"the fingerprint {self.fingerprint!r:.100} isn't a SHA-256 in hexadecimal: 64 digits")
+        object.__setattr__(self, "fingerprint", digits)
+
+    def context(self) -> ssl.SSLContext:
+        """Return the settings for connections to such a server.
+
+        With them ``SSLError`` is raised before another server is sent a byte.
+
+        Raises:
+            OSError: the ``ca_file`` can't be read.
+        """
+        if self.fingerprint is None:
+            context = ssl.create_default_context(cafile=self.ca_file)
+            context.check_hostname = self.check
+            context.verify_mode = ssl.CERT_REQUIRED if self.check else ssl.CERT_NONE
+            return context
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        pinned = self.fingerprint
+
+        class PinnedSocket(ssl.SSLSocket):
+            def do_handshake(self, block: bool = False) -> None:
+                super().do_handshake(block)
+                _require(pinned, self.getpeercert(True))
+
+        class PinnedObject(ssl.SSLObject):
+            def do_handshake(self) -> None:
+                super().do_handshake()
+                _require(pinned, self.getpeercert(True))
+
+        context.sslsocket_class = PinnedSocket
+        context.sslobject_class = PinnedObject
+        return context
+
+
+def fingerprint(certificate: bytes) -> str:
+    """Return the SHA-256 of a certificate (DER) in hexadecimal."""
+    return hashlib.sha256(certificate).hexdigest()
+
+
+def _require(pinned: str, certificate: Any) -> None:
+    shown = fingerprint(certificate or b"")
+    if not hmac.compare_digest(pinned, shown):
+        raise ssl.SSLCertVerificationError(
+            f"the certificate's fingerprint is {shown}, expected {pinned}: it is another server, or has another "
+            "certificate now; if that is right, take the fingerprint that it printed at its start"
+        )

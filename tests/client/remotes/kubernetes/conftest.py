@@ -1,0 +1,16 @@
+"""An API server for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from support.kube import FakeCluster, fake_cluster
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[FakeCluster]:
+    with fake_cluster() as fake:
+        monkeypatch.setenv("KUBECONFIG", str(fake.kubeconfig(tmp_path)))
+        yield fake

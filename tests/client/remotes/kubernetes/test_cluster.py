@@ -1,0 +1,192 @@
+"""A namespace of a cluster, against an API server that refuses, is busy, or isn't there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from pluriverse.errors import ConfigurationError
+from pluriverse.remotes.kubernetes import cluster as cluster_module
+from pluriverse.remotes.kubernetes.claims import CLAIMS, POOLS
+from pluriverse.remotes.kubernetes.cluster import PODS, Cluster, ClusterError, events
+from support import kube
+from support.kube import FakeCluster, Trouble, fake_cluster
+
+CLAIM = {"metadata": {"name": "mine"}, "spec": {"warmPoolRef": {"name": "pool"}}}
+
+
+@pytest.fixture
+def cluster(fake: FakeCluster) -> Generator[Cluster]:
+    cluster = Cluster(None, None)
+    yield cluster
+    cluster.close()
+
+
+def test_objects_are_created_read_patched_and_deleted(fake: FakeCluster, cluster: Cluster) -> None:
+    cluster.create(CLAIMS, CLAIM)
+    assert cluster.get(CLAIMS, "mine")["spec"] == CLAIM["spec"]
+    cluster.patch(CLAIMS, "mine", {"spec": {"lifecycle": {"shutdownPolicy": "Delete"}}})
+    assert cluster.list(CLAIMS, "")[0]["mine"]["spec"] == {**CLAIM["spec"], "lifecycle": {"shutdownPolicy": "Delete"}}
+    cluster.delete(CLAIMS, "mine")
+    cluster.delete(CLAIMS, "mine")
+    assert not fake.all(kube.CLAIMS)
+
+
+def test_namespace_is_that_of_the_context_unless_another_is_named(fake: FakeCluster, cluster: Cluster) -> None:
+    assert cluster.namespace == kube.NAMESPACE
+    other = Cluster("elsewhere", "fake")
+    assert other.namespace == "elsewhere"
+    other.close()
+
+
+def test_in_a_pod_its_service_account_is_used(
+    fake: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kubernetes.config import incluster_config
+
+    for name, text in (("namespace", "of-the-pod"), ("token", kube.TOKEN), ("ca.crt", "-")):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(cluster_module, "NAMESPACE_FILE", tmp_path / "namespace")
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
+    host, port = fake.url.removeprefix("http://").split(":")
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
+    cluster = Cluster(None, None)
+    assert str(cluster) == f"namespace of-the-pod of https://{host}:{port}"
+    cluster.close()
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "apiVersion: v1\nkind: Config\n"])
+def test_without_a_configuration_it_says_where_one_was_looked_for(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "config"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    with pytest.raises(ConfigurationError, match=r"(?s)there is no cluster.*KUBECONFIG.*kubectl get pods"):
+        Cluster(None, None)
+
+
+def test_context_that_there_is_not_is_named(fake: FakeCluster) -> None:
+    with pytest.raises(ConfigurationError, match="production"):
+        Cluster(None, "production")
+
+
+def test_request_without_the_right_names_verb_kind_and_the_role(fake: FakeCluster, cluster: Cluster) -> None:
+    fake.rights = []
+    with pytest.raises(ClusterError) as refused:
+        cluster.create(CLAIMS, CLAIM)
+    assert refused.value.status == 403
+    assert "you may not create sandboxclaims.extensions.agents.x-k8s.io in namespace games" in str(refused.value)
+    assert "kubectl apply --namespace games -f deploy/kubernetes/base/trainer.yaml" in str(refused.value)
+
+
+def test_token_that_the_cluster_does_not_know_is_told(fake: FakeCluster, tmp_path: Path) -> None:
+    path = fake.kubeconfig(tmp_path)
+    path.write_text(path.read_text().replace(kube.TOKEN, "stale"))
+    cluster = Cluster(None, None)
+    with pytest.raises(ClusterError, match="doesn't know who asks"):
+        cluster.get(PODS, "any")
+    cluster.close()
+
+
+def test_quota_is_told_apart_from_a_missing_right(fake: FakeCluster, cluster: Cluster) -> None:
+    fake.troubles.append(Trouble("create", kube.CLAIMS, 403, "exceeded quota: games, used: 10, limited: 10"))
+    with pytest.raises(ClusterError, match="the quota of namespace games is used up: exceeded quota: games, used: 10"):
+        cluster.create(CLAIMS, CLAIM)
+
+
+def test_kind_that_is_not_installed_is_told(fake: FakeCluster, cluster: Cluster) -> None:
+    fake.kinds = {kube.PODS}
+    with pytest.raises(ClusterError, match=r"has no sandboxclaims\.extensions\.agents\.x-k8s\.io"):
+        cluster.list(CLAIMS, "")
+
+
+def test_answer_to_ask_later_is_obeyed_also_when_something_is_made(fake: FakeCluster, cluster: Cluster) -> None:
+    fake.troubles.append(Trouble("create", kube.CLAIMS, 429, "busy", retry_after="1"))
+    fake.troubles.append(Trouble("create", kube.CLAIMS, 429, "busy"))
+    cluster.create(CLAIMS, CLAIM)
+    first, second, third = (each.at for each in fake.asked)
+    assert second - first >= 1.0
+    assert third > second
+
+
+def test_server_that_stays_busy_is_an_error_and_no_hang(
+    fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "BACKOFF_S", 0.01)
+    fake.troubles.append(Trouble("get", kube.POOLS, 429, "too many requests", times=100))
+    with pytest.raises(ClusterError, match=r"\(429\): too many requests"):
+        cluster.get(POOLS, "pool")
+    assert len(fake.asked) == 1 + cluster_module.ATTEMPTS
+
+
+def test_conflict_is_tried_again(fake: FakeCluster, cluster: Cluster) -> None:
+    cluster.create(CLAIMS, CLAIM)
+    fake.troubles.append(Trouble("patch", kube.CLAIMS, 409, "the object has been modified", times=2))
+    cluster.patch(CLAIMS, "mine", {"spec": {"lifecycle": {}}})
+    assert [each.verb for each in fake.asked].count("patch") == 3
+
+
+def test_lost_answer_to_a_creation_is_no_error(fake: FakeCluster, cluster: Cluster) -> None:
+    cluster.create(CLAIMS, CLAIM)
+    cluster.create(CLAIMS, CLAIM)
+    assert len(fake.all(kube.CLAIMS)) == 1
+
+
+def test_server_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "BACKOFF_S", 0.01)
+    with fake_cluster() as fake:
+        monkeypatch.setenv("KUBECONFIG", str(fake.kubeconfig(tmp_path)))
+    cluster = Cluster(None, None)
+    with pytest.raises(ClusterError, match=f"can't get pods in namespace games of {fake.url}") as refused:
+        cluster.get(PODS, "any")
+    assert refused.value.status is None
+    cluster.close()
+
+
+def test_clock_is_the_servers(fake: FakeCluster, cluster: Cluster) -> None:
+    fake.ahead_s = 3600.0
+    cluster.list(PODS, "")
+    assert abs((cluster.now() - fake.now()).total_seconds()) < 5.0
+
+
+class Stream:
+    """What a server sent."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self._pieces = pieces
+
+    def stream(self) -> Generator[bytes]:
+        yield from self._pieces
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"no JSON\n",
+        b"[]\n",
+        b"null\n",
+        b"{}\n",
+        b'{"type": "ADDED"}\n',
+        b'{"type": "ADDED", "object": {"metadata": {}}}\n',
+        b'{"type": "ADDED", "object": {"metadata": {"resourceVersion": "1"}}}\n',
+        b'{"type": "BOOKMARK", "object": []}\n',
+        b'{"type": "ERROR", "object": {"code": "much", "message": ""}}\n',
+        b"x" * (cluster_module.MAX_EVENT_BYTES + 1),
+    ],
+)
+def test_event_that_is_none_breaks_the_watch_and_nothing_else(sent: bytes) -> None:
+    with pytest.raises(ClusterError):
+        list(events(Stream(sent)))  # pyright: ignore[reportArgumentType] - all that it has to be
+
+
+def test_events_arrive_however_they_are_cut() -> None:
+    line = json.dumps({"type": "ADDED", "object": {"metadata": {"name": "a", "resourceVersion": "7"}}}).encode() + b"\n"
+    for cut in range(len(line)):
+        (event,) = events(Stream(line[:cut], line[cut:], b"\n"))  # pyright: ignore[reportArgumentType]
+        assert (event.name, event.version) == ("a", "7")

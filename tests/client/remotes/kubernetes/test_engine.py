@@ -1,0 +1,355 @@
+"""kubernetes:N against an API server of this machine; the remotes behind it are real, and give their own leases."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Generator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from pluriverse.adapters.core import Core
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.remotes import RemoteManager, parse
+from pluriverse.remotes.health import why_not_ready
+from pluriverse.remotes.kubernetes import claims, engine, pods
+from pluriverse.remotes.kubernetes.place import Place
+from pluriverse.remotes.manager import StartedRemotes, no_progress
+from support import kube
+from support.kube import FakeCluster, SandboxController, Trouble
+from support.manifests import ROOT
+from support.pods import TOKEN, RunningPods, running_pods
+from support.waiting import DEADLINE_S
+
+PONG = "gym-core.PongDeterministic-v3"
+POOL = "pluriverse-gym-core"
+COST = pods.DELETION_COST
+
+pytestmark = pytest.mark.display
+
+Manage = Callable[[str], RemoteManager]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningPods]:
+    with running_pods(tmp_path_factory.mktemp("pods")) as running:
+        yield running
+
+
+@pytest.fixture
+def manage(running: RunningPods) -> Generator[Manage]:
+    """Makes managers, which are closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def manage(asked: str) -> RemoteManager:
+            number, _, options = asked.partition("?")
+            manager = parse(f"kubernetes:{number}?{running.options}&{options}".rstrip("&"), PONG)
+            stack.callback(manager.close)
+            return manager
+
+        yield manage
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+# -- Sandboxes ---------------------------------------------------------------------------------------------------------
+
+
+def test_sandboxes_are_claimed_watched_at_once_and_given_back(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    hosts = running.hosts(2)
+    SandboxController(fake, POOL, hosts)
+    manager = manage("2")
+    addresses = manager.start(no_progress)
+    assert {address.host for address in addresses} == set(hosts)
+    assert all(why_not_ready(address) is None for address in addresses)
+    # The fleet's token opens all of them, each lease's own only one.
+    assert len({address.password for address in addresses} - {TOKEN, None}) == 2
+    assert len(fake.all(kube.CLAIMS)) == 2
+    assert fake.watches == 1
+    manager.close()
+    assert not fake.all(kube.CLAIMS)
+
+
+def test_remote_that_died_is_replaced_while_the_others_go_on(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    controller = SandboxController(fake, POOL, running.hosts(2))
+    manager = manage("2")
+    before = manager.start(no_progress)
+    (evicted,) = (
+        each["metadata"]["name"]
+        for each in fake.all(kube.CLAIMS)
+        if each["status"]["sandbox"]["podIPs"] == [before[0].host]
+    )
+    controller.hosts.append(running.hosts(3)[2])
+    controller.fail(evicted, "PodFailed", "The node was low on resource: memory.")
+    running.end(before[0].host)
+    after = manager.replace(0)
+    assert after.host != before[0].host
+    assert why_not_ready(after) is None
+    assert manager.replace(1) == before[1]
+    assert evicted not in {each["metadata"]["name"] for each in fake.all(kube.CLAIMS)}
+    assert len(fake.all(kube.CLAIMS)) == 2
+
+
+def test_watch_that_breaks_while_remotes_start_holds_up_none(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    controller = SandboxController(fake, POOL, [])
+    manager = manage("1")
+    (host,) = running.hosts(1)
+
+    def give_after_trouble(what: str, plural: str, manifest: kube.Manifest) -> None:
+        if plural == kube.CLAIMS and what == "ADDED":
+            fake.break_watches()
+            controller.bind(manifest["metadata"]["name"], host)
+            fake.compact()
+
+    fake.on_change = give_after_trouble
+    (address,) = manager.start(no_progress)
+    assert address.host == host
+
+
+def test_pool_without_room_says_how_many_got_a_place_and_leaves_nothing(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    SandboxController(fake, POOL, running.hosts(1))
+    manager = manage("2?wait=3")
+    with pytest.raises(RemoteUnavailable) as refused:
+        manager.start(no_progress)
+    assert "1 of 2 remotes were ready when one failed: the warm pool pluriverse-gym-core" in str(refused.value)
+    assert "1 of its 1 spares are ready" in str(refused.value)
+    eventually(lambda: not fake.all(kube.CLAIMS))
+
+
+def test_quota_is_told_and_leaves_nothing(fake: FakeCluster, manage: Manage) -> None:
+    SandboxController(fake, POOL, [])
+    fake.troubles.append(Trouble("create", kube.CLAIMS, 403, "exceeded quota: games"))
+    with pytest.raises(RemoteUnavailable, match=r"0 of 2 remotes .*quota of namespace games is used up"):
+        manage("2").start(no_progress)
+    # The other was perhaps being claimed just then.
+    eventually(lambda: not fake.all(kube.CLAIMS))
+
+
+def test_claim_that_will_never_be_ready_is_told_at_once(fake: FakeCluster, manage: Manage) -> None:
+    controller = SandboxController(fake, POOL, [])
+    fake.on_change = lambda what, _, manifest: (
+        controller.fail(manifest["metadata"]["name"], "TemplateNotFound", "no template") if what == "ADDED" else None
+    )
+    with pytest.raises(RemoteUnavailable, match="failed: TemplateNotFound: no template"):
+        manage("1").start(no_progress)
+
+
+def test_pool_that_there_is_not_is_named_with_what_makes_it(fake: FakeCluster, manage: Manage) -> None:
+    with pytest.raises(ConfigurationError, match=r"(?s)no warm pool 'tetris'.*-k deploy/kubernetes/sandbox"):
+        manage("1?pool=tetris")
+    fake.kinds = {kube.PODS}
+    with pytest.raises(ConfigurationError, match="There is no warm pool"):
+        manage("1")
+
+
+def test_claims_end_later_and_later_by_the_clock_of_the_cluster(
+    fake: FakeCluster, running: RunningPods, manage: Manage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "RENEW_S", 0.05)
+    monkeypatch.setenv(claims.POD_NAME, "trainer-0")
+    monkeypatch.setenv(claims.POD_UID, "1234")
+    fake.ahead_s = 3600.0
+    SandboxController(fake, POOL, running.hosts(1))
+    manage("1").start(no_progress)
+
+    def expires() -> datetime:
+        (claim,) = fake.all(kube.CLAIMS)
+        return datetime.fromisoformat(claim["spec"]["lifecycle"]["shutdownTime"])
+
+    assert abs((expires() - fake.now()).total_seconds() - claims.TTL_S) < 30
+    first = expires()
+    eventually(lambda: expires() > first)
+    (claim,) = fake.all(kube.CLAIMS)
+    (owner,) = claim["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["uid"]) == ("Pod", "trainer-0", "1234")
+
+
+def test_nothing_is_left_of_a_trainer_that_is_killed(fake: FakeCluster, running: RunningPods) -> None:
+    (host,) = running.hosts(1)
+    controller = SandboxController(fake, POOL, [host])
+    script = f"""
+        from pluriverse.remotes import parse
+        from pluriverse.remotes.manager import no_progress
+        parse("kubernetes:1?{running.options}", "{PONG}").start(no_progress)
+        print("started", flush=True)
+        input()
+    """
+    trainer = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ},
+        text=True,
+    )
+    with trainer:
+        assert trainer.stdout is not None
+        assert trainer.stdout.readline() == "started\n"
+        trainer.send_signal(signal.SIGKILL)
+        trainer.wait(DEADLINE_S)
+    controller.expire()
+    assert len(fake.all(kube.CLAIMS)) == 1
+    fake.ahead_s += claims.TTL_S
+    controller.expire()
+    assert not fake.all(kube.CLAIMS)
+    # As its sandbox ends with a claim; the lease in it would last for a while.
+    running.end(host)
+
+
+def test_agent_plays_on_while_another_remote_is_evicted_and_replaced(fake: FakeCluster, tmp_path: Path) -> None:
+    with running_pods(tmp_path, ROOT / "runtimes/gym-core") as running:
+        *hosts, spare = running.hosts(3)
+        controller = SandboxController(fake, POOL, hosts)
+        with Core(PONG, f"kubernetes:2?{running.options}") as core:
+            for index in (0, 1):
+                core.reset(index)
+            lost = None
+            turns = 0
+            while True:
+                for index in core.receive(1):
+                    result = core.result(index)
+                    if result.truncated:
+                        assert index == 0
+                        assert result.lost
+                        core.reset(0)
+                    elif result.first and lost is not None:
+                        assert index == 0
+                        assert core.env.addresses[0].host == spare != lost
+                        assert turns
+                        return
+                    else:
+                        turns += index
+                        core.send({index: 0})
+                if lost is None and turns > 3:
+                    lost, turns = core.env.addresses[0].host, 0
+                    controller.hosts.append(spare)
+                    running.end(lost)
+
+
+# -- Pods --------------------------------------------------------------------------------------------------------------
+
+
+def put_pods(fake: FakeCluster, hosts: list[str]) -> dict[str, str]:
+    """Put running pods into the cluster; returns their names by address."""
+    for host in hosts:
+        fake.put(kube.PODS, kube.pod(f"pod-{host}", host))
+    return {host: f"pod-{host}" for host in hosts}
+
+
+def test_free_pods_are_shared_by_trainers_and_free_again_when_they_are_given_back(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    names = put_pods(fake, running.hosts(3))
+    fake.put(kube.PODS, kube.pod("not-ready", "127.0.0.1", is_ready=False))
+    fake.put(kube.PODS, kube.pod("leaving", "127.0.0.1", deletionTimestamp="2026-01-01T00:00:00Z"))
+    fake.put(kube.PODS, kube.pod("of-another-runtime", "127.0.0.1", runtime="internet"))
+    one, other = manage("2?how=pods"), manage("1?how=pods")
+    addresses = [*one.start(no_progress), *other.start(no_progress)]
+    assert {address.host for address in addresses} == set(names)
+    with pytest.raises(RemoteUnavailable) as refused:
+        manage("1?how=pods&wait=1").start(no_progress)
+    assert "of 5 that are there 3 are ready, and of these 0 are ours and 3 somebody else's" in str(refused.value)
+    one.close()
+    again = manage("2?how=pods&wait=10").start(no_progress)
+    assert {address.host for address in again} == {address.host for address in addresses[:2]}
+
+
+def test_pod_that_is_evicted_is_replaced_by_a_free_one_while_the_others_go_on(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    names = put_pods(fake, running.hosts(2))
+    manager = manage("2?how=pods")
+    before = manager.start(no_progress)
+    names |= put_pods(fake, [running.hosts(3)[2]])
+    fake.remove(kube.PODS, names[before[0].host])
+    running.end(before[0].host)
+    after = manager.replace(0)
+    assert after.host not in {address.host for address in before}
+    assert manager.replace(1) == before[1]
+
+    def cost(host: str) -> str | None:
+        return fake.objects[kube.PODS, names[host]]["metadata"].get("annotations", {}).get(COST)
+
+    assert cost(after.host) == cost(before[1].host) == pods.PLAYS
+    manager.close()
+    assert cost(after.host) == cost(before[1].host) == pods.IDLE
+
+
+def test_pods_are_taken_also_without_the_right_to_mark_them(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    put_pods(fake, running.hosts(1))
+    fake.rights = [{**each, "verbs": ["get", "list", "watch"]} for each in fake.rights]
+    manager = manage("1?how=pods")
+    (address,) = manager.start(no_progress)
+    assert why_not_ready(address) is None
+
+
+def test_lease_that_is_lost_is_replaced_although_the_remote_is_well(
+    fake: FakeCluster, running: RunningPods, manage: Manage
+) -> None:
+    put_pods(fake, running.hosts(1))
+    manager = manage("1?how=pods")
+    (before,) = manager.start(no_progress)
+    assert isinstance(manager, StartedRemotes)
+    (place,) = manager._remotes  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
+    assert isinstance(place, Place)
+    assert place.lease is not None
+    place.lease.lost = "it was not renewed in time"
+    after = manager.replace(0)
+    assert after.host == before.host
+    assert after.password != before.password
+
+
+def test_token_that_remotes_do_not_know_is_told_with_what_to_look_at(
+    fake: FakeCluster, running: RunningPods, manage: Manage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "TRIES", 1)
+    put_pods(fake, running.hosts(1))
+    (tmp_path / "wrong").write_text("wrong")
+    manager = parse(f"kubernetes:1?how=pods&port={running.port}&token={tmp_path / 'wrong'}", PONG)
+    with pytest.raises(RemoteUnavailable, match=r"(?s)gives no lease.*pluriverse/role: trainer"):
+        manager.start(no_progress)
+
+
+# -- Options -----------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_token_it_says_where_to_get_it(fake: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PLURIVERSE_PASSWORD", raising=False)
+    with pytest.raises(ConfigurationError, match=r"no token of the fleet in \$PLURIVERSE_PASSWORD.*pluriverse-fleet"):
+        parse("kubernetes:1", PONG)
+    with pytest.raises(ConfigurationError, match="can't be read"):
+        parse("kubernetes:1?token=/nowhere", PONG)
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ("how=jobs", "how is 'jobs', expected one of: claims, pods"),
+        ("how=pods&pool=x", "pool is of how=claims"),
+        ("selector=a=b", "selector is of how=pods"),
+        ("namspace=x", "has no option 'namspace'"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options: str, wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match=wrong):
+        parse(f"kubernetes:1?{options}", PONG)

@@ -1,0 +1,91 @@
+"""Real remotes of this machine, kept ready."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.remotes import Pool, open_pool
+from pluriverse.remotes.health import why_not_ready
+from pluriverse.remotes.local import LocalRemote
+from pluriverse.remotes.manager import no_progress
+from support.leftovers import Leftovers
+from support.waiting import DEADLINE_S
+
+PONG = "gym-core.PongDeterministic-v3"
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Generator[Pool[LocalRemote]]:
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        leftovers = Leftovers()
+        pool: Pool[Any] = open_pool("local?warm=1", PONG)
+        yield pool
+        pool.close()
+        leftovers.assert_none()
+
+
+def test_a_spare_is_taken_at_once_and_another_one_started(pool: Pool[LocalRemote]) -> None:
+    pool.wait_until_warm(DEADLINE_S)
+    assert pool.spares == 1
+    taken = pool.take()
+    assert why_not_ready(taken.address) is None
+    pool.wait_until_warm(DEADLINE_S)
+    other = pool.take()
+    assert other is not taken
+    assert taken.process.poll() is None
+
+
+def test_a_spare_that_died_is_not_handed_out(pool: Pool[LocalRemote]) -> None:
+    pool.wait_until_warm(DEADLINE_S)
+    (spare,) = pool._spares  # pyright: ignore[reportPrivateUsage]
+    os.killpg(spare.process.pid, signal.SIGKILL)
+    taken = pool.take()
+    assert taken is not spare
+    assert why_not_ready(taken.address) is None
+
+
+def test_a_smaller_pool_loses_spares_and_nothing_that_was_taken(pool: Pool[LocalRemote]) -> None:
+    pool.wait_until_warm(DEADLINE_S)
+    taken = pool.take()
+    pool.wait_until_warm(DEADLINE_S)
+    pool.resize(0)
+    assert pool.spares == 0
+    taken.require_running()
+    assert why_not_ready(taken.address) is None
+
+
+def test_environments_share_a_pool_and_give_back_only_what_they_took(pool: Pool[LocalRemote]) -> None:
+    one, other = pool.claim(1), pool.claim(1)
+    (first,) = one.start(no_progress)
+    (second,) = other.start(no_progress)
+    assert first != second
+    one.close()
+    assert why_not_ready(first) is not None
+    assert why_not_ready(second) is None
+    with pytest.raises(RemoteUnavailable, match="being closed"):
+        one.replace(0)
+    other.close()
+
+
+def test_a_closed_pool_starts_no_more(pool: Pool[LocalRemote]) -> None:
+    pool.close()
+    with pytest.raises(RemoteUnavailable, match="being closed"):
+        pool.take()
+    pool.resize(3)
+    assert pool.spares == 0
+
+
+def test_numbers_that_are_none_of_remotes_are_refused(pool: Pool[LocalRemote]) -> None:
+    for wrong in (-1, 10_000):
+        with pytest.raises(ConfigurationError, match="warm"):
+            pool.resize(wrong)
+    for wrong in (0, 10_000):
+        with pytest.raises(ConfigurationError, match="n is"):
+            pool.claim(wrong)

@@ -1,0 +1,196 @@
+"""A remote by its one port, and with TLS: agents, TigerVNC's viewer, and a browser."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import http.client
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from pluriverse import make
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.env.connections import open_screen
+from pluriverse.errors import RemoteUnavailable
+from pluriverse.ping import examine
+from pluriverse.remotes import Address, parse_addresses
+from pluriverse.remotes.health import is_silent, wait_until_ready
+from pluriverse.tls import TlsOptions
+from pluriverse.vnc import VncOptions, wait_for_frames
+from pluriverse.vnc.options import Implementation
+from support.certificates import signed
+from support.chromium import Chromium
+from support.remotes import MachineRemote, on_machine
+from support.waiting import DEADLINE_S
+from support.xvfb import xvfb
+
+PONG = "gym-core.PongDeterministic-v3"
+CARTPOLE = "gym-core.CartPole-v0"
+
+
+@pytest.fixture(scope="module", params=["clear", "tls"])
+def remote(request: pytest.FixtureRequest) -> Generator[MachineRemote]:
+    with on_machine(*(["--tls"] if request.param == "tls" else [])) as remote:
+        yield remote
+
+
+@pytest.fixture(scope="module")
+def secured() -> Generator[MachineRemote]:
+    with on_machine("--tls") as remote:
+        yield remote
+
+
+def of(remote: MachineRemote) -> Address:
+    (address,) = parse_addresses(remote.one_port)
+    return address
+
+
+@pytest.mark.parametrize("implementation", ["native", "python"])
+def test_screen_is_seen_by_the_one_port(remote: MachineRemote, implementation: Implementation) -> None:
+    screen = open_screen(of(remote), None, VncOptions(implementation=implementation))
+    try:
+        seen: set[bytes] = set()
+        deadline = time.monotonic() + DEADLINE_S
+        while len(seen) < 10:
+            assert time.monotonic() < deadline, screen.error
+            assert wait_for_frames([screen], DEADLINE_S), screen.error
+            frame = screen.frame()
+            assert frame is not None
+            assert frame.array.shape == (768, 1024, 3)
+            seen.add(frame.array[:210, :160].tobytes())
+    finally:
+        screen.close()
+    assert screen.error is None
+
+
+def test_game_is_played_by_the_one_port(remote: MachineRemote) -> None:
+    with make(PONG, remote.one_port) as env:
+        env.reset()
+        earned, deadline = 0.0, time.monotonic() + 2 * DEADLINE_S
+        while not earned:
+            assert time.monotonic() < deadline
+            _, rewards, _, _ = env.step([[]])
+            earned += abs(rewards[0])
+            time.sleep(1 / 60)
+
+
+def test_game_is_played_in_lockstep_by_the_one_port(remote: MachineRemote) -> None:
+    env = PluriverseEnv(PONG, remotes=remote.one_port, clock="lockstep", size=(84, 84))
+    try:
+        env.reset(seed=3)
+        pictures = {env.step(2)[0].tobytes() for _ in range(20)}
+        assert len(pictures) > 10
+    finally:
+        env.close()
+
+
+def test_health_and_ping_follow_the_address(remote: MachineRemote) -> None:
+    address = of(remote)
+    wait_until_ready(address, DEADLINE_S, lambda: None)
+    assert not is_silent(address)
+    assert any("1024x768" in line for line in examine(address, 2))
+
+
+def test_wrong_password_is_refused_in_words(remote: MachineRemote) -> None:
+    wrong = replace(of(remote), password="wrong")
+    with pytest.raises(RemoteUnavailable, match="the password is missing or wrong"):
+        open_screen(wrong, None, VncOptions())
+
+
+def test_two_ports_have_tls_both(secured: MachineRemote) -> None:
+    address = replace(of(secured), vnc_port=secured.vnc_port)
+    wait_until_ready(address, DEADLINE_S, lambda: None)
+    screen = open_screen(address, None, VncOptions())
+    assert wait_for_frames([screen], DEADLINE_S), screen.error
+    screen.close()
+
+
+def test_other_certificate_is_refused_before_the_password_is_sent(secured: MachineRemote) -> None:
+    pinned = "ab" * 32
+    shown = of(secured).tls
+    assert shown is not None
+    for vnc_port in (None, secured.vnc_port):
+        address = replace(of(secured), vnc_port=vnc_port, tls=TlsOptions(required=True, fingerprint=pinned))
+        with pytest.raises(RemoteUnavailable, match=f"fingerprint is {shown.fingerprint}, expected {pinned}"):
+            open_screen(address, None, VncOptions())
+        assert is_silent(address)
+    with pytest.raises(RemoteUnavailable, match=f"fingerprint is {shown.fingerprint}, expected {pinned}"):
+        make(PONG, f"pluriverses://127.0.0.1:{secured.port}/?fingerprint={pinned}&password=x")
+    with pytest.raises(RemoteUnavailable, match="self-signed"):
+        make(PONG, f"pluriverses://127.0.0.1:{secured.port}/?password=x")
+
+
+def test_nothing_is_taken_in_the_clear(secured: MachineRemote) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", secured.port, timeout=DEADLINE_S)
+    with contextlib.closing(connection):
+        connection.request("GET", "/healthz")
+        response = connection.getresponse()
+        assert response.status == 400
+        assert b"this port speaks TLS" in response.read()
+    with pytest.raises(RemoteUnavailable, match="400"):
+        make(PONG, f"pluriverse://127.0.0.1:{secured.port}/?password=x")
+    with socket.create_connection(("127.0.0.1", secured.vnc_port), DEADLINE_S) as viewer:
+        assert viewer.recv(12) == b"RFB 003.008\n"
+        viewer.sendall(b"RFB 003.008\n")
+        # VeNCrypt alone is offered.
+        assert viewer.recv(2) == b"\x01\x13"
+
+
+def test_certificate_of_ones_own_is_checked_by_its_authority(tmp_path: Path) -> None:
+    certificate, key = signed(tmp_path, "localhost")
+    with on_machine("--tls-cert", str(certificate), "--tls-key", str(key)) as remote:
+        assert "fingerprint=" not in remote.one_port
+        url = f"pluriverses://localhost:{remote.port}/?ca={certificate}&password={remote.password}"
+        assert any("1024x768" in line for line in examine(parse_addresses(url)[0], 1))
+
+
+def test_tigervncs_own_viewer_shows_the_screen_by_tls(secured: MachineRemote, tmp_path: Path) -> None:
+    pem = ssl.get_server_certificate(("127.0.0.1", secured.port))
+    (tmp_path / "ca.pem").write_text(pem)
+    made = subprocess.run(["tigervncpasswd", "-f"], input=secured.password.encode(), capture_output=True, check=True)
+    (tmp_path / "password").write_bytes(made.stdout)
+    options = ["-SecurityTypes", "X509Vnc", "-X509CA", str(tmp_path / "ca.pem")]
+    options += ["-PasswordFile", str(tmp_path / "password"), "-RemoteResize=0", "-geometry", "1024x768+0+0"]
+    with xvfb() as display:
+        viewer = subprocess.Popen(
+            ["xtigervncviewer", *options, f"localhost::{secured.vnc_port}"],
+            env={**display.environment, "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            deadline = time.monotonic() + DEADLINE_S
+            seen: set[bytes] = set()
+            while len(seen) < 5:
+                assert viewer.poll() is None
+                assert time.monotonic() < deadline
+                seen.add(display.pixels().tobytes())
+                time.sleep(0.05)
+        finally:
+            viewer.kill()
+            viewer.wait()
+
+
+async def test_viewer_page_works_by_https(secured: MachineRemote, tmp_path: Path) -> None:
+    certificate = x509.load_pem_x509_certificate(ssl.get_server_certificate(("127.0.0.1", secured.port)).encode())
+    key = certificate.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    pin = base64.b64encode(hashlib.sha256(key).digest()).decode()
+    browser = await Chromium.start(tmp_path, flags=[f"--ignore-certificate-errors-spki-list={pin}"])
+    try:
+        await browser.open(f"https://127.0.0.1:{secured.port}/viewer/?password={secured.password}")
+        await browser.wait_until("document.getElementById('link').dataset.link === 'live'")
+        await browser.wait_until("document.querySelector('.surface:not([data-gone]) canvas')?.width === 1024")
+        assert browser.errors == []
+    finally:
+        await browser.close()

@@ -1,0 +1,108 @@
+"""deploy/kubernetes as kubectl and helm render it, and what validates it."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema
+import kubernetes_validate  # pyright: ignore[reportMissingTypeStubs] - it has none
+import yaml
+
+ROOT: Final = Path(__file__).parents[2]
+DEPLOY: Final = ROOT / "deploy/kubernetes"
+CHART: Final = DEPLOY / "chart"
+TOOLS: Final = Path(sys.prefix, "bin")
+SCHEMAS: Final = ROOT / "tests/deploy/data/crds"
+
+# The newest that both the tools and the schemas know.
+KUBERNETES: Final = "1.36"
+
+Manifest = dict[str, Any]
+
+
+def kustomized(folder: str) -> dict[tuple[str, str], Manifest]:
+    """What ``kubectl apply -k deploy/kubernetes/FOLDER`` would apply, by kind and name."""
+    return _by_name(_run("kubectl", "kustomize", str(DEPLOY / folder)))
+
+
+def templated(**values: Any) -> dict[tuple[str, str], Manifest]:
+    """What ``helm install`` with these values would apply, by kind and name."""
+    options = [word for name, value in values.items() for word in ("--set", f"{name.replace('__', '.')}={value}")]
+    return _by_name(_run("helm", "template", "anything", str(CHART), *options))
+
+
+def validate(manifest: Manifest) -> None:
+    """Check an object by its schema, strictly: what the schema doesn't name is a mistake.
+
+    Raises:
+        ValidationError: it isn't valid.
+    """
+    schema = _custom().get((manifest["apiVersion"], manifest["kind"]))
+    if schema is None:
+        kubernetes_validate.validate(manifest, KUBERNETES, strict=True)
+        return
+    jsonschema.Draft202012Validator(_closed(schema)).validate(manifest)  # pyright: ignore[reportUnknownMemberType] - of its own types
+    for part in _embedded(manifest):
+        kubernetes_validate.validate(part, KUBERNETES, strict=True)
+
+
+def pod_spec(manifest: Manifest) -> Manifest:
+    """The spec of the pods that an object makes."""
+    spec = manifest["spec"]
+    match manifest["kind"]:
+        case "SandboxTemplate":
+            return spec["podTemplate"]["spec"]
+        case "Fleet":
+            return spec["template"]["spec"]["template"]["spec"]
+        case _:
+            return spec["template"]["spec"]
+
+
+@functools.cache
+def _run(program: str, *arguments: str) -> str:
+    done = subprocess.run([str(TOOLS / program), *arguments], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise ValueError(done.stderr.strip())
+    return done.stdout
+
+
+def _by_name(text: str) -> dict[tuple[str, str], Manifest]:
+    documents = [document for document in yaml.safe_load_all(text) if document]
+    found = {(each["kind"], each["metadata"]["name"]): each for each in documents}
+    assert len(found) == len(documents), "two objects have one name"
+    return found
+
+
+def _custom() -> dict[tuple[str, str], Manifest]:
+    tables = [yaml.safe_load(path.read_text()) for path in sorted(SCHEMAS.glob("*.yaml"))]
+    return {(f"{each['group']}/{each['version']}", each["kind"]): each["openAPIV3Schema"] for each in tables}
+
+
+def _closed(schema: Manifest) -> Manifest:
+    """The schema with no room for what it doesn't name, which a cluster would drop without a word."""
+    closed = dict(schema)
+    if "properties" in schema:
+        closed["properties"] = {name: _closed(each) for name, each in schema["properties"].items()}
+        closed.setdefault("additionalProperties", schema.get("x-kubernetes-preserve-unknown-fields", False))
+    if "items" in schema:
+        closed["items"] = _closed(schema["items"])
+    return closed
+
+
+def _embedded(manifest: Manifest) -> list[Manifest]:
+    """The parts of a custom resource that Kubernetes itself has a schema for, as objects of it."""
+    parts: list[Manifest] = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": manifest["metadata"]},
+    ]
+    if manifest["kind"] in ("SandboxTemplate", "Fleet"):
+        parts.append({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": pod_spec(manifest)})
+    if "networkPolicy" in manifest["spec"]:
+        spec: Manifest = {"podSelector": {}, **manifest["spec"]["networkPolicy"]}
+        parts.append(
+            {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "any"}, "spec": spec}
+        )
+    return parts
