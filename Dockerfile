@@ -62,15 +62,14 @@ RUN cd /src && PLURIVERSE_NATIVE=require /opt/tools/bin/uv pip install -q --pyth
 FROM desktop AS server
 COPY --from=build /opt/pluriverse /opt/pluriverse
 COPY tools/entrypoint /usr/bin/pluriverse-entrypoint
+COPY tools/healthcheck /usr/bin/pluriverse-healthcheck
 ENV HOME=/tmp \
     PLURIVERSE_HOST=0.0.0.0 \
     PLURIVERSE_RUNTIME=/runtime
 EXPOSE 5900 15900
 STOPSIGNAL SIGTERM
-# Ready means that an environment runs, and the screen answers. Bash asks, since starting Python each time would cost more
-# than the daemon does. Linux takes 0.0.0.0 and :: for itself.
 HEALTHCHECK --interval=3s --timeout=3s --start-period=30s --retries=5 \
-  CMD ["/usr/lib/pluriverse/bash", "-c", "exec 3<>/dev/tcp/$PLURIVERSE_HOST/${PLURIVERSE_REWARDER_PORT:-15900} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
+  CMD ["/usr/lib/pluriverse/bash", "/usr/bin/pluriverse-healthcheck"]
 ENTRYPOINT ["pluriverse-entrypoint"]
 CMD ["run"]
 

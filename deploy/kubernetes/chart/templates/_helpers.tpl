@@ -1,0 +1,111 @@
+{{- define "pluriverse.name" -}}
+pluriverse-{{ .Values.runtime }}
+{{- end }}
+
+{{- define "pluriverse.labels" -}}
+app.kubernetes.io/name: pluriverse
+pluriverse/runtime: {{ .Values.runtime }}
+{{- end }}
+
+{{- define "pluriverse.podLabels" -}}
+app.kubernetes.io/name: pluriverse
+app.kubernetes.io/component: remote
+pluriverse/runtime: {{ .Values.runtime }}
+{{- end }}
+
+{{- define "pluriverse.ingress" -}}
+- from:
+    - podSelector:
+        matchLabels:
+          pluriverse/role: trainer
+  ports:
+    - protocol: TCP
+      port: 15900
+    - protocol: TCP
+      port: 5900
+{{- end }}
+
+{{- define "pluriverse.pod" -}}
+{{- if ne .Values.way "agones" }}
+automountServiceAccountToken: false
+{{- end }}
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 1000
+  runAsGroup: 1000
+  fsGroup: 1000
+  seccompProfile:
+    type: RuntimeDefault
+{{- /* After the drain everything is ended within a few seconds. */}}
+terminationGracePeriodSeconds: {{ add .Values.drainSeconds 15 }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+containers:
+  - name: remote
+    image: {{ .Values.image | default (printf "pluriverse/%s:latest" .Values.runtime) | quote }}
+    imagePullPolicy: {{ .Values.imagePullPolicy }}
+    env:
+      - name: PLURIVERSE_TOKENS_FILE
+        value: /run/secrets/pluriverse/tokens
+      - name: PLURIVERSE_DRAIN_S
+        value: {{ .Values.drainSeconds | quote }}
+      {{- with .Values.env }}
+      - name: PLURIVERSE_ENV
+        value: {{ . | quote }}
+      {{- end }}
+    ports:
+      - name: rewarder
+        containerPort: 15900
+      - name: vnc
+        containerPort: 5900
+    securityContext:
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities:
+        drop:
+          - ALL
+    resources: {{ toYaml .Values.resources | nindent 6 }}
+    startupProbe:
+      httpGet:
+        path: /readyz
+        port: rewarder
+      periodSeconds: 1
+      failureThreshold: 120
+    readinessProbe:
+      httpGet:
+        path: /readyz
+        port: rewarder
+      periodSeconds: 2
+      timeoutSeconds: 2
+      failureThreshold: 3
+    livenessProbe:
+      httpGet:
+        path: /healthz
+        port: rewarder
+      periodSeconds: 5
+      timeoutSeconds: 3
+      failureThreshold: 3
+    volumeMounts:
+      - name: tmp
+        mountPath: /tmp
+      - name: tokens
+        mountPath: /run/secrets/pluriverse
+        readOnly: true
+volumes:
+  - name: tmp
+    emptyDir:
+      medium: Memory
+      sizeLimit: {{ .Values.tmpSize }}
+  - name: tokens
+    secret:
+      secretName: {{ .Values.secret }}
+      defaultMode: 288
+      items:
+        - key: tokens
+          path: tokens
+{{- end }}

@@ -1,0 +1,137 @@
+"""deploy/kubernetes, rendered with kubectl and helm, and validated object by object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT
+from support.manifests import Manifest, kustomized, pod_spec, templated, validate
+
+WAYS = {"deployment": "Deployment", "sandbox": "SandboxTemplate", "agones": "Fleet"}
+NAME = "pluriverse-gym-core"
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def of_way(way: str) -> Manifest:
+    return kustomized(way)[WAYS[way], NAME]
+
+
+@pytest.mark.parametrize("folder", [*WAYS, "scaled-to-zero"])
+def test_every_object_of_a_base_is_valid(folder: str) -> None:
+    for manifest in kustomized(folder).values():
+        validate(manifest)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"way": "deployment"},
+        {"way": "deployment", "keda__enabled": "true", "env": "gym-core.Pong-v3", "runtime": "internet"},
+        {"way": "sandbox", "nodeSelector__games": "yes", "egress[0]__ports[0]__port": 443},
+        {"way": "agones", "tolerations[0]__key": "games", "egress[0]__ports[0]__port": 80},
+    ],
+)
+def test_every_object_of_the_chart_is_valid(values: dict[str, Any]) -> None:
+    for manifest in templated(**values).values():
+        validate(manifest)
+
+
+def test_chart_makes_what_the_base_of_the_same_way_makes(way: str) -> None:
+    assert templated(way=way) == kustomized(way)
+
+
+def test_chart_scales_to_zero_as_the_component_does() -> None:
+    assert templated(keda__enabled="true") == kustomized("scaled-to-zero")
+
+
+def test_chart_refuses_a_way_that_it_does_not_know() -> None:
+    with pytest.raises(ValueError, match="way is statefulset, expected deployment, sandbox or agones"):
+        templated(way="statefulset")
+
+
+@pytest.mark.parametrize("part", ["spec", "rule", "container"])
+def test_validation_finds_what_is_misspelt_anywhere(part: str) -> None:
+    template = of_way("sandbox")
+    parts = {
+        "spec": template["spec"],
+        "rule": template["spec"]["networkPolicy"]["ingress"][0],
+        "container": pod_spec(template)["containers"][0],
+    }
+    parts[part]["misspelt"] = "yes"
+    with pytest.raises(jsonschema.ValidationError, match="misspelt"):
+        validate(template)
+
+
+def test_remotes_run_without_privileges_on_a_read_only_root(way: str) -> None:
+    pod = pod_spec(of_way(way))
+    (container,) = pod["containers"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["resources"]["limits"]["memory"]
+
+
+def test_remotes_have_no_token_of_the_cluster_but_for_the_sidecar_of_agones(way: str) -> None:
+    assert pod_spec(of_way(way)).get("automountServiceAccountToken") is (None if way == "agones" else False)
+
+
+def test_probes_and_policies_name_the_ports_that_a_remote_listens_on(way: str) -> None:
+    manifests = kustomized(way)
+    (container,) = pod_spec(manifests[WAYS[way], NAME])["containers"]
+    assert {port["name"]: port["containerPort"] for port in container["ports"]} == {
+        "rewarder": REWARDER_PORT,
+        "vnc": VNC_PORT,
+    }
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        assert container[probe]["httpGet"]["port"] == "rewarder"
+    rules = manifests["NetworkPolicy", NAME]["spec"]["ingress"]
+    assert [[port["port"] for port in rule["ports"]] for rule in rules] == [[REWARDER_PORT, VNC_PORT]]
+
+
+def test_a_pod_is_given_longer_to_end_than_its_episode(way: str) -> None:
+    pod = pod_spec(of_way(way))
+    (drain_s,) = (int(each["value"]) for each in pod["containers"][0]["env"] if each["name"] == "PLURIVERSE_DRAIN_S")
+    assert pod["terminationGracePeriodSeconds"] >= drain_s + 10
+
+
+def test_only_trainers_reach_remotes_and_remotes_reach_nothing(way: str) -> None:
+    policy = kustomized(way)["NetworkPolicy", NAME]["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    assert [rule["from"] for rule in policy["ingress"]] == [
+        [{"podSelector": {"matchLabels": {"pluriverse/role": "trainer"}}}]
+    ]
+    # The sidecar of Agones shares the pod's network, and asks the API server.
+    allowed = [[port["port"] for port in rule["ports"]] for rule in policy["egress"]]
+    assert allowed == ([[443, 6443]] if way == "agones" else [])
+
+
+def test_selectors_find_the_pods(way: str) -> None:
+    manifests = kustomized(way)
+    manifest = manifests[WAYS[way], NAME]
+    template = {"SandboxTemplate": lambda: manifest["spec"]["podTemplate"]}.get(
+        manifest["kind"],
+        lambda: manifest["spec"]["template"]["spec"]["template"] if way == "agones" else manifest["spec"]["template"],
+    )()
+    labels = template["metadata"]["labels"].items()
+    selectors = [manifests["NetworkPolicy", NAME]["spec"]["podSelector"]["matchLabels"]]
+    if way == "deployment":
+        selectors.append(manifest["spec"]["selector"]["matchLabels"])
+        selectors.append(manifests["Service", NAME]["spec"]["selector"])
+        selectors.append(manifests["PodDisruptionBudget", NAME]["spec"]["selector"]["matchLabels"])
+    for selector in selectors:
+        assert selector.items() <= labels
+
+
+def test_no_secret_is_in_the_manifests() -> None:
+    for folder in WAYS:
+        assert not any(kind == "Secret" for kind, _ in kustomized(folder))
