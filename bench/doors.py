@@ -23,7 +23,7 @@ from ping import ping_once
 from processes import DAEMON, parts_of_remote
 from remote import Playing, our_pong, playing_agent
 from report import Figures, percentile
-from support.agent import Agent, connected
+from support.agent import Agent, connected, credentials
 from support.rfb import RfbClient, RfbError
 from websockets.exceptions import WebSocketException
 
@@ -75,6 +75,9 @@ def guessed(seconds: float) -> Figures:
         "vnc": _guess_vnc,
         "rewarder": _guess_rewarder,
         "viewer": _guess_viewer,
+        "lease": _guess_lease,
+        "bearer": _guess_bearer,
+        "screen": _guess_screen,
     }
     figures: Figures = {}
     for name, door in doors.items():
@@ -197,12 +200,12 @@ def _guess_vnc(playing: Playing) -> None:
     RfbClient(HOST, playing.vnc_port, WRONG).close()
 
 
-def _guess_rewarder(playing: Playing) -> None:
+def _guess_rewarder(playing: Playing, path: str = "/") -> None:
     port = playing.rewarder_port
     assert port is not None
 
     async def guess() -> None:
-        async with connected(port, WRONG) as agent:
+        async with connected(port, WRONG, path=path) as agent:
             await agent.hear_end()
 
     asyncio.run(guess())
@@ -212,10 +215,27 @@ def _guess_viewer(playing: Playing) -> None:
     _get(playing, f"/viewer/access?password={WRONG}")
 
 
+def _guess_screen(playing: Playing) -> None:
+    _guess_rewarder(playing, "/vnc")
+
+
+def _guess_lease(playing: Playing) -> None:
+    _ask(playing, "POST", "/lease", credentials(WRONG))
+
+
+def _guess_bearer(playing: Playing) -> None:
+    _ask(playing, "POST", "/restart", f"Bearer {WRONG}")
+
+
 def _get(playing: Playing, path: str) -> str:
+    return _ask(playing, "GET", path)
+
+
+def _ask(playing: Playing, method: str, path: str, authorization: str | None = None) -> str:
+    headers = {} if authorization is None else {"Authorization": authorization}
     connection = http.client.HTTPConnection(HOST, playing.rewarder_port, timeout=GUESS_S)
     try:
-        connection.request("GET", path)
+        connection.request(method, path, headers=headers)
         return connection.getresponse().read().decode()
     finally:
         connection.close()

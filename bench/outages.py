@@ -24,8 +24,8 @@ from books import Audit, Ledger
 from pluriverse.env.actions import Action
 from pluriverse.env.outcome import Outcome
 from pluriverse.env.vector import VectorEnv
-from pluriverse.remotes import Address, Attached, Progress
-from pluriverse.remotes.local import LocalRemotes
+from pluriverse.remotes import Address, Attached, Progress, parse
+from pluriverse.remotes.address import VNC_PORT
 from pluriverse.remotes.manager import no_progress
 from pluriverse.runtimes import VARIABLE
 from processes import DAEMON, PROGRAM, parts_of_remote
@@ -108,7 +108,7 @@ class Noted:
     """Local remotes, whose present addresses are to be known; a ``RemoteManager``."""
 
     def __init__(self, n: int) -> None:
-        self._local = LocalRemotes(n, RUNTIME.name, ENV_ID, start_timeout_s=START_S)
+        self._local = parse(f"local:{n}", ENV_ID, start_timeout_s=START_S)
         self.addresses: list[Address] = []
 
     @property
@@ -303,18 +303,19 @@ def blackouts(plan: Plan) -> Found:
     """Silence both lines to a remote for a while; a tenth of all faults."""
     with _books() as books, contextlib.closing(Noted(plan.remotes)) as remotes:
         there = remotes.start(no_progress)
-        with relaying([port for each in there for port in (each.vnc_port, each.rewarder_port)]) as relay:
+        ports = [(each.vnc_port or VNC_PORT, each.rewarder_port) for each in there]
+        with relaying([port for both in ports for port in both]) as relay:
 
             def inject(index: int) -> Fault:
-                both = there[index].vnc_port, there[index].rewarder_port
+                both = ports[index]
                 at = time.time()
                 relay.silence(both, silent=True)
                 lasts_s = random.uniform(1.0, plan.longest_blackout_s)
                 return Fault("blackout", False, at, lambda: relay.silence(both, silent=False), lasts_s)
 
             relayed = [
-                Address(HOST, relay.ports[each.vnc_port], relay.ports[each.rewarder_port], each.password)
-                for each in there
+                Address(HOST, *(relay.ports[port] for port in both), password=each.password)
+                for each, both in zip(there, ports, strict=True)
             ]
             return _attached(plan, "blackouts", relayed, inject, books)
 

@@ -1,7 +1,8 @@
 """The program that latency is measured with: repaints a square at once when a key goes down, or draws at 60 fps.
 
 ``python bench/painter.py keys`` turns the square white and black in turn. ``python bench/painter.py frames`` draws
-pictures of an Atari game's size and number of colours, each different from the last.
+pictures of an Atari game's size and number of colours, each different from the last. ``screens`` draws noise all over
+the screen, as fast as it goes, from one press of a key to the next.
 """
 
 from __future__ import annotations
@@ -59,6 +60,30 @@ def draw_frames(window: Window) -> None:
             window.put(region)
 
 
+def draw_screens(window: Window) -> None:
+    """Noise all over, while wanted."""
+    random = np.random.default_rng(1)
+    screens = random.integers(0, 256, (2, HEIGHT, WIDTH, 4), np.uint8)
+    whole = window.image(0, 0, WIDTH, HEIGHT)
+    pixels = np.frombuffer(whole.memory, np.uint8).reshape(HEIGHT, WIDTH, 4)
+    keyboard = Keyboard(window)
+    window.put(whole)
+    window.sync()
+    print("ready", flush=True)
+    draws, drawn = False, 0
+    while True:
+        if not keyboard.waiting and not draws:
+            select.select([keyboard], [], [])
+        draws ^= sum(edge.down for edge in keyboard.events()) % 2 == 1
+        if draws:
+            drawn += 1
+            pixels[:] = screens[drawn % len(screens)]
+            window.put(whole)
+            window.sync()
+
+
+MODES: Final = {"keys": repaint_at_keys, "frames": draw_frames, "screens": draw_screens}
+
 if __name__ == "__main__":
     with Window(WIDTH, HEIGHT, title="bench") as window_of_all:
-        (repaint_at_keys if sys.argv[1] == "keys" else draw_frames)(window_of_all)
+        MODES[sys.argv[1]](window_of_all)

@@ -1,7 +1,7 @@
 """Puts measured figures into tables: the last step of ``make bench`` and ``make faults``.
 
-The README's and docs/time.md's are those of ``make bench``, docs/operating.md's are the faults'. ``--check`` only says
-which tables aren't those of the figures.
+Those of the README, docs/time.md and docs/fleet.md are of ``make bench``, docs/operating.md's are the faults'.
+``--check`` only says which tables aren't those of the figures.
 """
 
 from __future__ import annotations
@@ -15,12 +15,23 @@ BENCH: Final = Path(__file__).parent
 README: Final = BENCH.parent / "README.md"
 OPERATING: Final = BENCH.parent / "docs/operating.md"
 TIME: Final = BENCH.parent / "docs/time.md"
+FLEET_PAGE: Final = BENCH.parent / "docs/fleet.md"
 
 # What the measurements' names begin with that are in docs/time.md.
 LOCKSTEP: Final = "lockstep"
 
 # Only there, since each game is several rows.
 GAMES: Final = "lockstep-games"
+
+# Only in docs/fleet.md.
+FLEET: Final = ("fleet", "claims", "claims-many", "rays", "oneport")
+
+# What a day of one remote is computed from, by the titles of the lines.
+REMOTE_CPU: Final = "the whole remote at Pong, 60 fps"
+REMOTE_MEMORY: Final = "its memory (PSS)"
+REMOTE_TRAFFIC: Final = "what a remote sends of Pong at 60 fps"
+FRAME_CPU: Final = "CPU of a frame, 192 replayed remotes of Pong at 60 fps"
+COUNTS: Final = (1, 100, 10_000)
 
 # Two figures of one thing, which share a row.
 MIDDLE: Final = ", p50"
@@ -42,6 +53,11 @@ def fill_faults(operating: str, results: dict[str, Any]) -> str:
     return _between(operating, "faults", _table_of_faults(results))
 
 
+def fill_fleet(fleet: str, results: dict[str, Any]) -> str:
+    """docs/fleet.md with its tables made anew: all lines about fleets, and what a day of them costs."""
+    return _between(_between(fleet, "fleet", _table_of_fleets(results)), "costs", _table_of_costs(results))
+
+
 def _between(document: str, name: str, table: str) -> str:
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
     before, _, rest = document.partition(begin)
@@ -58,7 +74,7 @@ def _table(results: dict[str, Any]) -> str:
         *(
             _row(line)
             for line in results["lines"]
-            if line["target"] and line["ours"] is not None and line["measurement"] != GAMES
+            if line["target"] and line["ours"] is not None and line["measurement"] not in (GAMES, *FLEET)
         ),
     ]
     return "\n".join(lines) + "\n"
@@ -75,6 +91,49 @@ def _table_of_lockstep(results: dict[str, Any]) -> str:
         *(_row(line) for line in measured if line["ours"] is not None),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _table_of_fleets(results: dict[str, Any]) -> str:
+    measured = [line for line in results["lines"] if line["measurement"] in FLEET and line["ours"] is not None]
+    lines = [
+        f"Medians of {max((len(line['runs']) for line in measured), default=0)} run(s) on {_machine(results)}.",
+        "",
+        "| | pluriverse | target | beside it |",
+        "| --- | ---: | ---: | --- |",
+        *map(_row, measured),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table_of_costs(results: dict[str, Any]) -> str:
+    """What remotes that play Pong at 60 fps all day take, and the agent that steps them."""
+    measured = {line["title"]: line["ours"] for line in results["lines"]}
+    if not {REMOTE_CPU, REMOTE_MEMORY, REMOTE_TRAFFIC, FRAME_CPU} <= measured.keys():
+        return "Not measured yet.\n"
+    cores, memory_gib = measured[REMOTE_CPU] / 100, measured[REMOTE_MEMORY] / 1024
+    traffic_kib, frame_us = measured[REMOTE_TRAFFIC], measured[FRAME_CPU]
+    agent_cores = 60 * frame_us / 1e6
+    of_each = (
+        ("cores", f"{cores:.3g}", cores),
+        ("core hours a day", f"24 x {cores:.3g}", 24 * cores),
+        ("memory, GiB", f"{measured[REMOTE_MEMORY]:.3g} / 1,024", memory_gib),
+        ("sent, Mbit/s", f"{traffic_kib:.3g} x 8 x 1,024 / 10⁶", traffic_kib * 8 * 1024 / 1e6),
+        ("sent a day, GB", f"{traffic_kib:.3g} x 1,024 x 86,400 / 10⁹", traffic_kib * 1024 * 86400 / 1e9),
+        ("cores of the agents, without their model", f"60 x {frame_us:.3g} / 10⁶", agent_cores),
+    )
+    lines = [
+        f"| | of one, computed | {' | '.join(f'{count:,}' for count in COUNTS)} |",
+        f"| --- | --- | {' | '.join(['---:'] * len(COUNTS))} |",
+        *(
+            f"| {what} | {computed} | {' | '.join(_quantity(count * value) for count in COUNTS)} |"
+            for what, computed, value in of_each
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quantity(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _row(line: dict[str, Any]) -> str:
@@ -141,6 +200,7 @@ def main() -> int:
     for document, figures, filled in (
         (README, "results.json", fill),
         (TIME, "results.json", fill_lockstep),
+        (FLEET_PAGE, "results.json", fill_fleet),
         (OPERATING, "faults.json", fill_faults),
     ):
         text = document.read_text(encoding="utf-8")

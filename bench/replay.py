@@ -1,7 +1,7 @@
-"""A server of replayed screens: each that connects gets the same recorded stream at 60 fps, and a rewarder beside it.
+"""A server of replayed screens: each that connects gets the same recorded stream, and a rewarder beside it.
 
-``python bench/replay.py FILE`` prints its VNC port and its rewarder's, waits for a line on its standard input, and then
-plays to all who are connected until that closes. The remote's clock is the one that the recording was made with.
+``python bench/replay.py FILE FPS`` prints its VNC port and its rewarder's, waits for a line on its standard input, and
+then plays to all who are connected until that closes. The remote's clock is the one that the recording was made with.
 """
 
 from __future__ import annotations
@@ -40,6 +40,15 @@ REWARD_S: Final = 1.0
 
 STOP_S: Final = 5.0
 
+# A vector connects to all of its remotes at once.
+BACKLOG: Final = 1024
+
+# The moments within a frame's time at which remotes draw.
+PHASES: Final = 16
+
+# A client that leaves so much unread isn't sent more.
+BEHIND_BYTES: Final = 256 * 1024
+
 RUNNING: Final = Describe(
     GAME,
     "running",
@@ -72,12 +81,16 @@ class Replay:
 
 
 @contextmanager
-def replaying(recorded: Recorded) -> Generator[Replay]:
-    """A server in a process of its own, for as long as the context lasts."""
+def replaying(recorded: Recorded, fps: int = FPS) -> Generator[Replay]:
+    """A server in a process of its own, for as long as the context lasts; it plays ``fps`` updates a second."""
     with tempfile.NamedTemporaryFile(prefix="bench-") as file:
         Path(file.name).write_bytes(pickle.dumps(recorded))
         process = subprocess.Popen(
-            [sys.executable, __file__, file.name], env=python_environment(), stdin=PIPE, stdout=PIPE, text=True
+            [sys.executable, __file__, file.name, str(fps)],
+            env=python_environment(),
+            stdin=PIPE,
+            stdout=PIPE,
+            text=True,
         )
         assert process.stdin is not None
         assert process.stdout is not None
@@ -97,15 +110,33 @@ def replaying(recorded: Recorded) -> Generator[Replay]:
             process.stdout.close()
 
 
+class Screen:
+    """One VNC client that is played to."""
+
+    def __init__(self, writer: asyncio.StreamWriter, updates: Iterable[bytes]) -> None:
+        self._transport = writer.transport
+        self._updates = iter(updates)
+
+    def play(self) -> None:
+        """Send the next update, if there is one; a client that is behind gets it later."""
+        if self._transport.get_write_buffer_size() < BEHIND_BYTES:
+            update = next(self._updates, None)
+            if update is not None:
+                self._transport.write(update)
+
+
 class Server:
     """Both ports of all remotes."""
 
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Recorded, fps: int) -> None:
         self._recorded = recorded
+        self._fps = fps
         self._again = recorded.again() if recorded.loops else ()
         self._started = asyncio.Event()
         self._began = 0.0
-        self._screens = itertools.count()
+        self._numbers = itertools.count()
+        # Remotes draw at moments of their own; one timer for each moment is cheaper than one for each remote.
+        self._screens: list[set[Screen]] = [set() for _ in range(PHASES)]
 
     def start(self) -> None:
         """Play."""
@@ -113,27 +144,32 @@ class Server:
         self._started.set()
 
     async def screen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One VNC client: let it in, and play."""
-        # Remotes draw at moments of their own.
-        phase = next(self._screens) * 0.618 % 1 / FPS
+        """One VNC client: let it in, and play until it goes."""
+        screens = self._screens[next(self._numbers) % PHASES]
         # It is cancelled when the server ends, and that is no failure.
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await _shake_hands(reader, writer)
-            heard = asyncio.create_task(_hear_out(reader))
-            await self._started.wait()
-            await self._play(writer, asyncio.get_running_loop().time() + phase)
-            await heard
+            updates: Iterable[bytes] = self._recorded.updates
+            if self._again:
+                updates = itertools.chain(updates, itertools.cycle(self._again))
+            screen = Screen(writer, updates)
+            screens.add(screen)
+            try:
+                await _hear_out(reader)
+            finally:
+                screens.discard(screen)
         writer.close()
 
-    async def _play(self, writer: asyncio.StreamWriter, began: float) -> None:
+    async def play(self) -> NoReturn:
+        """Play to all who are connected, once it has started."""
+        await self._started.wait()
         loop = asyncio.get_running_loop()
-        updates: Iterable[bytes] = self._recorded.updates
-        if self._again:
-            updates = itertools.chain(updates, itertools.cycle(self._again))
-        for index, update in enumerate(updates):
-            await asyncio.sleep(max(0.0, began + index / FPS - loop.time()))
-            writer.write(update)
-            await writer.drain()
+        began = loop.time()
+        for turn in itertools.count():
+            await asyncio.sleep(max(0.0, began + turn / (self._fps * PHASES) - loop.time()))
+            for screen in list(self._screens[turn % PHASES]):
+                screen.play()
+        raise AssertionError
 
     async def rewarder(self, socket: ServerConnection) -> None:
         """One agent: tell it what runs, answer, and reward it."""
@@ -190,17 +226,19 @@ async def _hear_out(reader: asyncio.StreamReader) -> None:
         pass
 
 
-async def main(recorded: Recorded) -> None:
+async def main(recorded: Recorded, fps: int) -> None:
     """Serve until standard input closes."""
-    server = Server(recorded)
-    screens = await asyncio.start_server(server.screen, "127.0.0.1", 0)
-    async with serve(server.rewarder, "127.0.0.1", 0, compression=None) as rewarders:
+    server = Server(recorded, fps)
+    screens = await asyncio.start_server(server.screen, "127.0.0.1", 0, backlog=BACKLOG)
+    async with serve(server.rewarder, "127.0.0.1", 0, compression=None, backlog=BACKLOG) as rewarders:
         ports = (next(iter(each.sockets)).getsockname()[1] for each in (screens, rewarders))
         print(*ports, flush=True)
+        playing = asyncio.create_task(server.play())
         if await asyncio.to_thread(sys.stdin.readline):
             server.start()
             await asyncio.to_thread(sys.stdin.read)
+        playing.cancel()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(pickle.loads(Path(sys.argv[1]).read_bytes())))  # noqa: S301 - the parent wrote it
+    asyncio.run(main(pickle.loads(Path(sys.argv[1]).read_bytes()), int(sys.argv[2])))  # noqa: S301 - the parent wrote it

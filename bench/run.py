@@ -11,7 +11,9 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import claims
 import decode
+import fleet
 import footprint
 import interfaces
 import latency
@@ -20,9 +22,11 @@ import lockstep
 import lockstep_games
 import many
 import messages
+import oneport
 import pacing
 import pages
 import ping
+import rays
 import reading
 import reset
 import scraped
@@ -40,7 +44,12 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     decode.MEASUREMENT,
     messages.MEASUREMENT,
     many.MEASUREMENT,
+    fleet.MEASUREMENT,
+    claims.MEASUREMENT,
+    claims.MANY_MEASUREMENT,
+    rays.MEASUREMENT,
     live.MEASUREMENT,
+    oneport.MEASUREMENT,
     lockstep.MEASUREMENT,
     lockstep_games.MEASUREMENT,
     interfaces.MEASUREMENT,

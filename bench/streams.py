@@ -85,10 +85,13 @@ def sprites(count: int) -> Recorded:
 
 
 @cache
-def gym_core(seconds: int) -> Recorded:
-    """Record what a viewer of an Atari game at 60 fps gets: the whole screen first, then the game's part."""
-    with on_machine("--env", GAME) as remote:
-        options = preferred_encodings(quality=8, compress_level=1)
+def gym_core(seconds: int, *, loops: bool = False, game: str = GAME) -> Recorded:
+    """Record what a viewer of an Atari game at 60 fps gets: the whole screen first, then the game's part.
+
+    What ``loops`` has no pseudo-encodings, and times that begin again.
+    """
+    with on_machine("--env", game) as remote:
+        options = ENCODINGS if loops else preferred_encodings(quality=8, compress_level=1)
         with Viewer(remote.vnc_port, password=remote.password, encodings=options) as viewer:
             viewer.update(incremental=False)
             began, until = time.time(), time.monotonic() + seconds
@@ -96,7 +99,7 @@ def gym_core(seconds: int) -> Recorded:
             while time.monotonic() < until:
                 viewer.update()
                 cuts.append(len(viewer.stream))
-            return _cut(viewer, cuts, began, loops=False)
+            return _cut(viewer, cuts, began, loops=loops)
 
 
 def _record(picture: Callable[[int], Picture], count: int) -> Recorded:
