@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import tarfile
 from pathlib import Path
@@ -11,7 +12,7 @@ import docker
 import pytest
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring import build as build_module
-from pluriverse_server.authoring.build import build, build_command, checkout, write_context
+from pluriverse_server.authoring.build import SOURCES, build, build_command, checkout, write_context
 from pluriverse_server.authoring.init import init
 from pluriverse_server.manifest.runtime import load
 
@@ -66,6 +67,17 @@ def test_docker_gets_the_sources_and_the_folder_without_what_is_made_elsewhere(r
     assert {"Dockerfile", "requirements.lock", "tools/vendor_assets.py", "protocol/pyproject.toml"} <= set(names)
     assert not any("__pycache__" in name or "static/vendor" in name or "node_modules" in name for name in names)
     assert not any("/." in name for name in names if not name.startswith("runtimes/"))
+
+
+def test_all_that_the_dockerfile_copies_is_sent() -> None:
+    copies = re.findall(r"^COPY (?!--from)(?:--\S+ )*(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    copied = {word.rstrip("/") for copy in copies for word in copy.split() if not word.startswith("runtimes/")}
+    assert "tools/entrypoint" in copied
+    # Of a folder that is copied whole only some is needed, and what that is shows when it is used.
+    whole = {str(parent) for name in SOURCES for parent in Path(name).parents}
+    assert {
+        path for path in copied - whole if not f"{path}/".startswith(tuple(f"{name}/" for name in SOURCES))
+    } == set()
 
 
 def test_tar_begins_with_a_file_since_that_is_how_docker_tells_it(runtime: Path) -> None:

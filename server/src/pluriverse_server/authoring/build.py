@@ -27,6 +27,7 @@ SOURCES: Final = (
     "requirements.lock",
     "server",
     "tools/entrypoint",
+    "tools/healthcheck",
     "tools/vendor_assets.py",
 )
 
