@@ -40,6 +40,16 @@ def test_keys_and_clicks_are_steps_that_end_when_what_is_read_has_changed() -> N
     ]
 
 
+def test_what_a_key_leads_to_while_it_is_still_down_is_of_its_own_step() -> None:
+    events = [*pressed(1, ESCAPE), *pressed(2, SHIFT, SPACE), (2.05, PointerEvent(3, 4, 1))]
+    readings = [(0, {"level": 0}), (1.05, {"level": 1}), (1.9, {"level": 1}), (2.02, {"level": 2}), (2.2, {"level": 3})]
+    assert steps_of(sorted(events, key=lambda event: event[0]), readings) == [
+        {"keys": ["Escape"], "until": "level == 1"},
+        {"keys": ["Shift_L", "space"], "until": "level == 2"},
+        {"click": [3, 4], "until": "level == 3"},
+    ]
+
+
 def test_a_row_of_characters_is_a_text() -> None:
     events = [event for index, letter in enumerate("a bc") for event in pressed(index, ord(letter))]
     assert steps_of([*events, *pressed(9, ESCAPE)], []) == [{"type": "a bc"}, {"keys": ["Escape"]}]

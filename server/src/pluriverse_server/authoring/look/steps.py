@@ -28,10 +28,12 @@ NOTHING_READ: Final[Readings] = {}
 def steps_of(events: Sequence[tuple[float, Event]], readings: Sequence[tuple[float, Readings]]) -> list[dict[str, Any]]:
     """Return the steps of events, each with the time of its arrival; keys that are held together are one step.
 
+    A step is done when its first key goes down: what it leads to is often there before that is up again.
+
     ``readings`` are those of the sources at times before, between and after the events: what has changed by the next
     step is what this one is to lead to, its ``until``.
     """
-    done = [(at, step) for at, step in _pressed(events)]
+    done = _pressed(events)
     steps: list[dict[str, Any]] = []
     for index, (at, step) in enumerate(done):
         next_at = done[index + 1][0] if index + 1 < len(done) else float("inf")
@@ -53,6 +55,7 @@ def _pressed(events: Sequence[tuple[float, Event]]) -> list[tuple[float, dict[st
     found: list[tuple[float, dict[str, Any]]] = []
     down: list[int] = []
     held: list[int] = []
+    since = 0.0
     buttons = 0
     for at, event in events:
         if isinstance(event, PointerEvent):
@@ -63,15 +66,17 @@ def _pressed(events: Sequence[tuple[float, Event]]) -> list[tuple[float, dict[st
                     click: dict[str, Any] = {"click": [event.x, event.y]}
                     found.append((at, {**click, **({"button": button} if button != 1 else {})}))
         elif event.down:
+            since = since if held else at
             down.append(event.keysym)
             held.append(event.keysym)
         elif event.keysym in down:
             down.remove(event.keysym)
             # All that were down together, once the first of them is up.
             if event.keysym in held:
-                found.append((at, {"keys": [key_name(key) for key in held]}))
+                found.append((since, {"keys": [key_name(key) for key in held]}))
                 held = []
-    return found
+    # A click may come while keys are held.
+    return sorted(found, key=lambda step: step[0])
 
 
 def _changed(before: Readings, after: Readings) -> str | None:
