@@ -9,8 +9,10 @@ import pytest
 from PIL import Image
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.crop import crop
+from pluriverse_server.cli import app
 from pluriverse_server.manifest.runtime import ManifestError
 from support.recorded import HEIGHT, WIDTH, colour_of, write_recording
+from typer.testing import CliRunner
 
 MANIFEST = """
 [runtime]
@@ -59,6 +61,13 @@ def test_region_may_be_a_sources_or_any(recording: Path, tmp_path: Path) -> None
     picture = tmp_path / "first.png"
     assert crop(recording, picture, at=1, source="health", region=None) == (30, 40)
     assert crop(recording, picture, at=1, source=None, region=(0, 0, 5, 6)) == (5, 6)
+
+
+@pytest.mark.parametrize("written", [["--region", "0,0,5,6"], ["--region=0,0,5,6"], ["--region", "0", "0", "5", "6"]])
+def test_region_is_one_word_or_four(recording: Path, tmp_path: Path, written: list[str]) -> None:
+    done = CliRunner().invoke(app, ["crop", *written, str(recording), str(tmp_path / "first.png"), "--at", "1"])
+    assert done.exit_code == 0, done.output
+    assert "5x6 pixels" in done.output
 
 
 @pytest.mark.parametrize(

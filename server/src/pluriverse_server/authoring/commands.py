@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from pluriverse_protocol.recordings import MAX_SECONDS
 from pluriverse_protocol.rfb.security import generate_password
+from typer.core import TyperCommand
 
 from pluriverse_server import event_loop
 from pluriverse_server.authoring import AuthoringError
@@ -54,7 +55,8 @@ def add_commands(app: typer.Typer) -> None:
     for name, command in commands.items():
         # What follows the program to look at is the program's own.
         own = {"allow_interspersed_args": False} if command is look else None
-        app.command(name, rich_help_panel=PANEL, context_settings=own)(_exit_on_authoring_error(command))
+        kind = CropCommand if command is crop else None
+        app.command(name, cls=kind, rich_help_panel=PANEL, context_settings=own)(_exit_on_authoring_error(command))
 
 
 def _exit_on_authoring_error(command: Callable[..., None]) -> Callable[..., None]:
@@ -323,6 +325,20 @@ def learn(
         typer.echo(f"doubtful crops, labelled wrongly or half drawn: {page}")
 
 
+class CropCommand(TyperCommand):
+    """Takes a region in one word as well, ``X,Y,W,H`` as the help has it, where Typer wants four."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, with a region in four words."""
+        words: list[str] = []
+        for arg in args:
+            if arg.startswith("--region="):
+                words += ["--region", *arg.removeprefix("--region=").split(",")]
+            else:
+                words += arg.split(",") if words[-1:] == ["--region"] else [arg]
+        return super().parse_args(ctx, words)
+
+
 def crop(
     recording: RecordingArgument,
     picture: Annotated[Path, typer.Argument(help="Where the picture goes, a PNG.", show_default=False)],
@@ -330,7 +346,10 @@ def crop(
     source: Annotated[str | None, typer.Option(help="Cut out the region of this source.", show_default=False)] = None,
     region: Annotated[
         tuple[int, int, int, int] | None,
-        typer.Option(help="X, y, width and height in pixels; if neither is given, all of it.", show_default=False),
+        typer.Option(
+            help="X, y, width and height in pixels, in one word or in four; if neither is given, all of it.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Cut a picture out of a recording, such as the image of a template."""
