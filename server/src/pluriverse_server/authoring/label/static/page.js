@@ -252,7 +252,7 @@ function isProposed(name) {
 
 function acceptAll() {
   if (track === EPISODES) return acceptEpisodes(proposals[track]);
-  if (track === REWARDS && recording.earned) return labels.computeRewards(recording.earned);
+  if (track === REWARDS && recording.earned) return acceptComputed();
   // The same value twice in a row is no change.
   const all = proposals[track];
   const changed = all.filter(([, value], i) => value != null && (track === REWARDS || value !== all[i - 1]?.[1]));
@@ -260,6 +260,12 @@ function acceptAll() {
   const proposed = isProposed(track);
   const said = new Set(proposed ? labels.list(track).map(([at]) => at) : []);
   labels.setAll(track, changed.filter(([at]) => !said.has(at)).map(([at, value]) => [at, value, proposed]));
+}
+
+function acceptComputed() {
+  // What is earned is earned within episodes.
+  $("entry-error").textContent = labels.list(EPISODES).length ? "" : "Label the episodes first.";
+  labels.computeRewards(recording.earned);
 }
 
 /** Go to the least sure proposal that isn't true yet, and has no label at its frame. */
