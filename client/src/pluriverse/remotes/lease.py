@@ -7,6 +7,7 @@ import heapq
 import itertools
 import threading
 import time
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
@@ -26,6 +27,8 @@ CONFLICT: Final = 409
 
 # The remote knows the lease no more. 401: it has even been restarted.
 GONE: Final = (401, 403, 404, 410)
+
+STOPPED: Final = "the environment is being closed"
 
 
 class Taken(RemoteUnavailable):
@@ -168,3 +171,70 @@ class LeaseKeeper:
             if lasts:
                 self._kept[lease] = began
             self._plan(lease)
+
+
+class Leased(ABC):
+    """A remote that runs anyway, and is ours while we have its lease: what those of swarms and clusters share."""
+
+    def __init__(self, keeper: LeaseKeeper) -> None:
+        self.lease: Lease | None = None
+        self._keeper = keeper
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped."""
+        return self._stopped.is_set()
+
+    @property
+    def address(self) -> Address:
+        """Where it is, with the lease's own token, once there is one."""
+        if self.lease is None:
+            raise RemoteUnavailable(STOPPED)
+        return self.lease.address
+
+    def claim(self, address: Address, *, ends: bool = False) -> None:
+        """Have its lease, which is renewed from now on; one that comes after ``stop`` is given back at once.
+
+        Raises:
+            Taken: somebody else plays there.
+            RemoteUnavailable: it gives no lease, or this was stopped.
+        """
+        lease = claim(address, TTL_S, ends=ends)
+        with self._lock:
+            if not self.stopped:
+                self.lease = lease
+                self._keeper.add(lease)
+                return
+        lease.release()
+        raise RemoteUnavailable(STOPPED)
+
+    def require_running(self) -> None:
+        """Raise RemoteUnavailable if it is gone, or no longer ours."""
+        lost = None if self.lease is None else self.lease.lost
+        why = STOPPED if self.stopped else self.why_gone() or lost
+        if why is not None:
+            raise RemoteUnavailable(why)
+
+    def stop(self) -> None:
+        """Give it back; may be called repeatedly."""
+        with self._lock:
+            first = not self.stopped
+            self._stopped.set()
+        if first:
+            if self.lease is not None:
+                self._keeper.remove(self.lease)
+            self.give_back()
+
+    def pause(self, seconds: float) -> None:
+        """Wait, but not if it is stopped."""
+        self._stopped.wait(seconds)
+
+    @abstractmethod
+    def why_gone(self) -> str | None:
+        """Return what became of it; None while it is there."""
+
+    @abstractmethod
+    def give_back(self) -> None:
+        """Release the lease, if there is one, and leave the place to others; called once."""

@@ -130,8 +130,8 @@ KILLED = f"""
 import sys
 from pluriverse.remotes import parse
 from pluriverse.remotes.manager import no_progress
-from pluriverse.remotes.swarm import remote
-remote.LEASE_S = 5.0
+from pluriverse.remotes import lease
+lease.TTL_S = 5.0
 remotes = parse("swarm:2", {PONG!r})
 print(*remotes.start(no_progress), flush=True)
 sys.stdin.read()

@@ -16,6 +16,7 @@ from http import HTTPStatus
 from typing import Final
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.remotes.lease import LeaseKeeper
 from pluriverse.remotes.owner import this_process
 
 from .cluster import Cluster, ClusterError, Kind, Manifest
@@ -64,8 +65,8 @@ POD_UID: Final = "PLURIVERSE_POD_UID"
 class Sandbox(Place):
     """One claim, and the sandbox that it was given."""
 
-    def __init__(self, claims: Claims, name: str) -> None:
-        super().__init__()
+    def __init__(self, keeper: LeaseKeeper, claims: Claims, name: str) -> None:
+        super().__init__(keeper)
         self.name = name
         self._claims = claims
         self._seen = False
@@ -135,13 +136,13 @@ class Claims:
         self._renewer = threading.Thread(target=self._keep, name="pluriverse: sandbox claims", daemon=True)
         self._renewer.start()
 
-    def make(self) -> Sandbox:
+    def make(self, keeper: LeaseKeeper) -> Sandbox:
         """Claim a sandbox; it may take a while until there is one."""
         name = f"{self._pool[:200]}-{secrets.token_hex(6)}"
         self._cluster.create(CLAIMS, self._claim(name))
         with self._lock:
             self._names.add(name)
-        return Sandbox(self, name)
+        return Sandbox(keeper, self, name)
 
     def delete(self, name: str) -> None:
         """Give a sandbox back."""

@@ -11,7 +11,7 @@ from typing import Final
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT, Address
 from pluriverse.remotes.engine import Engine, EngineOptions
-from pluriverse.remotes.lease import LeaseKeeper, Taken, claim
+from pluriverse.remotes.lease import LeaseKeeper, Taken
 from pluriverse.remotes.parse import PASSWORD_VARIABLE
 
 from .claims import Claims
@@ -91,7 +91,7 @@ class KubernetesEngine(Engine[Place]):
 
     def make(self) -> Place:
         """Claim a sandbox, or make ready to look for a pod."""
-        return self._places.make()
+        return self._places.make(self._keeper)
 
     def begin(self, remote: Place) -> None:
         """Wait for a place whose remote nobody else has, and lease it."""
@@ -100,7 +100,7 @@ class KubernetesEngine(Engine[Place]):
         while True:
             host = remote.find(deadline)
             try:
-                lease = claim(self._address(host))
+                remote.claim(self._address(host))
             except ConfigurationError as error:
                 raise RemoteUnavailable(str(error)) from error
             except RemoteUnavailable as error:
@@ -111,8 +111,6 @@ class KubernetesEngine(Engine[Place]):
                 elif (silent := silent + 1) == TRIES:
                     raise RemoteUnavailable(f"{error}\n{HINT}") from error
             else:
-                remote.occupy(lease)
-                self._keeper.add(lease)
                 return
 
     def _address(self, host: str) -> Address:

@@ -2,67 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from abc import ABC, abstractmethod
-from typing import Final
+from abc import abstractmethod
 
-from pluriverse.errors import RemoteUnavailable
-from pluriverse.remotes.address import Address
-from pluriverse.remotes.lease import Lease
+from pluriverse.remotes.lease import Leased
 
 from .cluster import Manifest
 
-STOPPED: Final = "the environment is being closed"
 
-
-class Place(ABC):
-    """Where a remote of ours is or will be. It is ours while we have the remote's lease."""
-
-    def __init__(self) -> None:
-        self.lease: Lease | None = None
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it was stopped."""
-        return self._stopped.is_set()
-
-    @property
-    def address(self) -> Address:
-        """Where it is, with the lease's own token, once there is one."""
-        if self.lease is None:
-            raise RemoteUnavailable(STOPPED)
-        return self.lease.address
-
-    def require_running(self) -> None:
-        """Raise RemoteUnavailable if it is gone, or no longer ours."""
-        lost = None if self.lease is None else self.lease.lost
-        why = STOPPED if self.stopped else lost or self.why_gone()
-        if why is not None:
-            raise RemoteUnavailable(why)
-
-    def occupy(self, lease: Lease) -> None:
-        """Have the lease, unless it was stopped meanwhile: then that is given back, and RemoteUnavailable raised."""
-        with self._lock:
-            if not self.stopped:
-                self.lease = lease
-        if self.lease is None:
-            lease.release()
-            raise RemoteUnavailable(STOPPED)
-
-    def stop(self) -> None:
-        """Give it back; may be called repeatedly."""
-        with self._lock:
-            first = not self.stopped
-            self._stopped.set()
-        if first:
-            self.give_back()
-
-    def pause(self, seconds: float) -> None:
-        """Wait, but not if it is stopped."""
-        self._stopped.wait(seconds)
+class Place(Leased):
+    """Where a remote of ours is or will be."""
 
     @abstractmethod
     def find(self, deadline: float) -> str:
@@ -75,14 +24,6 @@ class Place(ABC):
     @abstractmethod
     def refused(self) -> None:
         """Note that the remote in the pod that was found is somebody else's, or doesn't answer."""
-
-    @abstractmethod
-    def why_gone(self) -> str | None:
-        """Return what became of the pod; None while it is there."""
-
-    @abstractmethod
-    def give_back(self) -> None:
-        """Leave it to others, and wake ``find``; called once."""
 
 
 def left_s(deadline: float) -> float:

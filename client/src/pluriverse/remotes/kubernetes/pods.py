@@ -9,10 +9,11 @@ import time
 from typing import Final
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
-from pluriverse.remotes.lease import Lease
+from pluriverse.remotes.address import Address
+from pluriverse.remotes.lease import STOPPED, LeaseKeeper
 
 from .cluster import PODS, Cluster, ClusterError, Manifest
-from .place import STOPPED, Place, condition, left_s
+from .place import Place, condition, left_s
 from .watched import Watched
 
 log: Final = logging.getLogger(__name__)
@@ -29,8 +30,8 @@ IDLE: Final = "0"
 class Pod(Place):
     """One of the pods, once there is a free one."""
 
-    def __init__(self, pods: Pods) -> None:
-        super().__init__()
+    def __init__(self, keeper: LeaseKeeper, pods: Pods) -> None:
+        super().__init__(keeper)
         self.name: str | None = None
         self._uid: str | None = None
         self._pods = pods
@@ -60,9 +61,9 @@ class Pod(Place):
             return f"the pod {self.name} has ended: {said}"
         return None
 
-    def occupy(self, lease: Lease) -> None:
-        """Have the lease, and ask the cluster to remove others first when there are too many."""
-        super().occupy(lease)
+    def claim(self, address: Address, *, ends: bool = False) -> None:
+        """Have its lease, and ask the cluster to remove others first when there are too many."""
+        super().claim(address, ends=ends)
         self._pods.set_deletion_cost(self.name, PLAYS)
 
     def refused(self) -> None:
@@ -109,9 +110,9 @@ class Pods:
         except ClusterError as error:
             raise ConfigurationError(str(error)) from error
 
-    def make(self) -> Pod:
+    def make(self, keeper: LeaseKeeper) -> Pod:
         """Return a place for one."""
-        return Pod(self)
+        return Pod(keeper, self)
 
     def choose(self) -> Manifest | None:
         """Return a pod that may be free, and have it for ourselves; None if there is none."""

@@ -31,10 +31,10 @@ from pluriverse.remotes.address import Address
 from pluriverse.remotes.docker import CALL_S, ENGINE_ERRORS, explained
 from pluriverse.remotes.engine import Engine, EngineOptions
 from pluriverse.remotes.health import is_silent
-from pluriverse.remotes.lease import LeaseKeeper, Taken, claim
+from pluriverse.remotes.lease import STOPPED, LeaseKeeper, Taken, claim
 from pluriverse.remotes.parse import PASSWORD_VARIABLE
 
-from .remote import LEASE_S, SwarmRemote, remove_service
+from .remote import SwarmRemote, remove_service
 from .tasks import BESIDE, Task, choose_service, hosts_of, one_more, require_manager, task_of
 
 # Between two questions about a task that starts.
@@ -120,14 +120,14 @@ class SwarmEngine(Engine[SwarmRemote]):
             spec = self._client.inspect_service(self._service)["Spec"]
             name = f"{self._name}-{secrets.token_hex(4)}"
             created = self._client.create_service(**one_more(spec, name, self._env_id))
-        return SwarmRemote(self._client, self._keeper, created["ID"])
+        return SwarmRemote(self._keeper, self._client, created["ID"])
 
     def begin(self, remote: SwarmRemote) -> None:
         """Wait for the task of one that was started, and claim it."""
         if remote.service is None:
             return
         with explained(FAILS):
-            task = self._wait_for_task(remote.service)
+            task = self._wait_for_task(remote, remote.service)
             address = task.address(hosts_of(self._client.nodes()), self._password)
         if address is None:
             raise RemoteUnavailable(f"the node {task.node} of the task {task.id} is down, or publishes no ports")
@@ -137,8 +137,9 @@ class SwarmEngine(Engine[SwarmRemote]):
         deadline = time.monotonic() + ANSWER_S
         while is_silent(address) and time.monotonic() < deadline:
             remote.require_running()
-            time.sleep(ASK_AGAIN_S)
-        remote.claim(address)
+            remote.pause(ASK_AGAIN_S)
+        # It was started for this process, and ends with it.
+        remote.claim(address, ends=True)
 
     def may_try_again(self, remote: SwarmRemote) -> bool:
         """Return whether it was of the service: another of it may fare better."""
@@ -155,9 +156,9 @@ class SwarmEngine(Engine[SwarmRemote]):
     def _claim(self, task: Task, address: Address) -> SwarmRemote | None:
         with self._lock:
             ours = self._ours.get(task.id)
-            if ours is not None and not ours.is_stopped:
+            if ours is not None and not ours.stopped:
                 return None
-            remote = self._ours[task.id] = SwarmRemote(self._client, self._keeper)
+            remote = self._ours[task.id] = SwarmRemote(self._keeper, self._client)
         remote.task = task.id
         try:
             remote.claim(address)
@@ -166,10 +167,10 @@ class SwarmEngine(Engine[SwarmRemote]):
             raise
         return remote
 
-    def _wait_for_task(self, service: str) -> Task:
-        """Return the task of a service of one once it runs; raise ``RemoteUnavailable`` if it won't."""
+    def _wait_for_task(self, remote: SwarmRemote, service: str) -> Task:
+        """Return the task of a remote's own service once it runs; raise ``RemoteUnavailable`` if it won't."""
         started = waiting = time.monotonic()
-        while True:
+        while not remote.stopped:
             task = next(iter(self._tasks(service)), None)
             now = time.monotonic()
             if task is not None:
@@ -183,13 +184,14 @@ class SwarmEngine(Engine[SwarmRemote]):
                     raise RemoteUnavailable(self._why_waiting(task))
             if now - started > START_S:
                 raise RemoteUnavailable(f"a task wasn't started within {START_S:g} s: {task}")
-            time.sleep(ASK_AGAIN_S)
+            remote.pause(ASK_AGAIN_S)
+        raise RemoteUnavailable(STOPPED)
 
     def _why_waiting(self, task: Task) -> str:
         if task.node:
             return f"the node {task.node} doesn't take a task; see whether it is there: docker node ls"
         with self._lock:
-            placed = sum(not remote.is_stopped for remote in self._ours.values())
+            placed = sum(not remote.stopped for remote in self._ours.values())
         return (
             f"the swarm has no room for one more remote, {placed} have a place: {task.message}; add a node with: "
             f"docker swarm join, or let tasks reserve less: deploy.resources of the service {self._name}"
@@ -213,7 +215,7 @@ class SwarmEngine(Engine[SwarmRemote]):
         if address is None:
             return task.waits
         try:
-            claim(address, LEASE_S, ends=True)
+            claim(address, ends=True)
         except RemoteUnavailable:
             return False
         return True

@@ -5,60 +5,38 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Final
 
-from pluriverse.errors import RemoteUnavailable
-from pluriverse.remotes.address import Address
-from pluriverse.remotes.docker import ENGINE_ERRORS, explained
-from pluriverse.remotes.lease import Lease, LeaseKeeper, claim
+from pluriverse.remotes.docker import ENGINE_ERRORS
+from pluriverse.remotes.lease import Leased, LeaseKeeper
 
 from .tasks import task_of
-
-# A killed agent's remotes are free again after so long.
-LEASE_S: Final = 30.0
 
 # What a remote said before it ended.
 OUTPUT_LINES: Final = 20
 
 
-class SwarmRemote:
+class SwarmRemote(Leased):
     """A task that this process has a lease on. ``service``: the one that was started for it alone."""
 
-    def __init__(self, client: Any, keeper: LeaseKeeper, service: str | None = None) -> None:
+    def __init__(self, keeper: LeaseKeeper, client: Any, service: str | None = None) -> None:
+        super().__init__(keeper)
         self.service = service
-        self._client = client
-        self._keeper = keeper
         self.task = ""
-        self._lease: Lease | None = None
-        self.is_stopped = False
+        self._client = client
 
-    def claim(self, address: Address) -> None:
-        """Take a lease on it, or raise ``RemoteUnavailable``."""
-        # One that was started for this process ends with it.
-        self._lease = claim(address, LEASE_S, ends=self.service is not None)
-        self._keeper.add(self._lease)
-
-    @property
-    def address(self) -> Address:
-        """Where it is, once it has begun."""
-        if self._lease is None:
-            raise RemoteUnavailable("the remote has not begun")
-        return self._lease.address
-
-    def require_running(self) -> None:
-        """Raise RemoteUnavailable, with what the swarm says of it, unless it runs."""
-        with explained("the task is gone"):
+    def why_gone(self) -> str | None:
+        """Return what the swarm says of it unless it runs."""
+        try:
             task = task_of(self._client.inspect_task(self.task))
-        if not task.is_running:
-            raise RemoteUnavailable(f"the task {task.id} has ended: {task.state}, {task.message}{self._last_output()}")
-        if self._lease is not None and self._lease.lost is not None:
-            raise RemoteUnavailable(self._lease.lost)
+        except ENGINE_ERRORS as error:
+            return f"the task is gone: {error}"
+        if task.is_running:
+            return None
+        return f"the task {task.id} has ended: {task.state}, {task.message}{self._last_output()}"
 
-    def stop(self) -> None:
-        """Give it back, or remove what was started for it."""
-        self.is_stopped = True
-        lease, self._lease = self._lease, None
-        if lease is not None:
-            self._keeper.remove(lease)
-            lease.release()
+    def give_back(self) -> None:
+        """Let others claim it, or remove what was started for it."""
+        if self.lease is not None:
+            self.lease.release()
         if self.service is not None:
             remove_service(self._client, self.service)
 
