@@ -40,7 +40,11 @@ def upgrade(
     protocol.send_request(request)
     connected.sendall(b"".join(protocol.data_to_send()))
     while protocol.state is State.CONNECTING:
-        connected.settimeout(max(deadline - time.monotonic(), 0.001))
+        left = deadline - time.monotonic()
+        # One that talks on and on would never let a read time out.
+        if left <= 0:
+            raise TimeoutError("the WebSocket's handshake took too long")
+        connected.settimeout(left)
         # No more than belongs to it: what follows are frames.
         data = connected.recv(1)
         try:

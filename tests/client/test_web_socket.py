@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Generator
+
+import pytest
+from pluriverse.web_socket import Refused, upgrade
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+from websockets.sync.server import ServerConnection, serve
+
+DEADLINE_S = 20.0
+
+Script = Callable[[socket.socket], None]
+
+
+@contextlib.contextmanager
+def serving(script: Script) -> Generator[socket.socket]:
+    """A connection to a server that does this with it, and then hangs up."""
+    ours, theirs = socket.socketpair()
+
+    def run() -> None:
+        with theirs, contextlib.suppress(ConnectionError):
+            theirs.settimeout(DEADLINE_S)
+            script(theirs)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        with ours:
+            yield ours
+    finally:
+        thread.join()
+
+
+def shake_hands(connection: socket.socket) -> tuple[Request, bytes]:
+    """Take a request; return it, and the answer that opens the WebSocket."""
+    protocol = ServerProtocol()
+    while not (events := protocol.events_received()):
+        protocol.receive_data(connection.recv(4096))
+    (request,) = events
+    assert isinstance(request, Request)
+    protocol.send_response(protocol.accept(request))
+    return request, b"".join(protocol.data_to_send())
+
+
+def saying(answer: bytes) -> Script:
+    """A server that says this to whatever is asked."""
+
+    def script(connection: socket.socket) -> None:
+        connection.recv(4096)
+        connection.sendall(answer)
+
+    return script
+
+
+def soon(seconds: float = DEADLINE_S) -> float:
+    return time.monotonic() + seconds
+
+
+def test_handshake_opens_it_and_sends_the_headers() -> None:
+    asked: list[Request] = []
+
+    def echo(connection: ServerConnection) -> None:
+        assert connection.request is not None
+        asked.append(connection.request)
+        for message in connection:
+            connection.send(message)
+
+    with serve(echo, "127.0.0.1", 0, compression=None) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        port = server.socket.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port), DEADLINE_S) as connection:
+            url = f"ws://127.0.0.1:{port}/prefix/vnc"
+            protocol = upgrade(connection, url, {"Authorization": "Basic c2VzYW1lOg=="}, soon())
+            assert protocol.state is State.OPEN
+            protocol.send_binary(b"hello")
+            connection.sendall(b"".join(protocol.data_to_send()))
+            assert connection.recv(100) == Frame(Opcode.BINARY, b"hello").serialize(mask=False)
+        server.shutdown()
+        thread.join()
+    (request,) = asked
+    assert request.path == "/prefix/vnc"
+    assert request.headers["Authorization"] == "Basic c2VzYW1lOg=="
+    assert request.headers["Host"] == f"127.0.0.1:{port}"
+    assert "Sec-WebSocket-Extensions" not in request.headers
+
+
+def test_no_byte_beyond_the_handshake_is_read() -> None:
+    frame = Frame(Opcode.BINARY, b"RFB 003.008\n").serialize(mask=False)
+
+    def script(connection: socket.socket) -> None:
+        _, answer = shake_hands(connection)
+        connection.sendall(answer + frame)
+
+    with serving(script) as connection:
+        assert upgrade(connection, "ws://localhost/vnc", {}, soon()).state is State.OPEN
+        assert connection.recv(4096) == frame
+
+
+def test_answer_may_come_in_any_pieces() -> None:
+    def script(connection: socket.socket) -> None:
+        _, answer = shake_hands(connection)
+        for byte in answer:
+            connection.sendall(bytes([byte]))
+
+    with serving(script) as connection:
+        assert upgrade(connection, "ws://localhost/vnc", {}, soon()).state is State.OPEN
+
+
+def refusal(status: str, body: bytes) -> bytes:
+    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status.encode(), len(body), body)
+
+
+WORDS = b"the password is missing or wrong"
+IN_CHUNKS = b"HTTP/1.1 502 Bad Gateway\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno \r\n6\r\nremote\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        pytest.param(refusal("401 Unauthorized", b'{"error": "%s"}' % WORDS), WORDS.decode(), id="JSON"),
+        pytest.param(refusal("401 Unauthorized", b'{"why": "no"}'), '{"why": "no"}', id="other JSON"),
+        pytest.param(refusal("401 Unauthorized", b'{"error'), '{"error', id="broken JSON"),
+        pytest.param(refusal("403 Forbidden", WORDS), WORDS.decode(), id="plain text"),
+        pytest.param(b"HTTP/1.1 403 Forbidden\r\n\r\n" + WORDS, WORDS.decode(), id="up to its end"),
+        pytest.param(IN_CHUNKS, "no remote", id="in chunks"),
+        pytest.param(refusal("404 Not Found", b""), "Not Found", id="no words"),
+        pytest.param(refusal("403 Forbidden", b"\x1b[31mred"), r"\x1b[31mred", id="colours of a terminal"),
+        pytest.param(refusal("403 Forbidden", b"\xffno"), "\ufffdno", id="no text"),
+    ],
+)
+def test_refusal_is_raised_in_the_servers_own_words(answer: bytes, said: str) -> None:
+    with serving(saying(answer)) as connection, pytest.raises(Refused) as refused:
+        upgrade(connection, "ws://localhost/vnc", {}, soon())
+    assert str(refused.value) == said
+
+
+SWITCHES = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(SWITCHES[:20], id="half a line"),
+        pytest.param(SWITCHES, id="half a head"),
+        pytest.param(refusal("200 OK", b"hello")[:-1], id="half a body"),
+        pytest.param(b"RFB 003.008\n", id="another protocol"),
+        pytest.param(b"\x16\x03\x01\x02\x00", id="TLS"),
+        pytest.param(bytes(20_000), id="a line without an end"),
+        pytest.param(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n", id="a head of a thousand lines"),
+        pytest.param(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: many\r\n\r\n", id="no length"),
+        pytest.param(b"HTTP/1.1 401 Unauthorized\r\n" + b"Content-Length: 1\r\n" * 2 + b"\r\na", id="two lengths"),
+        pytest.param(b"HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: gzip\r\n\r\n", id="a coding nobody knows"),
+        pytest.param(SWITCHES + b"\r\n", id="no proof that it read the key"),
+        pytest.param(SWITCHES + b"Sec-WebSocket-Accept: " + b"A" * 27 + b"=\r\n\r\n", id="another key's proof"),
+    ],
+)
+def test_server_that_hangs_up_or_speaks_no_websocket_is_told_as_a_refusal(answer: bytes) -> None:
+    with serving(saying(answer)) as connection, pytest.raises(Refused) as refused:
+        upgrade(connection, "ws://localhost/vnc", {}, soon())
+    assert str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def test_server_that_breaks_off_is_an_error_of_the_network() -> None:
+    # It never reads the request, so the connection is reset.
+    with serving(lambda connection: None) as connection, pytest.raises(ConnectionError):
+        upgrade(connection, "ws://localhost/vnc", {}, soon())
+
+
+def test_server_that_says_nothing_has_a_deadline() -> None:
+    def listen(connection: socket.socket) -> None:
+        while connection.recv(4096):
+            pass
+
+    with serving(listen) as connection:
+        with pytest.raises(TimeoutError):
+            upgrade(connection, "ws://localhost/vnc", {}, soon(0.2))
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def test_server_that_never_comes_to_an_end_has_the_same_deadline() -> None:
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(SWITCHES)
+        for _ in range(100):
+            connection.sendall(b"X-Word: " + b"and " * 1000 + b"\r\n")
+
+    with serving(talk) as connection:
+        with pytest.raises(TimeoutError):
+            upgrade(connection, "ws://localhost/vnc", {}, soon(0.05))
+        connection.shutdown(socket.SHUT_RDWR)
