@@ -68,6 +68,8 @@ class ScreenSocket:
             data = self.stream.feed(data)
             if self.stream.closed is not None:
                 return b""
+            if answers := self.stream.take_answers():
+                self.raw.sendall(answers)
             if data:
                 return data
 

@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Generator
+from dataclasses import replace
+
+import pytest
+from pluriverse.endpoint import Endpoint
+from pluriverse.screen_socket import RECEIVE_BYTES, ScreenSocket
+from pluriverse.web_socket import Refused
+from pluriverse_protocol.rfb.errors import BadWebSocket
+from pluriverse_protocol.rfb.web_stream import WebStream
+from websockets.frames import Close, Frame, Opcode
+from websockets.http11 import Request
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+
+DEADLINE_S = 20.0
+GREETING = b"RFB 003.008\n"
+
+Script = Callable[[socket.socket], None]
+
+
+@contextlib.contextmanager
+def serving(script: Script) -> Generator[Endpoint]:
+    """A server that does this with its one connection, and then hangs up."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run() -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(DEADLINE_S)
+                script(connection)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield Endpoint("127.0.0.1", listener.getsockname()[1], "sesame")
+    finally:
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        listener.close()
+
+
+def open_web(connection: socket.socket) -> tuple[Request, bytes]:
+    """Take a request; return it, and the answer that opens the WebSocket."""
+    protocol = ServerProtocol()
+    while not (events := protocol.events_received()):
+        protocol.receive_data(connection.recv(4096))
+    (request,) = events
+    assert isinstance(request, Request)
+    protocol.send_response(protocol.accept(request))
+    return request, b"".join(protocol.data_to_send())
+
+
+def in_web(*sent: bytes) -> Script:
+    """A server whose WebSocket is open, and sends this as soon as it is; all in one packet."""
+
+    def script(connection: socket.socket) -> None:
+        connection.sendall(open_web(connection)[1] + b"".join(sent))
+        wait_for_end(connection)
+
+    return script
+
+
+def wait_for_end(connection: socket.socket) -> bytes:
+    """All that comes until the other side hangs up."""
+    data = b""
+    with contextlib.suppress(ConnectionError):
+        while more := connection.recv(4096):
+            data += more
+    return data
+
+
+def message(data: bytes, opcode: Opcode = Opcode.BINARY, *, final: bool = True) -> bytes:
+    return Frame(opcode, data, fin=final).serialize(mask=False)
+
+
+def received(opened: ScreenSocket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = opened.receive()
+        assert more, "it hung up"
+        data += more
+    return data
+
+
+# -- A VNC port --------------------------------------------------------------------------------------------------------
+
+
+def test_vnc_port_carries_bytes_as_they_are_both_ways() -> None:
+    heard: list[bytes] = []
+
+    def script(connection: socket.socket) -> None:
+        connection.sendall(GREETING)
+        heard.append(wait_for_end(connection))
+
+    with serving(script) as endpoint:
+        opened = ScreenSocket.of_port(endpoint, DEADLINE_S)
+        with opened.raw:
+            assert opened.stream is None
+            assert opened.raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert received(opened, len(GREETING)) == GREETING
+            opened.send(GREETING)
+            opened.send(b"")
+    assert heard == [GREETING]
+
+
+def test_vnc_server_that_hangs_up_gives_nothing() -> None:
+    with serving(lambda connection: None) as endpoint:
+        opened = ScreenSocket.of_port(endpoint, DEADLINE_S)
+        with opened.raw:
+            assert opened.receive() == b""
+
+
+@pytest.mark.parametrize("open_it", [ScreenSocket.of_port, ScreenSocket.of_web])
+def test_port_that_nobody_listens_on_is_told(open_it: Callable[[Endpoint, float], ScreenSocket]) -> None:
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        with pytest.raises(ConnectionRefusedError):
+            open_it(Endpoint("127.0.0.1", reserved.getsockname()[1]), DEADLINE_S)
+
+
+# -- A WebSocket -------------------------------------------------------------------------------------------------------
+
+
+def test_web_socket_carries_bytes_both_ways_below_the_prefix() -> None:
+    requests: list[Request] = []
+    heard: list[bytes] = []
+
+    def script(connection: socket.socket) -> None:
+        request, answer = open_web(connection)
+        requests.append(request)
+        connection.sendall(answer + message(GREETING))
+        heard.append(WebStream(masks=False).feed(wait_for_end(connection)))
+
+    with serving(script) as endpoint:
+        opened = ScreenSocket.of_web(replace(endpoint, path="/prefix/"), DEADLINE_S)
+        with opened.raw:
+            assert received(opened, len(GREETING)) == GREETING
+            opened.send(GREETING)
+            opened.send(b"")
+            opened.send(bytes(70_000))
+    assert heard == [GREETING + bytes(70_000)]
+    assert requests[0].path == "/prefix/vnc"
+    assert requests[0].headers["Authorization"] == endpoint.headers()["Authorization"]
+
+
+@pytest.mark.parametrize("size", [1, 125, 126, RECEIVE_BYTES, RECEIVE_BYTES + 1, 70_000])
+def test_nothing_beyond_a_message_is_read(size: int) -> None:
+    first, second = message(bytes(size)), message(b"second") + message(b"third")
+    with serving(in_web(first + second)) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
+        with opened.raw:
+            assert received(opened, size) == bytes(size)
+            assert opened.stream is not None
+            assert opened.stream.left == 0
+            opened.raw.settimeout(DEADLINE_S)
+            assert opened.raw.recv(len(second), socket.MSG_WAITALL) == second
+
+
+def test_what_is_left_of_a_message_is_told_to_who_reads_on() -> None:
+    size = 3 * RECEIVE_BYTES
+    with serving(in_web(message(bytes(size)), message(b"second"))) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
+        with opened.raw:
+            got = len(opened.receive())
+            assert 0 < got <= RECEIVE_BYTES
+            assert opened.stream is not None
+            assert opened.stream.left == size - got
+            opened.raw.settimeout(DEADLINE_S)
+            rest = bytes(size - got) + message(b"second")
+            assert opened.raw.recv(len(rest), socket.MSG_WAITALL) == rest
+
+
+def test_bytes_are_one_stream_however_they_are_cut_into_messages() -> None:
+    sent = message(b"RFB ", final=False), message(b"003", Opcode.CONT, final=False), message(b"", Opcode.CONT)
+    sent = (*sent, message(b""), message(b".008"), message(b"\n"))
+    with serving(in_web(*sent)) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
+        with opened.raw:
+            assert received(opened, len(GREETING)) == GREETING
+
+
+def test_pings_are_answered_though_nobody_sends() -> None:
+    answered: list[object] = []
+
+    def script(connection: socket.socket) -> None:
+        ping = message(b"there?", Opcode.PING)
+        connection.sendall(open_web(connection)[1] + ping + message(GREETING[:4]) + ping + message(GREETING[4:]))
+        server = ServerProtocol(state=State.OPEN)
+        server.receive_data(wait_for_end(connection))
+        answered.extend(server.events_received())
+
+    with serving(script) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
+        with opened.raw:
+            assert received(opened, len(GREETING)) == GREETING
+    assert answered == [Frame(Opcode.PONG, b"there?")] * 2
+
+
+@pytest.mark.parametrize("reason", [b"", Close(1001, "the VNC server was lost").serialize()])
+def test_close_gives_nothing_as_would_a_port(reason: bytes) -> None:
+    with serving(in_web(message(GREETING), message(reason, Opcode.CLOSE), message(b"more"))) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
+        with opened.raw:
+            assert received(opened, len(GREETING)) == GREETING
+            assert opened.receive() == b""
+
+
+def test_server_that_hangs_up_without_a_close_gives_nothing() -> None:
+    def script(connection: socket.socket) -> None:
+        connection.sendall(open_web(connection)[1] + message(GREETING)[:-3])
+
+    with serving(script) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
+        with opened.raw:
+            assert received(opened, len(GREETING) - 3) == GREETING[:-3]
+            assert opened.receive() == b""
+
+
+def test_what_is_no_binary_message_is_refused() -> None:
+    with serving(in_web(message(GREETING, Opcode.TEXT))) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
+        with opened.raw, pytest.raises(BadWebSocket):
+            opened.receive()
+
+
+def test_refusal_leaves_no_connection() -> None:
+    ended: list[bytes] = []
+
+    def script(connection: socket.socket) -> None:
+        connection.recv(4096)
+        connection.sendall(b'HTTP/1.1 503 Busy\r\nContent-Length: 17\r\n\r\n{"error": "full"}')
+        ended.append(wait_for_end(connection))
+
+    with serving(script) as endpoint, pytest.raises(Refused, match=r"^full$"):
+        ScreenSocket.of_web(endpoint, DEADLINE_S)
+    assert ended == [b""]
+
+
+# -- The deadline ------------------------------------------------------------------------------------------------------
+
+
+def listen(connection: socket.socket) -> None:
+    wait_for_end(connection)
+
+
+@pytest.mark.parametrize(
+    ("open_it", "script"),
+    [(ScreenSocket.of_port, listen), (ScreenSocket.of_web, in_web()), (ScreenSocket.of_web, in_web(b"\x82"))],
+    ids=["port", "WebSocket", "half a head"],
+)
+def test_silence_has_a_deadline(open_it: Callable[[Endpoint, float], ScreenSocket], script: Script) -> None:
+    with serving(script) as endpoint:
+        opened = open_it(endpoint, 0.3)
+        with opened.raw:
+            with pytest.raises(TimeoutError):
+                opened.receive()
+            # It is of all together: now there is no time for anything.
+            with pytest.raises(TimeoutError):
+                opened.send(GREETING)
+
+
+def test_web_socket_that_does_not_open_has_the_deadline() -> None:
+    with serving(listen) as endpoint, pytest.raises(TimeoutError):
+        ScreenSocket.of_web(endpoint, 0.2)
+
+
+def test_server_that_says_nothing_of_use_has_the_deadline() -> None:
+    def script(connection: socket.socket) -> None:
+        connection.sendall(open_web(connection)[1])
+        with contextlib.suppress(ConnectionError):
+            while True:
+                connection.sendall(message(b"", Opcode.PONG) * 1000)
+
+    with serving(script) as endpoint:
+        opened = ScreenSocket.of_web(endpoint, 0.3)
+        began = time.monotonic()
+        with opened.raw, pytest.raises(TimeoutError):
+            opened.receive()
+        assert time.monotonic() - began < DEADLINE_S
