@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pluriverse.remotes.kubernetes import KubernetesOptions
 from pluriverse.remotes.options import parse_options
-from support.manifests import ROOT, kustomized, pod_spec, templated, validate
+from support.manifests import ROOT, added, kustomized, pod_spec, templated, validate
 
 TEXT = (ROOT / "docs/fleet.md").read_text()
 KUBERNETES = TEXT[TEXT.index("\n## Kubernetes\n") :].split("\n## ")[1]
@@ -18,6 +18,7 @@ KUBERNETES = TEXT[TEXT.index("\n## Kubernetes\n") :].split("\n## ")[1]
 def test_every_folder_that_is_applied_can_be_rendered() -> None:
     folders = set(re.findall(r"deploy/kubernetes/([\w-]+)", KUBERNETES)) - {"chart"}
     assert folders == {"sandbox", "scaled-to-zero", "agones"}
+    assert f"$ echo '{added('tls').strip()}' >>deploy/kubernetes/sandbox/kustomization.yaml" in KUBERNETES
     for folder in folders:
         assert kustomized(folder)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT
-from support.manifests import Manifest, kustomized, pod_spec, templated, validate
+from support.manifests import Manifest, kustomized, kustomized_with, pod_spec, templated, validate
 
 WAYS = {"deployment": "Deployment", "sandbox": "SandboxTemplate", "agones": "Fleet"}
 NAME = "pluriverse-gym-core"
+PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 
 
 @pytest.fixture(params=WAYS)
@@ -48,6 +50,22 @@ def test_chart_makes_what_the_base_of_the_same_way_makes(way: str) -> None:
 
 def test_chart_scales_to_zero_as_the_component_does() -> None:
     assert templated(keda__enabled="true") == kustomized("scaled-to-zero")
+
+
+def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(way: str, tmp_path: Path) -> None:
+    manifests = kustomized_with("tls", way, tmp_path)
+    for manifest in manifests.values():
+        validate(manifest)
+    assert manifests == templated(way=way, tls__secretName="pluriverse-tls")
+    pod = pod_spec(manifests[WAYS[way], NAME])
+    (container,) = pod["containers"]
+    assert {container[probe]["httpGet"]["scheme"] for probe in PROBES} == {"HTTPS"}
+    set_to = {each["name"]: each["value"] for each in container["env"]}
+    (mounted,) = (each["mountPath"] for each in container["volumeMounts"] if each["name"] == "tls")
+    # The keys of a Secret of type kubernetes.io/tls.
+    assert set_to["PLURIVERSE_TLS_CERT"] == f"{mounted}/tls.crt"
+    assert set_to["PLURIVERSE_TLS_KEY"] == f"{mounted}/tls.key"
+    assert "PLURIVERSE_TOKENS_FILE" in set_to
 
 
 def test_chart_refuses_a_way_that_it_does_not_know() -> None:
@@ -92,7 +110,7 @@ def test_probes_and_policies_name_the_ports_that_a_remote_listens_on(way: str) -
         "rewarder": REWARDER_PORT,
         "vnc": VNC_PORT,
     }
-    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+    for probe in PROBES:
         assert container[probe]["httpGet"]["port"] == "rewarder"
     rules = manifests["NetworkPolicy", NAME]["spec"]["ingress"]
     assert [[port["port"] for port in rule["ports"]] for rule in rules] == [[REWARDER_PORT, VNC_PORT]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,19 @@ Manifest = dict[str, Any]
 def kustomized(folder: str) -> dict[tuple[str, str], Manifest]:
     """What ``kubectl apply -k deploy/kubernetes/FOLDER`` would apply, by kind and name."""
     return _by_name(_run("kubectl", "kustomize", str(DEPLOY / folder)))
+
+
+def kustomized_with(component: str, way: str, folder: Path) -> dict[tuple[str, str], Manifest]:
+    """The same with a component that is added to the way's kustomization, in a copy in ``folder``."""
+    copy = shutil.copytree(DEPLOY, folder / DEPLOY.name)
+    with (copy / way / "kustomization.yaml").open("a") as file:
+        file.write(added(component))
+    return kustomized(str(copy / way))
+
+
+def added(component: str) -> str:
+    """The line of a kustomization that adds a component."""
+    return f"components: [../{component}]\n"
 
 
 def templated(**values: Any) -> dict[tuple[str, str], Manifest]:

@@ -50,6 +50,12 @@ containers:
     image: {{ .Values.image | default (printf "pluriverse/%s:latest" .Values.runtime) | quote }}
     imagePullPolicy: {{ .Values.imagePullPolicy }}
     env:
+      {{- if .Values.tls.secretName }}
+      - name: PLURIVERSE_TLS_CERT
+        value: /run/secrets/pluriverse-tls/tls.crt
+      - name: PLURIVERSE_TLS_KEY
+        value: /run/secrets/pluriverse-tls/tls.key
+      {{- end }}
       - name: PLURIVERSE_TOKENS_FILE
         value: /run/secrets/pluriverse/tokens
       - name: PLURIVERSE_DRAIN_S
@@ -74,12 +80,18 @@ containers:
       httpGet:
         path: /readyz
         port: rewarder
+        {{- if .Values.tls.secretName }}
+        scheme: HTTPS
+        {{- end }}
       periodSeconds: 1
       failureThreshold: 120
     readinessProbe:
       httpGet:
         path: /readyz
         port: rewarder
+        {{- if .Values.tls.secretName }}
+        scheme: HTTPS
+        {{- end }}
       periodSeconds: 2
       timeoutSeconds: 2
       failureThreshold: 3
@@ -87,16 +99,30 @@ containers:
       httpGet:
         path: /healthz
         port: rewarder
+        {{- if .Values.tls.secretName }}
+        scheme: HTTPS
+        {{- end }}
       periodSeconds: 5
       timeoutSeconds: 3
       failureThreshold: 3
     volumeMounts:
+      {{- if .Values.tls.secretName }}
+      - name: tls
+        mountPath: /run/secrets/pluriverse-tls
+        readOnly: true
+      {{- end }}
       - name: tmp
         mountPath: /tmp
       - name: tokens
         mountPath: /run/secrets/pluriverse
         readOnly: true
 volumes:
+  {{- with .Values.tls.secretName }}
+  - name: tls
+    secret:
+      secretName: {{ . }}
+      defaultMode: 288
+  {{- end }}
   - name: tmp
     emptyDir:
       medium: Memory

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Generator
@@ -22,6 +23,7 @@ from pluriverse.remotes.kubernetes import claims, engine, pods
 from pluriverse.remotes.kubernetes.place import Place
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 from support import kube
+from support.certificates import signed
 from support.kube import FakeCluster, SandboxController, Trouble
 from support.manifests import ROOT
 from support.pods import TOKEN, RunningPods, running_pods
@@ -330,6 +332,27 @@ def test_token_that_remotes_do_not_know_is_told_with_what_to_look_at(
         manager.start(no_progress)
 
 
+def test_pods_with_tls_are_known_by_their_certificate(
+    fake: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "TRIES", 1)
+    certificate, key = signed(tmp_path, "no pod's name")
+    others, _ = signed(Path(tempfile.mkdtemp(dir=tmp_path)), "no pod's name")
+    # As where an authority has signed it.
+    chain = tmp_path / "tls.crt"
+    chain.write_text(certificate.read_text() + others.read_text())
+    with running_pods(tmp_path, tls=(chain, key)) as running:
+        put_pods(fake, running.hosts(1))
+        asked = f"kubernetes:1?how=pods&{running.options}&tls="
+        with contextlib.closing(parse(f"{asked}{chain}", PONG)) as manager:
+            (address,) = manager.start(no_progress)
+            assert why_not_ready(address) is None
+            assert address.url.startswith("pluriverses://")
+        another = parse(f"{asked}{others}", PONG)
+        with pytest.raises(RemoteUnavailable, match="fingerprint"):
+            another.start(no_progress)
+
+
 # -- Options -----------------------------------------------------------------------------------------------------------
 
 
@@ -339,6 +362,13 @@ def test_without_a_token_it_says_where_to_get_it(fake: FakeCluster, monkeypatch:
         parse("kubernetes:1", PONG)
     with pytest.raises(ConfigurationError, match="can't be read"):
         parse("kubernetes:1?token=/nowhere", PONG)
+
+
+def test_certificate_that_is_none_is_told(fake: FakeCluster, running: RunningPods, tmp_path: Path) -> None:
+    (tmp_path / "tls.crt").write_text("nothing")
+    for file in (tmp_path / "tls.crt", tmp_path / "missing"):
+        with pytest.raises(ConfigurationError, match="remotes' certificate can't be read"):
+            parse(f"kubernetes:1?token={running.token_file}&tls={file}", PONG)
 
 
 @pytest.mark.parametrize(

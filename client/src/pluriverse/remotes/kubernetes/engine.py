@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT, Address
 from pluriverse.remotes.engine import Engine, EngineOptions
 from pluriverse.remotes.lease import LeaseKeeper, Taken
 from pluriverse.remotes.parse import PASSWORD_VARIABLE
+from pluriverse.tls import TlsOptions, fingerprint
 
 from .claims import Claims
 from .cluster import Cluster
@@ -41,7 +43,8 @@ class KubernetesOptions(EngineOptions):
     """``how``: ``claims`` from the warm ``pool``, or free ``pods`` that have the labels of ``selector``.
 
     ``namespace`` and ``context`` are those of the configuration unless they are named. ``token``: the file with the
-    fleet's token, which else is in $PLURIVERSE_PASSWORD. ``wait``: for how many seconds to wait for a place.
+    fleet's token, which else is in $PLURIVERSE_PASSWORD. ``tls``: a file with the certificate (PEM) that remotes have,
+    all of them; their screens then come by ``port``, too. ``wait``: for how many seconds to wait for a place.
     """
 
     how: str = "claims"
@@ -50,6 +53,7 @@ class KubernetesOptions(EngineOptions):
     pool: str | None = None
     selector: str | None = None
     token: str | None = None
+    tls: str | None = None
     port: int = REWARDER_PORT
     vnc_port: int = VNC_PORT
     wait: float = WAIT_S
@@ -75,7 +79,7 @@ class KubernetesEngine(Engine[Place]):
         """Watch the places; raise ``ConfigurationError`` if there is no cluster, no pool, no right or no token."""
         del env_id  # the agent's reset says it
         self._options = options
-        self._token()
+        self._address("")
         self._cluster = Cluster(options.namespace, options.context)
         try:
             if options.how == "claims":
@@ -114,7 +118,20 @@ class KubernetesEngine(Engine[Place]):
                 return
 
     def _address(self, host: str) -> Address:
-        return Address(host, self._options.vnc_port, self._options.port, self._token())
+        options = self._options
+        tls = self._pinned()
+        return Address(host, options.vnc_port if tls is None else None, options.port, self._token(), tls=tls)
+
+    def _pinned(self) -> TlsOptions | None:
+        """Return whom to trust: pods come and go with their addresses, which no authority vouches for."""
+        if self._options.tls is None:
+            return None
+        try:
+            # The remotes' own comes before those that signed it.
+            own, end, _ = Path(self._options.tls).read_text().partition(ssl.PEM_FOOTER)
+            return TlsOptions(required=True, fingerprint=fingerprint(ssl.PEM_cert_to_DER_cert(own + end)))
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"the remotes' certificate can't be read: {error}") from error
 
     def _token(self) -> str:
         file = self._options.token
