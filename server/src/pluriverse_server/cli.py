@@ -89,6 +89,8 @@ def run(
             help="A file with a line ROLE NAME TOKEN for each who may connect, read again when it changes; "
             "the roles are agent, observer, person and operator. PLURIVERSE_TOKENS may have the lines themselves.",
             show_default=False,
+            # Typer would ask without the capabilities by which a container's daemon reads it.
+            readable=False,
         ),
     ] = None,
     audit: Annotated[

@@ -1,0 +1,52 @@
+"""docker-compose.yml as compose reads it, with the file beside it. No engine is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.manifests import ROOT
+
+pytestmark = pytest.mark.container
+
+
+def configured(**variables: str) -> dict[str, Any]:
+    """The remote's service, with these variables and none else of ours."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(("PLURIVERSE_", "GRACE"))}
+    command = ["docker", "compose", "config", "--format", "json"]
+    done = subprocess.run(command, cwd=ROOT, env={**others, **variables}, check=True, capture_output=True, timeout=60)
+    return json.loads(done.stdout)["services"]["remote"]
+
+
+def seconds(duration: str) -> int:
+    """A duration as Go writes it."""
+    match = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", duration)
+    assert match is not None, duration
+    hours, minutes, rest = (int(each or 0) for each in match.groups())
+    return 3600 * hours + 60 * minutes + rest
+
+
+def test_remote_is_given_longer_to_end_than_its_episode() -> None:
+    remote = configured()
+    assert seconds(remote["stop_grace_period"]) >= int(remote["environment"]["PLURIVERSE_DRAIN_S"]) + 10
+    longer = configured(PLURIVERSE_DRAIN_S="300", GRACE="310s")
+    assert (longer["environment"]["PLURIVERSE_DRAIN_S"], seconds(longer["stop_grace_period"])) == ("300", 310)
+
+
+def test_tokens_are_passed_on_line_by_line() -> None:
+    tokens = "agent trainer Ieth7aepaeyahsh4\nobserver wall aeW3ooteiz6Shoo0\n"
+    assert configured(PLURIVERSE_TOKENS=tokens)["environment"]["PLURIVERSE_TOKENS"] == tokens
+
+
+def test_file_with_tokens_is_mounted_where_the_remote_looks_for_it(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("agent trainer Ieth7aepaeyahsh4\n")
+    remote = configured(PLURIVERSE_TOKENS_FILE=str(tmp_path / "tokens"))
+    (mounted,) = (each for each in remote["volumes"] if each["type"] == "bind")
+    assert (mounted["source"], mounted["read_only"]) == (str(tmp_path / "tokens"), True)
+    assert remote["environment"]["PLURIVERSE_TOKENS_FILE"] == mounted["target"]
+    assert not configured()["environment"]["PLURIVERSE_TOKENS_FILE"]
