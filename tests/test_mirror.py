@@ -23,6 +23,7 @@ OTHERS: Final = {
     "client/adapters/gymnasium/test_torchrl.py": "client/src/pluriverse/adapters/gymnasium",
     "client/native/test_sanitizers.py": "client/native",
     "client/native/test_twins.py": "client/native",
+    "client/native/test_web_stream.py": "client/native/web_stream.c",
     "client/testing/test_testing.py": "client/src/pluriverse/testing",
     "server/display/test_connection.py": "server/src/pluriverse_server/x11/connection.py",
     "server/scraper/test_remote.py": "server/src/pluriverse_server/scraper",

@@ -45,7 +45,10 @@ static void begin(struct web_stream *stream, struct web_part *part) {
     stream->left = stream->head_size == LEAST_HEAD ? head[1] : 0;
     for (size_t i = LEAST_HEAD; i < stream->head_size; i++) stream->left = stream->left << 8 | head[i];
     stream->head_size = 0;
-    if (head[0] & RESERVED) part->kind = WEB_INVALID;
+    if (head[0] & RESERVED) {
+        part->kind = WEB_INVALID;
+        return;
+    }
     switch (stream->opcode) {
         case WEB_CONTINUATION:
         case WEB_BINARY: break;

@@ -102,6 +102,8 @@ class WebStream:
                 count = min(self._head_bytes() - len(self._head), size - at)
                 self._head += data[at : at + count]
                 at += count
+                if len(self._head) >= _LEAST_HEAD and bool(self._head[1] & _MASKED) is self._masks:
+                    raise BadWebSocket("a WebSocket's message lacks its mask, or has one though servers mask nothing")
                 if len(self._head) == self._head_bytes():
                     self._begin()
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -120,8 +122,8 @@ class WebStream:
         except ValueError:
             raise BadWebSocket(f"a WebSocket's message of kind {head[0] & 0x0F} came, expected binary ones") from None
         is_masked = bool(head[1] & _MASKED)
-        if head[0] & _RESERVED or is_masked is self._masks:
-            raise BadWebSocket("a WebSocket's message has bits set that nobody asked for, or lacks its mask")
+        if head[0] & _RESERVED:
+            raise BadWebSocket("a WebSocket's message has bits set that nobody asked for")
         size = head[1] & ~_MASKED
         if size > _SHORT:
             size = int.from_bytes(head[_LEAST_HEAD : len(head) - (_MASK_BYTES if is_masked else 0)], "big")
