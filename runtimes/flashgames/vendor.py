@@ -9,18 +9,17 @@ import hashlib
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from vendor_assets import PINS, AssetsError, npm_ci
+from vendor_assets import PINS, AssetsError, npm_ci, run
 
 FOLDER: Final = Path(__file__).resolve().parent
 TARGET: Final = FOLDER / "vendor"
 SOURCES: Final = FOLDER / "games"
-PACKAGE: Final = "node_modules/@ruffle-rs/ruffle"
+PACKAGE: Final = "@ruffle-rs/ruffle"
 
 # What a page loads, and the licences of it; the package's other files are for its developers.
 WANTED: Final = ("ruffle.js", "core.ruffle.*.js", "*.wasm", "LICENSE_*")
@@ -40,16 +39,12 @@ SWF_VERSION: Final = "15"
 HAXE_TIMEOUT_S: Final = 120
 
 
-class VendorError(Exception):
-    """Something is missing or can't be compiled; the message says what and what mends it."""
-
-
 def vendor(target: Path = TARGET) -> bool:
     """Bring ``target`` up to date with the pinned Ruffle and the games' sources. False if it was already.
 
     Raises:
-        AssetsError: npm is missing, or could not reach its registry.
-        VendorError: haxe isn't there, a game doesn't compile, or Ruffle is another one than expected.
+        AssetsError: npm is missing, could not reach its registry, or fetched another Ruffle than expected; haxe isn't
+            there, or a game doesn't compile.
     """
     stamp = target / ".made-of"
     made_of = _fingerprint()
@@ -57,11 +52,8 @@ def vendor(target: Path = TARGET) -> bool:
         return False
     shutil.rmtree(target, ignore_errors=True)
     _compile_movies(target / "swf")
-    with tempfile.TemporaryDirectory(prefix="pluriverse-ruffle-") as folder:
-        for name in PINS:
-            shutil.copy(FOLDER / name, folder)
-        npm_ci(Path(folder), "Ruffle")
-        _copy_ruffle(Path(folder, PACKAGE), target / "ruffle")
+    with npm_ci(FOLDER, "Ruffle") as packages:
+        _copy_ruffle(packages / PACKAGE, target / "ruffle")
     # Last, so that a copy cut short is done again.
     stamp.write_text(made_of)
     return True
@@ -77,7 +69,7 @@ def _copy_ruffle(package: Path, target: Path) -> None:
     for pattern in WANTED:
         found = sorted(package.glob(pattern))
         if not found:
-            raise VendorError(f"there is no {pattern} in {package}; this Ruffle no longer fits {Path(__file__).name}")
+            raise AssetsError(f"there is no {pattern} in {package}; this Ruffle no longer fits {Path(__file__).name}")
         for source in found:
             shutil.copy(source, target)
 
@@ -85,7 +77,7 @@ def _copy_ruffle(package: Path, target: Path) -> None:
 def _compile_movies(target: Path) -> None:
     haxe = shutil.which("haxe")
     if haxe is None:
-        raise VendorError("haxe, which compiles the games, is not on PATH; install it: apt-get install haxe")
+        raise AssetsError("haxe, which compiles the games, is not on PATH; install it: apt-get install haxe")
     target.mkdir(parents=True)
     for name, header in MOVIES.items():
         command = [haxe, "-cp", str(SOURCES), "-main", name, "-swf", str(target / f"{name.lower()}.swf")]
@@ -93,21 +85,10 @@ def _compile_movies(target: Path) -> None:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=HAXE_TIMEOUT_S, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise VendorError(f"haxe could not compile {name}: {error}") from None
+            raise AssetsError(f"haxe could not compile {name}: {error}") from None
         if done.returncode:
-            raise VendorError(f"haxe could not compile {name}:\n{done.stderr.strip()}")
-
-
-def main() -> int:
-    """Make what is missing and say so; 1 if it could not be had."""
-    try:
-        made = vendor()
-    except (AssetsError, VendorError) as error:
-        sys.stderr.write(f"flashgames/vendor: {error}\n")
-        return 1
-    sys.stdout.write(f"flashgames: Ruffle and the games are {'now' if made else 'up to date'} in {TARGET}\n")
-    return 0
+            raise AssetsError(f"haxe could not compile {name}:\n{done.stderr.strip()}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("flashgames/vendor", vendor, "Ruffle and the games", TARGET))

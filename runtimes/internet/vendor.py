@@ -8,17 +8,16 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from vendor_assets import PINS, AssetsError, npm_ci
+from vendor_assets import PINS, AssetsError, npm_ci, run
 
 FOLDER: Final = Path(__file__).resolve().parent
 TARGET: Final = FOLDER / "www/vendor"
-PACKAGE: Final = "node_modules/minesweeper-for-web"
+PACKAGE: Final = "minesweeper-for-web"
 
 # The one file of it that pages load, and its licence.
 WANTED: Final = {"dist/custom-element.js": "minesweeper.js", "LICENSE": "minesweeper.LICENSE"}
@@ -36,12 +35,9 @@ def vendor(target: Path = TARGET) -> bool:
         return False
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
-    with tempfile.TemporaryDirectory(prefix="pluriverse-internet-") as folder:
-        for name in PINS:
-            shutil.copy(FOLDER / name, folder)
-        npm_ci(Path(folder), "Minesweeper")
+    with npm_ci(FOLDER, "Minesweeper") as packages:
         for source, name in WANTED.items():
-            if not (fetched := Path(folder, PACKAGE, source)).is_file():
+            if not (fetched := packages / PACKAGE / source).is_file():
                 raise AssetsError(f"npm fetched a Minesweeper without {source}; {PINS[1]} no longer fits vendor.py")
             shutil.copy(fetched, target / name)
     # Last, so that a copy cut short is done again.
@@ -49,16 +45,5 @@ def vendor(target: Path = TARGET) -> bool:
     return True
 
 
-def main() -> int:
-    """Fetch what is missing and say so; 1 if it could not be had."""
-    try:
-        fetched = vendor()
-    except AssetsError as error:
-        sys.stderr.write(f"internet/vendor: {error}\n")
-        return 1
-    sys.stdout.write(f"internet: Minesweeper is {'now' if fetched else 'up to date'} in {TARGET}\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("internet/vendor", vendor, "Minesweeper", TARGET))

@@ -35,5 +35,5 @@ def test_games_are_compiled_and_ruffle_fetched_once(vendor: ModuleType, tmp_path
 
 def test_missing_haxe_says_what_mends_it(vendor: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(vendor.VendorError, match="apt-get install haxe"):
+    with pytest.raises(vendor.AssetsError, match="apt-get install haxe"):
         vendor.vendor(tmp_path / "vendor")
