@@ -143,10 +143,10 @@ class PythonPump:
         if self._stream is not None:
             data = self._stream.feed(data)
             self._post(self._stream.take_answers())
-            if self._stream.closed is not None:
-                raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'it said no reason'}")
         if data and not self._closing:
             self._take(data)
+        if self._stream is not None and self._stream.closed is not None:
+            raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'it said no reason'}")
 
     def _take(self, data: bytes) -> None:
         began = not self._decoder.in_update
