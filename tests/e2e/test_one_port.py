@@ -10,10 +10,12 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
@@ -25,12 +27,15 @@ from pluriverse.ping import examine
 from pluriverse.remotes import Address, parse_addresses
 from pluriverse.remotes.health import is_silent, wait_until_ready
 from pluriverse.tls import TlsOptions
-from pluriverse.vnc import VncOptions, wait_for_frames
+from pluriverse.vnc import VncOptions, keysym, wait_for_frames
 from pluriverse.vnc.options import Implementation
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_server.x11.connection import open_display
 from support.certificates import signed
 from support.chromium import Chromium
 from support.remotes import MachineRemote, on_machine
-from support.waiting import DEADLINE_S
+from support.reverse_proxy import Proxy, proxying
+from support.waiting import DEADLINE_S, LOOK_S
 from support.xvfb import xvfb
 
 PONG = "gym-core.PongDeterministic-v3"
@@ -98,6 +103,55 @@ def test_health_and_ping_follow_the_address(remote: MachineRemote) -> None:
     wait_until_ready(address, DEADLINE_S, lambda: None)
     assert not is_silent(address)
     assert any("1024x768" in line for line in examine(address, 2))
+
+
+@contextlib.contextmanager
+def held_on(remote: MachineRemote) -> Generator[tuple[Callable[[str], int], Callable[[], set[int]]]]:
+    """Which keycode a key has on the remote's display, and which are pressed there."""
+    for child in psutil.Process(remote.process.pid).children(recursive=True):
+        environment = child.environ()
+        if {"DISPLAY", "XAUTHORITY"} <= environment.keys():
+            break
+    else:
+        raise LookupError("no process of the remote has a display")
+    display: Any = open_display(environment["DISPLAY"], Path(environment["XAUTHORITY"]))
+
+    def held() -> set[int]:
+        pressed = display.query_keymap()
+        return {code for code in range(256) if pressed[code // 8] & 1 << code % 8}
+
+    try:
+        yield lambda key: display.keysym_to_keycode(keysym(key)), held
+    finally:
+        display.close()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(LOOK_S)
+
+
+@pytest.mark.parametrize("by_one_port", [True, False], ids=["one port", "VNC port"])
+def test_keys_that_the_environment_does_not_name_reach_no_screen(remote: MachineRemote, by_one_port: bool) -> None:
+    address = of(remote) if by_one_port else replace(of(remote), vnc_port=remote.vnc_port)
+    wait_until_ready(address, DEADLINE_S, lambda: None)
+    screen = open_screen(address, None, VncOptions())
+    try:
+        with held_on(remote) as (code, held):
+            assert held() == set()
+            screen.send_events([KeyEvent(keysym(key), True) for key in ("a", "ctrl", "Escape", "ArrowUp")])
+            # The last of them is let through, so the others have been dealt with.
+            wait_until(lambda: bool(held()))
+            assert held() == {code("ArrowUp")}
+            screen.send_events([KeyEvent(keysym("ArrowUp"), False), KeyEvent(keysym("F4"), True)])
+            screen.send_events([KeyEvent(keysym("z"), True)])
+            wait_until(lambda: held() == {code("z")})
+            screen.close()
+            wait_until(lambda: held() == set())
+    finally:
+        screen.close()
 
 
 def test_wrong_password_is_refused_in_words(remote: MachineRemote) -> None:
@@ -194,3 +248,63 @@ async def test_viewer_page_works_by_https(secured: MachineRemote, tmp_path: Path
         assert browser.errors == []
     finally:
         await browser.close()
+
+
+# -- Behind a reverse proxy --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["clear", "tls"])
+def proxied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Proxy, str]]:
+    """A proxy with TLS or without, before a remote without; and the remote's address there."""
+    folder = tmp_path_factory.mktemp("proxy")
+    context, scheme, trusted = None, "pluriverse", ""
+    if request.param == "tls":
+        certificate, key = signed(folder, "localhost")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        scheme, trusted = "pluriverses", f"ca={certificate}&"
+    with on_machine() as remote, proxying(remote.port, "/some/prefix", context) as proxy:
+        yield proxy, f"{scheme}://localhost:{proxy.port}/some/prefix?{trusted}password={remote.password}"
+
+
+def test_game_is_played_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
+    proxy, url = proxied
+    with make(PONG, url) as env:
+        env.reset()
+        earned, deadline = 0.0, time.monotonic() + 2 * DEADLINE_S
+        while not earned:
+            assert time.monotonic() < deadline
+            _, rewards, _, _ = env.step([[]])
+            earned += abs(rewards[0])
+            time.sleep(1 / 60)
+    assert {"/some/prefix/", "/some/prefix/vnc"} <= set(proxy.paths)
+
+
+def test_game_is_played_in_lockstep_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
+    proxy, url = proxied
+    env = PluriverseEnv(PONG, remotes=url, clock="lockstep", size=(84, 84))
+    try:
+        env.reset(seed=3)
+        pictures = {env.step(2)[0].tobytes() for _ in range(20)}
+        assert len(pictures) > 10
+    finally:
+        env.close()
+    assert "/some/prefix/step" in proxy.paths
+
+
+def test_health_and_ping_follow_the_prefix(proxied: tuple[Proxy, str]) -> None:
+    proxy, url = proxied
+    (address,) = parse_addresses(url)
+    wait_until_ready(address, DEADLINE_S, lambda: None)
+    assert not is_silent(address)
+    assert any("1024x768" in line for line in examine(address, 2))
+    assert {"/some/prefix/healthz", "/some/prefix/readyz"} <= set(proxy.paths)
+
+
+def test_refusals_come_through_in_words_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
+    _, url = proxied
+    (address,) = parse_addresses(url)
+    with pytest.raises(RemoteUnavailable, match="the password is missing or wrong"):
+        open_screen(replace(address, password="wrong"), None, VncOptions())
+    with pytest.raises(RemoteUnavailable, match="there is nothing here"):
+        open_screen(replace(address, path="/other/prefix/"), None, VncOptions())
