@@ -165,6 +165,21 @@ async def test_key_that_is_permitted_no_more_can_still_be_released(
     await asyncio.to_thread(window.wait_for_held, 0)
 
 
+async def test_button_that_is_permitted_no_more_can_still_be_released_where_the_pointer_was(
+    screen: Screen, client: RfbClient, window: Window
+) -> None:
+    client.pointer(10, 10, 0b101)
+    for _ in range(2):
+        await asyncio.to_thread(window.event, X.ButtonPress)
+    screen.gate.permitted = Permitted(frozenset(), pointer=False)
+    client.pointer(20, 20, 0b110)
+    released = await asyncio.to_thread(window.event, X.ButtonRelease, X.ButtonPress)
+    assert (released.type, released.detail, released.event_x, released.event_y) == (X.ButtonRelease, 1, 10, 10)
+    client.pointer(30, 30, 0)
+    released = await asyncio.to_thread(window.event, X.ButtonRelease, X.ButtonPress)
+    assert (released.type, released.detail, released.event_x) == (X.ButtonRelease, 3, 10)
+
+
 async def test_person_with_the_viewer_may_do_more_than_an_agent(screen: Screen, window: Window) -> None:
     screen.gate.permitted = Permitted(frozenset(), pointer=False)
     with await asyncio.to_thread(RfbClient, screen.viewer_socket) as person:

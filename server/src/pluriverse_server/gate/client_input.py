@@ -144,10 +144,19 @@ class ClientInput:
                 if self._may_pass(PointerEvent(*pointer_of(message))):
                     self._pointer = message
                     self._passed += message
+                elif self._pointer:
+                    self._lift(pointer_of(message)[2])
             elif kind == ClientMessage.SET_ENCODINGS:
                 self._passed += set_encodings([each for each in encodings_of(message) if each not in WITHHELD])
             else:
                 self._passed += message
+
+    def _lift(self, mask: int) -> None:
+        """Release the buttons that aren't in ``mask``, as keys may be released that may not be pressed any more."""
+        x, y, held = pointer_of(self._pointer)
+        if held & ~mask:
+            self._pointer = pointer_event(x, y, held & mask)
+            self._passed += self._pointer
 
     def _may_pass(self, event: KeyEvent | PointerEvent) -> bool:
         permitted = self._permitted()

@@ -26,6 +26,7 @@ WHY_NOT = why_not_here()
 
 # Copying the image into two engines takes most of a minute, on a machine that does nothing else.
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.container,
     pytest.mark.timeout(600),
     pytest.mark.skipif(WHY_NOT is not None, reason=f"no swarm of two engines can be started here: {WHY_NOT}"),
