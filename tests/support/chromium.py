@@ -103,6 +103,11 @@ class Chromium:
         """Go to ``url``; returns once the page and its scripts are loaded."""
         await self.call("Page.navigate", url=url)
         await self.wait_until("document.readyState === 'complete'", timeout_s=CALL_TIMEOUT_S)
+        # Loading ends where a container comes or goes meanwhile, with its part of the machine's network.
+        disturbed = [error for error in self.errors if "ERR_NETWORK_CHANGED" in error]
+        if disturbed:
+            self.errors[:] = [error for error in self.errors if error not in disturbed]
+            await self.open(url)
 
     async def evaluate(self, script: str) -> JSON:
         """The value of a JavaScript expression in the page, awaited if it is a promise.

@@ -61,8 +61,9 @@ def press(keysym: int) -> KeyEvent:
 def pay(counter: Counter) -> None:
     """Let the time come at which the daemon hears of rewards."""
     due = counter.due(watched=False)
-    assert due is not None
-    counter.attend(due, watched=False)
+    # On a busy machine it has come already, and they were told as they came.
+    if due is not None:
+        counter.attend(due, watched=False)
 
 
 def test_keys_stay_down_until_they_are_released_and_a_tap_counts_in_one_frame(counter: Counter) -> None:

@@ -4,7 +4,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pluriverse_server.authoring.look.toml_tables import (
     TableWrittenOtherwise,
@@ -51,6 +51,7 @@ tables = st.dictionaries(st.sampled_from(["from", "region", "pattern"]), values)
 
 
 @given(values)
+@example({"\x7f": "\x7f"})
 def test_any_value_is_read_as_it_was_written(value: Any) -> None:
     assert tomllib.loads(f"key = {written_value(value)}") == {"key": value}
 

@@ -77,7 +77,7 @@ def written_value(value: Any) -> str:
             # Patterns are easier to read without backslashes of TOML's own.
             return f"'{value}'"
         case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return _quoted(value)
         case int() | float():
             return repr(value)
         case list() | tuple():
@@ -116,7 +116,12 @@ def _dotted(path: tuple[str, ...]) -> str:
 
 
 def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return key if _BARE.fullmatch(key) else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    # TOML escapes what JSON does, and one character more.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _headers(rows: list[str]) -> list[_Header]:
