@@ -29,8 +29,11 @@ export class Still {
     this.#lens = this.#magnifier.querySelector("canvas").getContext("2d");
     this.#caption = this.#magnifier.querySelector("figcaption");
     this.#onRegion = onRegion;
+    // A canvas has a size before it has a picture.
+    Object.assign(this.#canvas, { width: 0, height: 0 });
     new ResizeObserver(() => this.#place()).observe(box);
     box.addEventListener("pointerdown", (event) => {
+      if (!this.#canvas.width) return;
       box.setPointerCapture(event.pointerId);
       this.#from = this.#at(event);
     });
