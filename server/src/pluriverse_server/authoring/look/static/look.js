@@ -40,6 +40,7 @@ async function setMode(mode) {
   if (looks) await takePicture();
   $("still").hidden = !looks;
   $("viewer").hidden = looks;
+  still.place();
 }
 
 document.querySelectorAll("#mode input").forEach((input) => input.addEventListener("change", () => setMode(input.value)));

@@ -31,7 +31,7 @@ export class Still {
     this.#onRegion = onRegion;
     // A canvas has a size before it has a picture.
     Object.assign(this.#canvas, { width: 0, height: 0 });
-    new ResizeObserver(() => this.#place()).observe(box);
+    new ResizeObserver(() => this.place()).observe(box);
     box.addEventListener("pointerdown", (event) => {
       if (!this.#canvas.width) return;
       box.setPointerCapture(event.pointerId);
@@ -47,7 +47,7 @@ export class Still {
     const { width, height } = picture;
     Object.assign(this.#canvas, { width, height });
     this.#canvas.getContext("2d", { willReadFrequently: true }).drawImage(picture, 0, 0);
-    this.#place();
+    this.place();
   }
 
   /** The colour at a pixel of the screen, as #rrggbb. */
@@ -61,7 +61,8 @@ export class Still {
     this.#outline();
   }
 
-  #place() {
+  /** Fit the picture into the box, which has no size while it is hidden. */
+  place() {
     const { width, height } = this.#canvas;
     const { clientWidth, clientHeight } = this.#box;
     if (!width || !clientWidth) return;
