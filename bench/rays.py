@@ -23,6 +23,9 @@ ray: Final[Any] = ray_package
 VECTORS: Final = (1, 2, 4)
 REMOTES: Final = 24
 RECORDED_S: Final = 10
+
+# Ray keeps the first that a process gives it. Without one it would make one in the home folder.
+TOKEN: Final = secrets.token_hex(32)
 WARM_UP_S: Final = 3.0
 
 
@@ -33,8 +36,7 @@ def run(effort: Effort) -> Figures:
     figures: Figures = {}
     # The paths of Ray's sockets have to be short, and it leaves files.
     with tempfile.TemporaryDirectory(prefix="pv-", dir="/tmp") as folder:
-        # Given a token, it makes none in the home folder.
-        os.environ.update(RAY_TMPDIR=folder, RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_TOKEN=secrets.token_hex(32))
+        os.environ.update(RAY_TMPDIR=folder, RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_TOKEN=TOKEN)
         ray.init(num_cpus=len(VECTORS) * 2, include_dashboard=False, log_to_driver=False, configure_logging=False)
         try:
             for vectors in VECTORS:

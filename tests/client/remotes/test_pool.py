@@ -12,7 +12,7 @@ import pytest
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import Pool, open_pool
 from pluriverse.remotes.health import why_not_ready
-from pluriverse.remotes.local import LocalRemote
+from pluriverse.remotes.local import LocalEngine, LocalRemote
 from pluriverse.remotes.manager import no_progress
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
@@ -89,3 +89,30 @@ def test_numbers_that_are_none_of_remotes_are_refused(pool: Pool[LocalRemote]) -
     for wrong in (0, 10_000):
         with pytest.raises(ConfigurationError, match="n is"):
             pool.claim(wrong)
+
+
+def test_no_more_start_at_once_than_their_machine_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    starting: set[LocalRemote] = set()
+    most = 0
+    make, started = LocalEngine.make, LocalEngine.started
+
+    def begun(engine: LocalEngine) -> LocalRemote:
+        nonlocal most
+        remote = make(engine)
+        starting.add(remote)
+        most = max(most, len(starting))
+        return remote
+
+    def over(engine: LocalEngine, remote: LocalRemote) -> None:
+        starting.discard(remote)
+        started(engine, remote)
+
+    monkeypatch.setattr(LocalEngine, "STARTED_AT_ONCE", 2)
+    monkeypatch.setattr(LocalEngine, "make", begun)
+    monkeypatch.setattr(LocalEngine, "started", over)
+    leftovers = Leftovers()
+    with open_pool("local", PONG) as pool:
+        addresses = pool.claim(4).start(no_progress)
+        assert [why_not_ready(address) for address in addresses] == [None] * 4
+    assert most == 2
+    leftovers.assert_none()

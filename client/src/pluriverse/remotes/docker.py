@@ -28,7 +28,7 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import IMAGE_PREFIX, local_runtimes
 
 from .address import REWARDER_PORT, VNC_PORT, Address
-from .engine import Engine, EngineOptions
+from .engine import STARTED_HERE_AT_ONCE, Engine, EngineOptions
 from .options import Bytes
 from .owner import is_dead, this_process
 
@@ -153,6 +153,7 @@ class DockerEngine(Engine[Contained]):
     """Containers of one runtime."""
 
     Options = DockerOptions
+    STARTED_AT_ONCE = STARTED_HERE_AT_ONCE
 
     def __init__(self, runtime: str, env_id: str, options: DockerOptions) -> None:
         """Remove what dead processes left behind; raise ``ConfigurationError`` unless an engine has the image."""

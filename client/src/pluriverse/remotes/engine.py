@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,10 @@ from .address import Address
 
 # More is a typing error.
 MAX_WARM: Final = 1024
+
+
+# A remote that starts on this machine takes a second of a core, and more than a few at once would miss their deadlines.
+STARTED_HERE_AT_ONCE: Final = max(4, 2 * (os.cpu_count() or 1))
 
 
 class StartedRemote(Protocol):
@@ -53,6 +58,8 @@ class Engine(ABC, Generic[R]):
     """
 
     Options: ClassVar[type[EngineOptions]] = EngineOptions
+    STARTED_AT_ONCE: ClassVar[int] = MAX_WARM
+    """How many start side by side; others wait for their turn."""
     STOPPED_AT_ONCE: ClassVar[int] = MAX_WARM
     """How many are stopped side by side."""
     what: str

@@ -30,7 +30,7 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import runtime_folder
 
 from .address import Address
-from .engine import Engine, EngineOptions
+from .engine import STARTED_HERE_AT_ONCE, Engine, EngineOptions
 from .owner import is_dead, this_process
 
 SERVER: Final = "pluriverse_server"
@@ -111,6 +111,7 @@ class LocalEngine(Engine[LocalRemote]):
     """Remotes of one runtime on this machine."""
 
     Options = LocalOptions
+    STARTED_AT_ONCE = STARTED_HERE_AT_ONCE
     what = "a local process"
 
     def __init__(self, runtime: str, env_id: str, options: LocalOptions) -> None:

@@ -47,6 +47,7 @@ class Pool(Generic[R]):
         self._all: set[R] = set()
         self._spares: deque[R] = deque()
         self._changed = threading.Condition()
+        self._starting = threading.Semaphore(engine.STARTED_AT_ONCE)
         self._closed = False
         self._refiller: threading.Thread | None = None
 
@@ -150,6 +151,10 @@ class Pool(Generic[R]):
     # -- Starting ------------------------------------------------------------------------------------------------------
 
     def _start(self, check: Callable[[], None]) -> R:
+        with self._starting:
+            return self._start_now(check)
+
+    def _start_now(self, check: Callable[[], None]) -> R:
         for attempt in range(ATTEMPTS):
             remote = self._launch(check)
             try:
