@@ -67,7 +67,7 @@ def _between(document: str, name: str, table: str) -> str:
 
 def _table(results: dict[str, Any]) -> str:
     lines = [
-        f"Medians of several runs on {_machine(results)}.",
+        f"Medians of several runs on {_machine(_of(results, results['lines'][0]))}.",
         "",
         "| | pluriverse | target | the plain way |",
         "| --- | ---: | ---: | --- |",
@@ -83,8 +83,8 @@ def _table(results: dict[str, Any]) -> str:
 def _table_of_lockstep(results: dict[str, Any]) -> str:
     measured = [line for line in results["lines"] if line["measurement"].startswith(LOCKSTEP)]
     lines = [
-        f"Medians of {len(measured[0]['runs'])} runs on {_machine(results)}, with a load of "
-        f"{results['machine']['load_1min']:g} at their end.",
+        f"Medians of {len(measured[0]['runs'])} runs on {_machine(_of(results, measured[0]))}, with a load of "
+        f"{_of(results, measured[0])['load_1min']:g} at their end.",
         "",
         "| | pluriverse | target | beside it |",
         "| --- | ---: | ---: | --- |",
@@ -95,8 +95,9 @@ def _table_of_lockstep(results: dict[str, Any]) -> str:
 
 def _table_of_fleets(results: dict[str, Any]) -> str:
     measured = [line for line in results["lines"] if line["measurement"] in FLEET and line["ours"] is not None]
+    runs = max(len(line["runs"]) for line in measured)
     lines = [
-        f"Medians of {max((len(line['runs']) for line in measured), default=0)} run(s) on {_machine(results)}.",
+        f"Medians of {runs} runs on {_machine(_of(results, measured[0]))}.",
         "",
         "| | pluriverse | target | beside it |",
         "| --- | ---: | ---: | --- |",
@@ -148,7 +149,7 @@ def _table_of_faults(results: dict[str, Any]) -> str:
     load = results["machine"]["load_1min"]
     stolen = max(share for line in results["lines"] for share in line["stolen_percent"])
     lines = [
-        f"One run of each kind on {_machine(results)}, with a load of {load:g} at its end.",
+        f"One run of each kind on {_machine(results['machine'])}, with a load of {load:g} at its end.",
         f"Other machines took up to {stolen:.0f} % of the processors meanwhile. Two figures are the median and the",
         "worst; of pings, the 99th percentile.",
         "",
@@ -182,8 +183,12 @@ def _measured(title: str, value: str, target: str, unit: str, *, missed: bool) -
     return f"| {' | '.join(cells)} |"
 
 
-def _machine(results: dict[str, Any]) -> str:
-    machine = results["machine"]
+def _of(results: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
+    """The machine that a line was measured on."""
+    return results["machines"][line["measurement"]]
+
+
+def _machine(machine: dict[str, Any]) -> str:
     return (
         f"{machine['cores']} cores ({machine['cpu']}), {machine['system']}, "
         f"TigerVNC {machine['tigervnc']}, Python {machine['python']}"

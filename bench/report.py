@@ -133,16 +133,16 @@ def table(measurements: Sequence[Measurement], figures: Mapping[str, Figures]) -
 def write_json(
     path: Path, measurements: Sequence[Measurement], runs: Mapping[str, Sequence[Figures]], effort: Effort
 ) -> None:
-    """Write the lines of ``runs`` with their medians and the figure of each run, and what they were measured on.
+    """Write the lines of ``runs`` with their medians and the figure of each run, and what each was measured on.
 
     Of the other ``measurements`` the lines stay that the file has.
     """
-    before: list[dict[str, Any]] = json.loads(path.read_text())["lines"] if path.exists() else []
-    kept = [line for line in before if line["measurement"] not in runs]
+    before: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"lines": [], "machines": {}}
+    kept = [line for line in before["lines"] if line["measurement"] not in runs]
     document = {
         "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "quick": effort.quick,
-        "machine": describe_machine(),
+        "machines": {**before["machines"], **dict.fromkeys(runs, describe_machine())},
         "lines": [
             line
             for measurement in measurements

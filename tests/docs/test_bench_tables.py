@@ -43,7 +43,8 @@ def test_table_of_lockstep_has_what_was_measured_with_targets_missed_and_shares_
         {**line("of something else", ours=1.0), "measurement": "ping"},
     ]
     filled = readme.fill_lockstep(
-        "before\n<!-- begin lockstep -->\nold\n<!-- end lockstep -->\nafter\n", {"machine": machine, "lines": lines}
+        "before\n<!-- begin lockstep -->\nold\n<!-- end lockstep -->\nafter\n",
+        {"machines": {"lockstep": machine}, "lines": lines},
     )
     assert filled.splitlines() == [
         "before",
