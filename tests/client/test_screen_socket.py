@@ -13,6 +13,7 @@ from pluriverse.screen_socket import RECEIVE_BYTES, ScreenSocket
 from pluriverse.web_socket import Refused
 from pluriverse_protocol.rfb.errors import BadWebSocket
 from pluriverse_protocol.rfb.web_stream import WebStream
+from support.web_socket_server import shake_hands
 from websockets.frames import Close, Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
@@ -47,22 +48,11 @@ def serving(script: Script) -> Generator[Endpoint]:
         listener.close()
 
 
-def open_web(connection: socket.socket) -> tuple[Request, bytes]:
-    """Take a request; return it, and the answer that opens the WebSocket."""
-    protocol = ServerProtocol()
-    while not (events := protocol.events_received()):
-        protocol.receive_data(connection.recv(4096))
-    (request,) = events
-    assert isinstance(request, Request)
-    protocol.send_response(protocol.accept(request))
-    return request, b"".join(protocol.data_to_send())
-
-
 def in_web(*sent: bytes) -> Script:
     """A server whose WebSocket is open, and sends this as soon as it is; all in one packet."""
 
     def script(connection: socket.socket) -> None:
-        connection.sendall(open_web(connection)[1] + b"".join(sent))
+        connection.sendall(shake_hands(connection)[1] + b"".join(sent))
         wait_for_end(connection)
 
     return script
@@ -134,7 +124,7 @@ def test_web_socket_carries_bytes_both_ways_below_the_prefix() -> None:
     heard: list[bytes] = []
 
     def script(connection: socket.socket) -> None:
-        request, answer = open_web(connection)
+        request, answer = shake_hands(connection)
         requests.append(request)
         connection.sendall(answer + message(GREETING))
         heard.append(WebStream(masks=False).feed(wait_for_end(connection)))
@@ -192,7 +182,7 @@ def test_pings_are_answered_though_nobody_sends() -> None:
 
     def script(connection: socket.socket) -> None:
         ping = message(b"there?", Opcode.PING)
-        connection.sendall(open_web(connection)[1] + ping + message(GREETING[:4]) + ping + message(GREETING[4:]))
+        connection.sendall(shake_hands(connection)[1] + ping + message(GREETING[:4]) + ping + message(GREETING[4:]))
         server = ServerProtocol(state=State.OPEN)
         server.receive_data(wait_for_end(connection))
         answered.extend(server.events_received())
@@ -215,7 +205,7 @@ def test_close_gives_nothing_as_would_a_port(reason: bytes) -> None:
 
 def test_server_that_hangs_up_without_a_close_gives_nothing() -> None:
     def script(connection: socket.socket) -> None:
-        connection.sendall(open_web(connection)[1] + message(GREETING)[:-3])
+        connection.sendall(shake_hands(connection)[1] + message(GREETING)[:-3])
 
     with serving(script) as endpoint:
         opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
@@ -274,7 +264,7 @@ def test_web_socket_that_does_not_open_has_the_deadline() -> None:
 
 def test_server_that_says_nothing_of_use_has_the_deadline() -> None:
     def script(connection: socket.socket) -> None:
-        connection.sendall(open_web(connection)[1])
+        connection.sendall(shake_hands(connection)[1])
         with contextlib.suppress(ConnectionError):
             while True:
                 connection.sendall(message(b"", Opcode.PONG) * 1000)

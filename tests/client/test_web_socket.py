@@ -8,10 +8,10 @@ from collections.abc import Callable, Generator
 
 import pytest
 from pluriverse.web_socket import Refused, upgrade
+from support.web_socket_server import shake_hands
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
-from websockets.server import ServerProtocol
 from websockets.sync.server import ServerConnection, serve
 
 DEADLINE_S = 20.0
@@ -36,17 +36,6 @@ def serving(script: Script) -> Generator[socket.socket]:
             yield ours
     finally:
         thread.join()
-
-
-def shake_hands(connection: socket.socket) -> tuple[Request, bytes]:
-    """Take a request; return it, and the answer that opens the WebSocket."""
-    protocol = ServerProtocol()
-    while not (events := protocol.events_received()):
-        protocol.receive_data(connection.recv(4096))
-    (request,) = events
-    assert isinstance(request, Request)
-    protocol.send_response(protocol.accept(request))
-    return request, b"".join(protocol.data_to_send())
 
 
 def saying(answer: bytes) -> Script:

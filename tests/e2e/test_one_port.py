@@ -77,15 +77,20 @@ def test_screen_is_seen_by_the_one_port(remote: MachineRemote, implementation: I
     assert screen.error is None
 
 
-def test_game_is_played_by_the_one_port(remote: MachineRemote) -> None:
-    with make(PONG, remote.one_port) as env:
+def play_until_rewarded(address: str) -> None:
+    """Stand still in Pong until a point was lost."""
+    with make(PONG, address) as env:
         env.reset()
         earned, deadline = 0.0, time.monotonic() + 2 * DEADLINE_S
         while not earned:
             assert time.monotonic() < deadline
             _, rewards, _, _ = env.step([[]])
             earned += abs(rewards[0])
-            time.sleep(1 / 60)
+            env.wait(DEADLINE_S)
+
+
+def test_game_is_played_by_the_one_port(remote: MachineRemote) -> None:
+    play_until_rewarded(remote.one_port)
 
 
 def test_game_is_played_in_lockstep_by_the_one_port(remote: MachineRemote) -> None:
@@ -269,14 +274,7 @@ def proxied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def test_game_is_played_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
     proxy, url = proxied
-    with make(PONG, url) as env:
-        env.reset()
-        earned, deadline = 0.0, time.monotonic() + 2 * DEADLINE_S
-        while not earned:
-            assert time.monotonic() < deadline
-            _, rewards, _, _ = env.step([[]])
-            earned += abs(rewards[0])
-            time.sleep(1 / 60)
+    play_until_rewarded(url)
     assert {"/some/prefix/", "/some/prefix/vnc"} <= set(proxy.paths)
 
 
