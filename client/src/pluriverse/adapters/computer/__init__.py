@@ -1,0 +1,37 @@
+"""Computer use: a screen to look at and hands that act, in the words of language models' providers.
+
+``Computer`` plays an environment; ``anthropic``, ``openai`` and ``gemini`` read what models of these ask for, and write
+what they are answered.
+"""
+
+from __future__ import annotations
+
+from . import anthropic, gemini, openai
+from .acts import Act, ActFor, Click, Drag, Hold, Look, Move, Press, Scroll, Type, Wait, Where
+from .answer import Answer, Image
+from .computer import Computer, Frame, Status
+from .view import View
+
+__all__ = [
+    "Act",
+    "ActFor",
+    "Answer",
+    "Click",
+    "Computer",
+    "Drag",
+    "Frame",
+    "Hold",
+    "Image",
+    "Look",
+    "Move",
+    "Press",
+    "Scroll",
+    "Status",
+    "Type",
+    "View",
+    "Wait",
+    "Where",
+    "anthropic",
+    "gemini",
+    "openai",
+]

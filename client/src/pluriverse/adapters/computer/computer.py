@@ -1,0 +1,245 @@
+"""One environment as a computer: a screen to look at, and hands that act at their times, in either clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+from pluriverse import validation
+from pluriverse.adapters.core import Core
+from pluriverse.adapters.making import make_core
+from pluriverse.adapters.pictures import Pixels
+from pluriverse.adapters.player import Phase
+from pluriverse.errors import ActionError, ResetNeeded
+from pluriverse.remotes import RemoteManager
+from pluriverse.vnc.input_state import InputEvent
+
+from .acts import MAX_EVENTS, MAX_SECONDS, Act, ActFor, Look, Where
+from .answer import NOT_EXECUTED, Answer, Image
+from .images import Format, compress, shown
+from .script import Hand
+from .view import View
+
+# Models see no more than this, most of them.
+WIDTH: Final = 1280
+HEIGHT: Final = 800
+
+# Beyond these frames, of what was seen while something was done some are left out, evenly.
+MAX_FRAMES: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How the episode stands. ``reward`` is what was earned since the last status, ``total`` since the beginning."""
+
+    reward: float
+    total: float
+    done: bool
+    terminated: bool
+    truncated: bool
+    steps: int
+    """Frames that were acted in."""
+    text: str
+    """The latest text of the environment; a task's instruction, for one."""
+    lags_ms: dict[str, tuple[float, float]]
+    """Bounds of the lags of observation, action and reward in milliseconds, where they are known: in real time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What was seen while something was done, ``at_ms`` after its beginning by this machine's clock or game time."""
+
+    at_ms: float
+    image: Image
+
+
+class Computer:
+    """The screen, keys and pointer of one environment.
+
+    Pictures are of the environment's part of the screen, made smaller to fit ``width`` by ``height``; points are pixels
+    of such a picture. In real time the environment goes on between two calls, in lockstep it stands still.
+    """
+
+    def __init__(
+        self,
+        env_id: str | None,
+        remotes: int | str | RemoteManager = 1,
+        *,
+        width: int = WIDTH,
+        height: int = HEIGHT,
+        format: Format = "png",  # noqa: A002 - what Pillow calls it
+        clock: Literal["realtime", "lockstep"] = "realtime",
+        **options: Any,
+    ) -> None:
+        """Start or find the remote; the options are those of ``pluriverse.make``.
+
+        Raises:
+            ConfigurationError: an option is wrong, or something is missing on this machine.
+            RemoteUnavailable: the remote could not be started or reached.
+            RemoteFailed: no episode began.
+        """
+        validation.choice("format", format, ("png", "jpeg"))
+        width = validation.integer("width", width, 1, validation.MAX_SIDE)
+        height = validation.integer("height", height, 1, validation.MAX_SIDE)
+        self.format: Format = format
+        self._core: Core = make_core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
+        self.clock: str = clock
+        self.view: View = View.fitted(self._core.pictures.box, width, height)
+        self._hand = Hand(self.view)
+        self._reward = self._total = 0.0
+
+    @property
+    def described(self) -> Any:
+        """What the remote says of the environment."""
+        return self._core.described
+
+    @property
+    def frame_ms(self) -> float:
+        """The milliseconds of a frame."""
+        return 1000 / self._core.fps
+
+    def begin(self, seed: int | None = None) -> None:
+        """Begin an episode, and wait for its first frame.
+
+        Raises:
+            ConfigurationError: remotes don't take this seed.
+            RemoteFailed: none began.
+        """
+        self._core.reset(0, seed)
+        self._core.receive(1)
+        self._hand = Hand(self.view)
+        self._reward = self._total = 0.0
+
+    def do(self, act: Act) -> Answer:
+        """Do something, and wait until it is done; ``Look`` and ``Where`` are answered.
+
+        Raises:
+            ActionError: it can't be done; nothing was sent.
+            ResetNeeded: the episode is over, or none has begun.
+            RemoteFailed: the remote broke.
+        """
+        if isinstance(act, Where):
+            x, y = self.view.to_picture((self._hand.pointer.x, self._hand.pointer.y))
+            return Answer(f"X={x},Y={y}")
+        if isinstance(act, Look):
+            return Answer(image=self.look(act.region))
+        before = self._hand.pointer
+        script = self._hand.plan(act)
+        try:
+            self._play(script.frames(self.frame_ms))
+        except ResetNeeded:
+            self._hand.pointer = before
+            raise
+        return Answer()
+
+    def do_all(self, acts: Iterable[Callable[[], Act]]) -> list[Answer]:
+        """Read and do one after the other; after one that fails, none is done. Models read why."""
+        answers: list[Answer] = []
+        failed = False
+        for read in acts:
+            if failed:
+                answers.append(Answer(NOT_EXECUTED, failed=True))
+                continue
+            try:
+                answers.append(self.do(read()))
+            except (ActionError, ResetNeeded) as error:
+                failed = True
+                answers.append(Answer(str(error), failed=True))
+        return answers
+
+    def act_for(self, events: Sequence[tuple[float, InputEvent]], ms: float, *, frames: int = 1) -> list[Frame]:
+        """Do ``events``, each at its milliseconds, in ``ms`` milliseconds; return ``frames`` of what was seen.
+
+        The last frame is always among them. Pointer events are in pixels of the picture.
+
+        Raises:
+            ActionError: an event can't be done, is later than the end, or they are too many; nothing was sent.
+            ResetNeeded: the episode is over, or none has begun.
+            RemoteFailed: the remote broke.
+        """
+        if len(events) > MAX_EVENTS:
+            raise ActionError(f"{len(events)} events; at most {MAX_EVENTS} are taken at once")
+        if not 0 <= ms <= 1000 * MAX_SECONDS:
+            raise ActionError(f"it is to take {ms:g} ms; at most {1000 * MAX_SECONDS:g} are taken at once")
+        if not 1 <= frames <= MAX_FRAMES:
+            raise ActionError(f"{frames} frames are wanted; expected 1 to {MAX_FRAMES}")
+        batches = self._hand.plan(ActFor(tuple(events), ms)).frames(self.frame_ms)
+        wanted = {(number + 1) * len(batches) // frames for number in range(frames)}
+        seen: list[Frame] = []
+
+        def keep(number: int, at_ms: float, screen: Pixels, last: bool) -> None:
+            if number in wanted or last:
+                seen.append(Frame(at_ms, compress(shown(screen, self.view), self.format)))
+
+        self._play(batches, keep)
+        return seen
+
+    def look(
+        self,
+        region: tuple[int, int, int, int] | None = None,
+        *,
+        format: Format | None = None,  # noqa: A002 - what Pillow calls it
+    ) -> Image:
+        """Return a picture of what is on the screen now, or of a region (left, top, right, bottom) of it, enlarged.
+
+        Raises:
+            ActionError: the region isn't within the picture.
+            RemoteFailed: the remote broke.
+        """
+        view = self.view
+        if region is not None:
+            view = View.fitted(self.view.part(region), self.view.width, self.view.height, enlarge=True)
+        if self.clock == "realtime" and self._core.phase(0) is Phase.READY:
+            self._play([[]])
+        return compress(shown(self._core.result(0).screen, view), format or self.format)
+
+    def status(self) -> Status:
+        """Return how the episode stands now.
+
+        Raises:
+            RemoteFailed: the remote broke.
+        """
+        if self.clock == "realtime" and self._core.phase(0) is Phase.READY:
+            self._play([[]])
+        result = self._core.result(0)
+        reward, self._reward = self._reward, 0.0
+        done = result.terminated or result.truncated
+        lags = result.outcome
+        bounds = {"observation": lags.observation_lag, "action": lags.action_lag, "reward": lags.reward_lag}
+        lags_ms = {name: (1000 * each[0], 1000 * each[1]) for name, each in bounds.items() if each is not None}
+        return Status(
+            reward, self._total, done, result.terminated, result.truncated, result.elapsed, result.text, lags_ms
+        )
+
+    def close(self) -> None:
+        """Disconnect, and remove the remote if it was started; may be called repeatedly."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _play(
+        self, batches: Sequence[Sequence[InputEvent]], see: Callable[[int, float, Pixels, bool], None] | None = None
+    ) -> None:
+        """Send the events of each frame, and wait for the frame, until the episode ends."""
+        began = time.monotonic()
+        for number, events in enumerate(batches, 1):
+            self._core.send({0: list(events)})
+            self._core.receive(1)
+            result = self._core.result(0)
+            self._reward += result.reward
+            self._total += result.reward
+            over = result.terminated or result.truncated
+            if see is not None:
+                passed = 1000 * (time.monotonic() - began) if self.clock == "realtime" else number * self.frame_ms
+                see(number, passed, result.screen, over)
+            if over:
+                return

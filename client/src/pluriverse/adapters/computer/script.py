@@ -1,0 +1,206 @@
+"""Acts as events of keys and the pointer, each at its time. Pure: times are milliseconds from the act's beginning."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+
+from pluriverse.errors import ActionError
+from pluriverse.vnc.input_state import InputEvent
+
+from .acts import Act, ActFor, Button, Chord, Click, Drag, Hold, Look, Move, Press, Scroll, Type, Wait, Where
+from .key_names import XF86_FORWARD, typed
+from .view import Point, View
+
+# How long a finger stays down: programs that look at their keys once a frame see it at 20 frames a second.
+PRESS_MS: Final = 60.0
+
+# Between two clicks that belong together, and between two presses of the same key.
+BETWEEN_MS: Final = 60.0
+
+# Between the pointer's coming and a press: what is under it may have to notice.
+ARRIVE_MS: Final = 30.0
+
+# A character of a text; each is down for half of it.
+CHARACTER_MS: Final = 20.0
+
+# A click of the wheel, and a point of a drag.
+CLICK_MS: Final = 10.0
+DRAG_MS: Final = 15.0
+
+# Bits of a pointer event's mask. The ninth button, forward, has none: its key does the same.
+_MASKS: Final[dict[Button, int]] = {"left": 1, "middle": 2, "right": 4, "back": 128}
+_WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 8, 16, 32, 64
+_WHEEL: Final = 8 | 16 | 32 | 64
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Events, each at its milliseconds from the beginning, in order; and how long all takes."""
+
+    events: tuple[tuple[float, InputEvent], ...]
+    ms: float
+
+    def frames(self, frame_ms: float) -> list[list[InputEvent]]:
+        """Return the events of each frame, of which there is at least one.
+
+        A key or button changes once a frame at most, so that programs that look at it once a frame see each change.
+        """
+        frames: list[list[InputEvent]] = [[] for _ in range(max(1, math.ceil(self.ms / frame_ms - 0.01)))]
+        at, mask = 0, 0
+        changed: dict[int, int] = {}
+        for ms, event in self.events:
+            at = max(at, int(ms / frame_ms))
+            if isinstance(event, KeyEvent):
+                subject = event.keysym
+            else:
+                # The wheel's bits are no buttons that anybody holds.
+                subject, mask = -((mask ^ event.buttonmask) & ~_WHEEL), event.buttonmask
+            if subject:
+                at = max(at, changed.get(subject, -1) + 1)
+                changed[subject] = at
+            frames += ([] for _ in range(at + 1 - len(frames)))
+            frames[at].append(event)
+        return frames
+
+
+class Hand:
+    """Plans what acts send, knowing where the pointer is and which buttons it holds."""
+
+    def __init__(self, view: View) -> None:
+        self.view: View = view
+        self.pointer = PointerEvent(*view.to_screen((view.width // 2, view.height // 2)), 0)
+
+    def plan(self, act: Act) -> Script:
+        """Return the events of an act, and note where it leaves the pointer. If it fails, nothing changes.
+
+        Raises:
+            ActionError: it can't be done; says why.
+        """
+        writer = _Writer(self.view, self.pointer)
+        match act:
+            case Move(to):
+                writer.go(to)
+            case Click(button, at, count, holding):
+                writer.click(button, at, count, holding)
+            case Hold(down):
+                writer.button(1, down)
+            case Drag(path, holding):
+                writer.drag(path, holding)
+            case Scroll(right, down, at, holding):
+                writer.scroll(right, down, at, holding)
+            case Type(text):
+                writer.type(text)
+            case Press(keys, repeat, seconds):
+                writer.press(keys, repeat, PRESS_MS if seconds is None else 1000 * seconds)
+            case Wait(seconds):
+                writer.ms += 1000 * seconds
+            case ActFor(events, ms):
+                writer.act_for(events, ms)
+            case Look() | Where():
+                pass
+        self.pointer = writer.pointer
+        return Script(tuple(writer.events), writer.ms)
+
+
+class _Writer:
+    """Writes one script; each call goes on where the last one ended."""
+
+    def __init__(self, view: View, pointer: PointerEvent) -> None:
+        self.view = view
+        self.pointer = pointer
+        self.events: list[tuple[float, InputEvent]] = []
+        self.ms = 0.0
+
+    def go(self, to: Point) -> None:
+        x, y = self.view.to_screen(to)
+        self._point(PointerEvent(x, y, self.pointer.buttonmask))
+
+    def button(self, mask: int, down: bool) -> None:
+        held = self.pointer.buttonmask
+        self._point(PointerEvent(self.pointer.x, self.pointer.y, held | mask if down else held & ~mask))
+
+    def click(self, button: Button, at: Point | None, count: int, holding: Chord) -> None:
+        self._arrive(at)
+        with self._holding(holding):
+            for number in range(count):
+                self.ms += BETWEEN_MS if number else 0
+                if button == "forward":
+                    self._tap((XF86_FORWARD,), PRESS_MS)
+                    continue
+                self.button(_MASKS[button], True)
+                self.ms += PRESS_MS
+                self.button(_MASKS[button], False)
+
+    def drag(self, path: Sequence[Point], holding: Chord) -> None:
+        points = [self.view.to_screen(point) for point in path]
+        self._arrive(path[0])
+        with self._holding(holding):
+            self.button(1, True)
+            self.ms += PRESS_MS
+            for x, y in points[1:]:
+                self._point(PointerEvent(x, y, self.pointer.buttonmask))
+                self.ms += DRAG_MS
+            self.ms += ARRIVE_MS
+            self.button(1, False)
+
+    def scroll(self, right: int, down: int, at: Point | None, holding: Chord) -> None:
+        self._arrive(at)
+        with self._holding(holding):
+            for clicks, mask in (
+                (-down, _WHEEL_UP), (down, _WHEEL_DOWN), (-right, _WHEEL_LEFT), (right, _WHEEL_RIGHT),
+            ):  # fmt: skip
+                for _ in range(clicks):
+                    self.button(mask, True)
+                    self.button(mask, False)
+                    self.ms += CLICK_MS
+
+    def type(self, text: str) -> None:
+        for keysym in [typed(character) for character in text.replace("\r\n", "\n")]:
+            self._tap((keysym,), CHARACTER_MS / 2)
+            self.ms += CHARACTER_MS / 2
+
+    def press(self, keys: Chord, repeat: int, ms: float) -> None:
+        for number in range(repeat):
+            self.ms += BETWEEN_MS if number else 0
+            self._tap(keys, ms)
+
+    def act_for(self, events: Iterable[tuple[float, InputEvent]], ms: float) -> None:
+        for at, event in sorted(events, key=lambda timed: timed[0]):
+            if at > ms:
+                raise ActionError(f"an event is to be at {at:g} ms, after the end at {ms:g} ms")
+            self.ms = at
+            if isinstance(event, PointerEvent):
+                self._point(PointerEvent(*self.view.to_screen((event.x, event.y)), event.buttonmask))
+            else:
+                self.events.append((at, event))
+        self.ms = ms
+
+    def _arrive(self, at: Point | None) -> None:
+        if at is not None:
+            self.go(at)
+            self.ms += ARRIVE_MS
+
+    @contextlib.contextmanager
+    def _holding(self, keys: Chord) -> Generator[None]:
+        self._keys(keys, True)
+        self.ms += ARRIVE_MS if keys else 0
+        yield
+        self._keys(keys, False)
+
+    def _tap(self, keys: Chord, ms: float) -> None:
+        self._keys(keys, True)
+        self.ms += ms
+        self._keys(keys, False)
+
+    def _keys(self, keys: Chord, down: bool) -> None:
+        self.events += ((self.ms, KeyEvent(key, down)) for key in (keys if down else reversed(keys)))
+
+    def _point(self, pointer: PointerEvent) -> None:
+        self.pointer = pointer
+        self.events.append((self.ms, pointer))
