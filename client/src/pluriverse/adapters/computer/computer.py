@@ -101,6 +101,16 @@ class Computer:
         """The milliseconds of a frame."""
         return 1000 / self._core.fps
 
+    @property
+    def earned(self) -> float:
+        """What was earned since the episode began, as far as it was looked at."""
+        return self._total
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode is over, or none has begun."""
+        return self._core.phase(0) is not Phase.READY
+
     def begin(self, seed: int | None = None) -> None:
         """Begin an episode, and wait for its first frame.
 

@@ -20,8 +20,11 @@ from .view import Point, View
 # How long a finger stays down: programs that look at their keys once a frame see it at 20 frames a second.
 PRESS_MS: Final = 60.0
 
-# Between two clicks that belong together, and between two presses of the same key.
+# Between two presses of the same key.
 BETWEEN_MS: Final = 60.0
+
+# A click of several that belong together: how long it is down, and until the next.
+QUICK_MS: Final = 30.0
 
 # Between the pointer's coming and a press: what is under it may have to notice.
 ARRIVE_MS: Final = 30.0
@@ -128,13 +131,14 @@ class _Writer:
     def click(self, button: Button, at: Point | None, count: int, holding: Chord) -> None:
         self._arrive(at)
         with self._holding(holding):
+            down_ms = PRESS_MS if count == 1 else QUICK_MS
             for number in range(count):
-                self.ms += BETWEEN_MS if number else 0
+                self.ms += QUICK_MS if number else 0
                 if button == "forward":
-                    self._tap((XF86_FORWARD,), PRESS_MS)
+                    self._tap((XF86_FORWARD,), down_ms)
                     continue
                 self.button(_MASKS[button], True)
-                self.ms += PRESS_MS
+                self.ms += down_ms
                 self.button(_MASKS[button], False)
 
     def drag(self, path: Sequence[Point], holding: Chord) -> None:
@@ -172,6 +176,8 @@ class _Writer:
 
     def act_for(self, events: Iterable[tuple[float, InputEvent]], ms: float) -> None:
         for at, event in sorted(events, key=lambda timed: timed[0]):
+            if not at >= 0:
+                raise ActionError(f"an event is to be at {at:g} ms, before the beginning")
             if at > ms:
                 raise ActionError(f"an event is to be at {at:g} ms, after the end at {ms:g} ms")
             self.ms = at

@@ -1,0 +1,106 @@
+"""The computers that clients of a server have open, by handle. What a client does to one disturbs no other."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from pluriverse.adapters.computer import Computer
+from pluriverse.errors import Misuse, PluriverseError
+
+from .places import Places
+
+# Handles are secrets, too: who doesn't know one can't act on what another client plays.
+HANDLE_BYTES: Final = 9
+
+
+class NoSuchHandle(PluriverseError):
+    """There is no environment of this handle; it may have been given back, or its remote has died."""
+
+
+@dataclass(slots=True)
+class _Open:
+    env_id: str | None
+    place: str
+    computer: Computer
+    # Calls on one computer come one after the other.
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    closed: bool = False
+
+
+class Computers:
+    """Opens computers on ``places``, of any environment. All methods block, and may be called by any thread."""
+
+    def __init__(self, places: Places, *, clock: Literal["realtime", "lockstep"], **options: Any) -> None:
+        self._places = places
+        self._options: dict[str, Any] = {"clock": clock, **options}
+        self._open: dict[str, _Open] = {}
+
+    def open(self, env_id: str | None) -> str:
+        """Start an environment; return its handle.
+
+        Raises:
+            Full: all remotes are in use.
+            ConfigurationError: there is no such environment, or it can't be had here.
+            RemoteUnavailable: the remote could not be started or reached.
+            RemoteFailed: no episode began.
+        """
+        place = self._places.take()
+        try:
+            computer = Computer(env_id, place, **self._options)
+        except BaseException:
+            self._places.give_back(place)
+            raise
+        handle = secrets.token_urlsafe(HANDLE_BYTES)
+        self._open[handle] = _Open(env_id, place, computer)
+        return handle
+
+    @contextlib.contextmanager
+    def using(self, handle: str) -> Generator[Computer]:
+        """Have a computer to oneself.
+
+        Raises:
+            NoSuchHandle: there is none of this handle.
+        """
+        opened = self._open.get(handle)
+        if opened is None:
+            raise NoSuchHandle(f"there is no environment {handle!r:.40}; begin_episode opens one and says its handle")
+        with opened.lock:
+            if opened.closed:
+                raise NoSuchHandle(f"the environment {handle!r:.40} has been given back")
+            yield opened.computer
+
+    def do(self, handle: str, action: Callable[[Computer], Any]) -> Any:
+        """Return what ``action`` does with a computer.
+
+        Raises:
+            NoSuchHandle: as ``using``. Others: as ``action``.
+        """
+        with self.using(handle) as computer:
+            return action(computer)
+
+    def close(self, handle: str) -> None:
+        """Give a remote back.
+
+        Raises:
+            NoSuchHandle: there is none of this handle.
+        """
+        opened = self._open.pop(handle, None)
+        if opened is None:
+            raise NoSuchHandle(f"there is no environment {handle!r:.40}")
+        with opened.lock:
+            opened.closed = True
+            try:
+                opened.computer.close()
+            finally:
+                self._places.give_back(opened.place)
+
+    def close_all(self) -> None:
+        """Give all remotes back."""
+        for handle in list(self._open):
+            with contextlib.suppress(NoSuchHandle):
+                self.close(handle)

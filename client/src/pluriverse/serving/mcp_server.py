@@ -1,0 +1,418 @@
+"""A server of the Model Context Protocol: a language model sees an environment, and acts in it, by tools.
+
+Nothing is kept between two calls but the environments themselves: each call names the one that it is for by its handle.
+"""
+
+from __future__ import annotations
+
+import base64
+import fnmatch
+import functools
+import hmac
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import anyio.to_thread
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pydantic import BaseModel, Field
+
+from pluriverse import catalogue
+from pluriverse.adapters.computer import (
+    Act,
+    Click,
+    Computer,
+    Drag,
+    Hold,
+    Image,
+    Move,
+    Press,
+    Scroll,
+    Type,
+    Wait,
+)
+from pluriverse.adapters.computer.acts import (
+    MAX_EVENTS,
+    MAX_PATH_POINTS,
+    MAX_REPEAT,
+    MAX_SECONDS,
+    MAX_TEXT_CHARS,
+    MAX_WHEEL_CLICKS,
+)
+from pluriverse.adapters.computer.computer import MAX_FRAMES
+from pluriverse.adapters.computer.key_names import chord
+from pluriverse.errors import ConfigurationError, PluriverseError
+from pluriverse.vnc.keys import key_name
+
+from .computers import Computers
+
+Permission = Literal["look", "act", "begin"]
+PERMISSIONS: Final[dict[Permission, str]] = {
+    "look": "see environments: list and describe them, pictures, rewards",
+    "act": "press keys and move the pointer",
+    "begin": "begin episodes, on remotes that are started or taken for it, and give them back",
+}
+
+# How often what a model waits for is looked at.
+LOOK_S: Final = 0.05
+
+MAX_LISTED: Final = 100
+
+INSTRUCTIONS: Final = (
+    "Each environment is a program with a screen, and goes on while you think unless its clock is lockstep. "
+    "begin_episode returns a handle, which every other tool takes. Coordinates are pixels of the pictures that you are "
+    "given. Every answer says what was earned since the last one, and whether the episode is over; then begin another."
+)
+
+T = TypeVar("T")
+
+
+class Standing(BaseModel):
+    """How an episode stands after a call."""
+
+    handle: str
+    reward: float = Field(description="what was earned since the last answer")
+    total: float = Field(description="what was earned since the episode began")
+    done: bool = Field(description="whether the episode is over")
+    terminated: bool
+    truncated: bool
+    steps: int = Field(description="frames that were acted in")
+    text: str = Field(description="the environment's latest text, such as a task")
+    lags_ms: dict[str, tuple[float, float]] = Field(description="bounds of lags, in milliseconds; empty in lockstep")
+    frames_ms: list[float] = Field(default=[], description="when each picture was, after the beginning of the call")
+
+
+class Listed(BaseModel):
+    """Environments that may be begun."""
+
+    environments: list[str]
+    left_out: int = Field(description="how many more match")
+
+
+class Described(BaseModel):
+    """What an environment is, once an episode of it was begun."""
+
+    handle: str
+    environment: str
+    clock: str
+    width: int = Field(description="of the pictures, in pixels")
+    height: int
+    fps: float
+    keys: list[str] = Field(description="the keys that mean something; empty: any may")
+    pointer: bool = Field(description="whether the pointer means something")
+    text: str
+
+
+class Released(BaseModel):
+    """An environment that was given back."""
+
+    handle: str
+
+
+Handle = Annotated[str, Field(description="of an environment, as begin_episode said it", max_length=64)]
+Pixel = Annotated[int, Field(description="in pixels of the picture")]
+Keys = Annotated[str, Field(description="keys joined by +, such as ctrl+s", max_length=200)]
+Seen = Annotated[CallToolResult, Standing]
+
+
+class TimedEvent(BaseModel):
+    """A key that goes down or up, or the pointer that is at a place with some buttons held, at its time."""
+
+    ms: float = Field(ge=0, le=1000 * MAX_SECONDS, description="after the beginning")
+    key: str | None = Field(default=None, max_length=40)
+    down: bool = True
+    x: int | None = None
+    y: int | None = None
+    buttons: int = Field(default=0, ge=0, le=255, description="1 left, 2 middle, 4 right, added up")
+
+    def event(self) -> KeyEvent | PointerEvent:
+        """Return the event; raise ToolError if it is none."""
+        if self.key is not None:
+            (keysym,) = chord(self.key)[:1]
+            return KeyEvent(keysym, self.down)
+        if self.x is None or self.y is None:
+            raise ToolError("each event needs a key, or x and y")
+        return PointerEvent(self.x, self.y, self.buttons)
+
+
+class Server:
+    """The tools, for ``computers`` of the environments whose ids match one of ``environments``."""
+
+    def __init__(
+        self,
+        computers: Computers,
+        environments: Sequence[str],
+        allowed: Sequence[str],
+        *,
+        pictures: bool = True,
+    ) -> None:
+        """``allowed``: permissions; tools of others aren't there. ``pictures``: answer acts with a picture, too.
+
+        Raises:
+            ConfigurationError: nothing is allowed, or there is no such permission.
+        """
+        unknown = set(allowed) - PERMISSIONS.keys()
+        if unknown or not allowed:
+            known = "; ".join(f"{name} ({what})" for name, what in PERMISSIONS.items())
+            what = f"there is no permission {min(unknown)!r}" if unknown else "nothing is allowed"
+            raise ConfigurationError(f"{what}; give --allow one or more of: {known}")
+        self._computers = computers
+        self._environments = tuple(environments)
+        self._pictures = pictures
+        self.server: MCPServer[Any] = MCPServer("pluriverse", instructions=INSTRUCTIONS, log_level="WARNING")
+        for permission, tools in self._tools().items():
+            if permission in allowed:
+                for tool in tools:
+                    hints = ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False)
+                    self.server.add_tool(_refusing(tool), annotations=hints)
+
+    def _tools(self) -> dict[Permission, tuple[Callable[..., Awaitable[Any]], ...]]:
+        act = (
+            self.click, self.move_pointer, self.hold_button, self.drag, self.scroll,
+            self.type_text, self.press_keys, self.wait, self.act_for,
+        )  # fmt: skip
+        look = (self.list_environments, self.describe_environment, self.look, self.status, self.wait_until)
+        return {"look": look, "act": act, "begin": (self.begin_episode, self.release)}
+
+    # ── environments ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def list_environments(self, containing: str = "") -> Listed:
+        """List environments that may be begun, of those whose id contains a text."""
+        listed = await anyio.to_thread.run_sync(catalogue.environments)
+        names = [entry["id"] for entry in listed if containing in entry["id"] and self._may_begin(entry["id"])]
+        return Listed(environments=names[:MAX_LISTED], left_out=max(0, len(names) - MAX_LISTED))
+
+    async def describe_environment(self, handle: Handle) -> Described:
+        """Say what an environment is: the size of its pictures, the keys that mean something, its text."""
+
+        def describe(computer: Computer) -> Described:
+            said = computer.described
+            keys = [] if said.spaces is None else [key_name(key) for key in said.spaces.keyboard]
+            return Described(
+                handle=handle,
+                environment=said.env_id or "",
+                clock=computer.clock,
+                width=computer.view.width,
+                height=computer.view.height,
+                fps=said.fps,
+                keys=keys,
+                pointer=said.spaces is None or said.spaces.pointer or not keys,
+                text=computer.status().text,
+            )
+
+        return await self._do(handle, describe)
+
+    async def begin_episode(
+        self,
+        environment: Annotated[str, Field(description="its id", max_length=200)] = "",
+        handle: Annotated[str, Field(description="of one that is open, for another episode of it")] = "",
+        seed: Annotated[int | None, Field(ge=0)] = None,
+    ) -> Seen:
+        """Begin an episode of an environment, or another one of one that is open; the answer has the handle."""
+        if not handle:
+            if not self._may_begin(environment):
+                allowed = ", ".join(self._environments) or "none"
+                raise ToolError(f"the environment {environment!r} may not be begun; allowed are: {allowed}")
+            handle = await anyio.to_thread.run_sync(self._computers.open, environment or None)
+        return await self._seen(handle, lambda computer: computer.begin(seed))
+
+    async def release(self, handle: Handle) -> Released:
+        """Give an environment back, so that another can be begun in its place."""
+        await anyio.to_thread.run_sync(self._computers.close, handle)
+        return Released(handle=handle)
+
+    # ── looking ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def look(
+        self,
+        handle: Handle,
+        region: Annotated[
+            tuple[int, int, int, int] | None, Field(description="left, top, right, bottom: enlarge this part")
+        ] = None,
+        format: Literal["png", "jpeg"] | None = None,  # noqa: A002 - what models know it by
+    ) -> Seen:
+        """Look at the screen as it is now."""
+
+        def look(computer: Computer) -> CallToolResult:
+            return _result(handle, computer, [computer.look(region, format=format)])
+
+        return await self._do(handle, look)
+
+    async def status(self, handle: Handle) -> Seen:
+        """Say what was earned, whether the episode is over, and how late everything is; without a picture."""
+        return await self._do(handle, lambda computer: _result(handle, computer, []))
+
+    async def wait_until(
+        self,
+        handle: Handle,
+        what: Annotated[Literal["reward", "change"], Field(description="a reward, or a change of the picture")],
+        seconds: Annotated[float, Field(ge=0, le=MAX_SECONDS, description="at most")] = 10.0,
+    ) -> Seen:
+        """Wait until something is earned, the picture changes, or the episode ends."""
+        return await self._do(handle, lambda computer: self._wait(handle, computer, what, seconds))
+
+    # ── acting ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def click(
+        self,
+        handle: Handle,
+        x: Pixel,
+        y: Pixel,
+        button: Literal["left", "middle", "right", "back", "forward"] = "left",
+        count: Annotated[int, Field(ge=1, le=3)] = 1,
+        holding: Keys = "",
+    ) -> Seen:
+        """Click at a place: once, twice or three times, with keys held."""
+        return await self._act(handle, lambda: Click(button, (x, y), count, chord(holding) if holding else ()))
+
+    async def move_pointer(self, handle: Handle, x: Pixel, y: Pixel) -> Seen:
+        """Move the pointer to a place."""
+        return await self._act(handle, lambda: Move((x, y)))
+
+    async def hold_button(self, handle: Handle, down: bool) -> Seen:
+        """Press the left button where the pointer is, or release it."""
+        return await self._act(handle, lambda: Hold(down))
+
+    async def drag(
+        self,
+        handle: Handle,
+        path: Annotated[list[tuple[int, int]], Field(min_length=2, max_length=MAX_PATH_POINTS)],
+        holding: Keys = "",
+    ) -> Seen:
+        """Press the left button at the first place, go along the others, and release it at the last."""
+        return await self._act(handle, lambda: Drag(tuple(path), chord(holding) if holding else ()))
+
+    async def scroll(
+        self,
+        handle: Handle,
+        down: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: up")],
+        right: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: left")] = 0,
+        x: int | None = None,
+        y: int | None = None,
+        holding: Keys = "",
+    ) -> Seen:
+        """Turn the wheel by clicks, at a place or where the pointer is."""
+        at = None if x is None or y is None else (x, y)
+        return await self._act(handle, lambda: Scroll(right, down, at, chord(holding) if holding else ()))
+
+    async def type_text(self, handle: Handle, text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]) -> Seen:
+        """Write a text, of any characters."""
+        return await self._act(handle, lambda: Type(text))
+
+    async def press_keys(
+        self,
+        handle: Handle,
+        keys: Keys,
+        repeat: Annotated[int, Field(ge=1, le=MAX_REPEAT)] = 1,
+        seconds: Annotated[float | None, Field(ge=0, le=MAX_SECONDS, description="hold them so long")] = None,
+    ) -> Seen:
+        """Press keys together, such as ctrl+s, and release them."""
+        return await self._act(handle, lambda: Press(chord(keys), repeat, seconds))
+
+    async def wait(self, handle: Handle, seconds: Annotated[float, Field(ge=0, le=MAX_SECONDS)]) -> Seen:
+        """Let time pass; in lockstep that of the environment."""
+        return await self._act(handle, lambda: Wait(seconds))
+
+    async def act_for(
+        self,
+        handle: Handle,
+        events: Annotated[list[TimedEvent], Field(max_length=MAX_EVENTS)],
+        ms: Annotated[float, Field(ge=0, le=1000 * MAX_SECONDS, description="how long all takes")],
+        frames: Annotated[int, Field(ge=1, le=MAX_FRAMES, description="how many pictures of it to see")] = 1,
+    ) -> Seen:
+        """Press and release keys, and move the pointer, each at its time; answers with pictures and their times."""
+
+        def act(computer: Computer) -> CallToolResult:
+            seen = computer.act_for([(each.ms, each.event()) for each in events], ms, frames=frames)
+            return _result(handle, computer, [frame.image for frame in seen], [frame.at_ms for frame in seen])
+
+        return await self._do(handle, act)
+
+    # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _may_begin(self, environment: str) -> bool:
+        return any(fnmatch.fnmatchcase(environment, pattern) for pattern in self._environments)
+
+    async def _act(self, handle: str, read: Callable[[], Act]) -> CallToolResult:
+        act = read()
+        return await self._seen(handle, lambda computer: computer.do(act))
+
+    async def _seen(self, handle: str, action: Callable[[Computer], object]) -> CallToolResult:
+        def act(computer: Computer) -> CallToolResult:
+            action(computer)
+            return _result(handle, computer, [computer.look()] if self._pictures else [])
+
+        return await self._do(handle, act)
+
+    async def _do(self, handle: str, action: Callable[[Computer], T]) -> T:
+        return await anyio.to_thread.run_sync(self._computers.do, handle, action)
+
+    def _wait(self, handle: str, computer: Computer, what: str, seconds: float) -> CallToolResult:
+        """Wait by the environment's own time in lockstep, else by ours."""
+        began, passed = time.monotonic(), 0.0
+        first = computer.look()
+        earned = computer.earned
+        picture = first
+        while passed < seconds and not computer.over:
+            computer.do(Wait(LOOK_S))
+            passed = passed + LOOK_S if computer.clock == "lockstep" else time.monotonic() - began
+            picture = computer.look()
+            if computer.earned != earned if what == "reward" else picture.data != first.data:
+                break
+        return _result(handle, computer, [picture])
+
+
+def _result(handle: str, computer: Computer, images: Sequence[Image], times: Sequence[float] = ()) -> CallToolResult:
+    status = computer.status()
+    standing = Standing(
+        handle=handle,
+        reward=status.reward,
+        total=status.total,
+        done=status.done,
+        terminated=status.terminated,
+        truncated=status.truncated,
+        steps=status.steps,
+        text=status.text,
+        lags_ms=status.lags_ms,
+        frames_ms=list(times),
+    )
+    content: list[ContentBlock] = [
+        ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)
+        for image in images
+    ]
+    content.append(TextContent(type="text", text=standing.model_dump_json()))
+    return CallToolResult(content=content, structured_content=standing.model_dump())
+
+
+def _refusing(tool: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+    """What goes wrong with an environment is for the model to read."""
+
+    @functools.wraps(tool)
+    async def call(*arguments: Any, **named: Any) -> T:
+        try:
+            return await tool(*arguments, **named)
+        except PluriverseError as error:
+            raise ToolError(str(error)) from error
+
+    return call
+
+
+def require_token(app: Any, token: str) -> Any:
+    """Return an ASGI application that only those may use who send ``token`` as their bearer token."""
+    wanted = f"Bearer {token}".encode()
+
+    async def checked(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(given, wanted):
+                headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
+                await send({"type": "http.response.start", "status": 401, "headers": headers})
+                body = b'{"error": "the token is missing or wrong: send Authorization: Bearer TOKEN"}'
+                await send({"type": "http.response.body", "body": body})
+                return
+        await app(scope, receive, send)
+
+    return checked

@@ -1,0 +1,228 @@
+"""Computers of models, on real remotes, in either clock."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Generator
+from typing import Literal
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+from pluriverse.adapters.computer import (
+    Act,
+    Click,
+    Computer,
+    Drag,
+    Hold,
+    Image,
+    Look,
+    Move,
+    Press,
+    Scroll,
+    Type,
+    View,
+    Wait,
+    Where,
+)
+from pluriverse.adapters.computer.acts import MAX_EVENTS
+from pluriverse.errors import ActionError, ConfigurationError, ResetNeeded
+from pluriverse_protocol.events import KeyEvent
+from support.pages import write_runtime
+from support.remotes import on_machine
+
+Clock = Literal["realtime", "lockstep"]
+
+PONG = "gym-core.PongNoFrameskip-v3"
+UP = 0xFF52
+
+# Says what is done to it, and paints each pixel in a colour of its own.
+PAGE = """<style>body { margin: 0; overflow: hidden } input { position: absolute; left: 100px; top: 60px; width: 150px }
+</style><canvas width=320 height=240></canvas><input autofocus><script>
+const said = [];
+const say = (...words) => { said.push(words.join(" ")); game.message = said.slice(-6).join("|") };
+const held = (event) => ["ctrl", "shift"].filter((name) => event[name + "Key"]).join("+");
+for (const name of ["mousedown", "mouseup", "dblclick"])
+  addEventListener(name, (event) => say(name, event.clientX, event.clientY, event.button, held(event)));
+addEventListener("wheel", (event) => say("wheel", Math.sign(event.deltaX), Math.sign(event.deltaY)));
+addEventListener("contextmenu", (event) => event.preventDefault());
+document.querySelector("input").addEventListener("input", (event) => say("text", event.target.value));
+const context = document.querySelector("canvas").getContext("2d"), image = context.createImageData(320, 240);
+for (let at = 0; at < 320 * 240; at++) image.data.set([at % 320 / 2, Math.floor(at / 320), 0, 255], 4 * at);
+context.putImageData(image, 0, 0);
+game.picture = [0, 0, 320, 240];
+game.begin(0);
+</script>"""
+
+
+@pytest.fixture(scope="module", params=["realtime", "lockstep"])
+def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Computer]:
+    """A page that says what was done to it, in pictures of half its size."""
+    folder = write_runtime(tmp_path_factory.mktemp("pages"), {"said": PAGE})
+    with (
+        on_machine(runtime=str(folder)) as remote,
+        Computer("pages.said-v0", remote.address, width=160, height=120, clock=request.param) as computer,
+    ):
+        yield computer
+
+
+@pytest.fixture(scope="module", params=["realtime", "lockstep"])
+def pong(request: pytest.FixtureRequest) -> Generator[Computer]:
+    with Computer(PONG, "local:1", clock=request.param) as computer:
+        yield computer
+
+
+def said(computer: Computer, expected: str) -> None:
+    """Wait until the page has said it."""
+    deadline = time.monotonic() + 20
+    text = ""
+    while expected not in text:
+        assert time.monotonic() < deadline, text
+        computer.do(Wait(0.05))
+        text = computer.status().text
+
+
+def pixels(image: Image) -> np.ndarray:
+    return np.asarray(Pillow.open(io.BytesIO(image.data)))
+
+
+@pytest.mark.parametrize("corner", [(0, 0), (159, 0), (0, 119), (159, 119), (80, 31)])
+def test_a_click_lands_on_the_pixel_that_was_meant(page: Computer, corner: tuple[int, int]) -> None:
+    page.begin()
+    page.do(Click("left", corner))
+    x, y = page.view.to_screen(corner)
+    said(page, f"mousedown {x} {y} 0 |mouseup {x} {y} 0")
+    assert page.do(Where()).text == f"X={corner[0]},Y={corner[1]}"
+
+
+@pytest.mark.parametrize(
+    ("act", "expected"),
+    [
+        (Click("right", (5, 5), 1, (0xFFE3,)), "mousedown 11 11 2 ctrl|mouseup 11 11 2 ctrl"),
+        (Click("left", (5, 5), 1, (0xFFE1,)), "mousedown 11 11 0 shift"),
+        (Click("left", (5, 5), 2), "dblclick 11 11 0"),
+        (Drag(((5, 5), (50, 5), (50, 50))), "mousedown 11 11 0 |mouseup 101 101 0"),
+        (Scroll(0, 1, (5, 5)), "wheel 0 1"),
+        (Scroll(0, -1, (5, 5)), "wheel 0 -1"),
+        (Scroll(1, 0, (5, 5)), "wheel 1 0"),
+    ],
+)
+def test_a_page_gets_what_the_pointer_does(page: Computer, act: Act, expected: str) -> None:
+    page.begin()
+    page.do(act)
+    said(page, expected)
+
+
+def test_a_button_is_held_until_it_is_released(page: Computer) -> None:
+    page.begin()
+    for act in (Move((5, 5)), Hold(True), Move((20, 20)), Hold(False)):
+        page.do(act)
+    said(page, "mousedown 11 11 0 |mouseup 41 41 0")
+
+
+def test_any_text_is_written(page: Computer) -> None:
+    page.begin()
+    page.do(Click("left", (80, 34)))
+    page.do(Type("aA1 é€日😀~"))
+    said(page, "text aA1 é€日😀~")
+
+
+def test_a_region_is_enlarged(page: Computer) -> None:
+    page.begin()
+    whole = pixels(page.look())
+    assert whole.shape == (120, 160, 3)
+    part = pixels(page.look((0, 0, 40, 30)))
+    assert part.shape == (120, 160, 3)
+    # The lower right corner of the part is pixel 79, 59 of the page.
+    assert np.abs(part[-1, -1].astype(int) - (39, 59, 0)).max() <= 1
+    assert pixels(page.look(format="jpeg")).shape == whole.shape
+
+
+def test_timed_events_give_pictures_and_their_times(pong: Computer) -> None:
+    pong.begin(3)
+    events = [(0.0, KeyEvent(UP, True)), (120.0, KeyEvent(UP, False))]
+    frames = pong.act_for(events, 500, frames=5)
+    times = [frame.at_ms for frame in frames]
+    assert len(times) == 5
+    assert times == sorted(times)
+    if pong.clock == "lockstep":
+        assert times == pytest.approx([100, 200, 300, 400, 500])
+    else:
+        # On a busy machine frames are late, never early.
+        assert times[-1] >= 500 - 2 * pong.frame_ms
+    assert pixels(frames[0].image).shape == (210, 160, 3)
+
+
+def test_status_counts_what_was_earned_since_the_last_one(pong: Computer) -> None:
+    pong.begin(3)
+    total = 0.0
+    while not total:
+        pong.do(Press((UP,), seconds=1.0))
+        before, status = total, pong.status()
+        total = status.total
+        assert status.reward == total - before
+    assert not status.done
+    if pong.clock == "lockstep":
+        assert status.lags_ms == {}
+        assert pong.status().steps == status.steps
+    else:
+        low, high = status.lags_ms["observation"]
+        assert low <= high
+
+
+def test_the_end_of_an_episode_is_told_and_what_comes_after_it_refused() -> None:
+    with Computer("gym-core.CartPole-v0", "local:1", clock="lockstep") as pole:
+        pole.begin(1)
+        pole.do(Wait(5))
+        status = pole.status()
+        assert (status.done, status.terminated) == (True, True)
+        answers = pole.do_all([lambda: Press((UP,)), Look])
+        assert [answer.failed for answer in answers] == [True, True]
+        assert "reset()" in answers[0].text
+        assert answers[1].text.startswith("not executed")
+        with pytest.raises(ResetNeeded):
+            pole.do(Press((UP,)))
+        pole.begin(1)
+        assert not pole.status().done
+
+
+def test_after_what_fails_the_rest_of_a_batch_is_not_executed(page: Computer) -> None:
+    page.begin()
+    answers = page.do_all(
+        [lambda: Click("left", (5, 5)), lambda: Click("left", (500, 5)), lambda: Click("left", (7, 7))]
+    )
+    assert [answer.failed for answer in answers] == [False, True, True]
+    assert "160 by 120" in answers[1].text
+    said(page, "mouseup 11 11")
+    assert "15 15" not in page.status().text
+
+
+@pytest.mark.parametrize(
+    ("events", "ms", "frames", "expected"),
+    [
+        ([(0.0, KeyEvent(UP, True))] * (MAX_EVENTS + 1), 100, 1, "at most 1000"),
+        ([], 10**7, 1, "at most 100000"),
+        ([], float("nan"), 1, "at most 100000"),
+        ([], 100, 0, "expected 1 to"),
+        ([(500.0, KeyEvent(UP, True))], 100, 1, "after the end"),
+        ([(-5.0, KeyEvent(UP, True))], 100, 1, "before the beginning"),
+    ],
+)
+def test_timed_nonsense_is_refused(
+    pong: Computer, events: list[tuple[float, KeyEvent]], ms: float, frames: int, expected: str
+) -> None:
+    pong.begin(3)
+    with pytest.raises(ActionError, match=expected):
+        pong.act_for(events, ms, frames=frames)
+
+
+def test_options_are_checked_before_anything_starts() -> None:
+    with pytest.raises(ConfigurationError, match="format"):
+        Computer(PONG, "local:1", format="gif")  # pyright: ignore[reportArgumentType] - that is the point
+    with pytest.raises(ConfigurationError, match="width"):
+        Computer(PONG, "local:1", width=0)
+
+
+def test_pictures_are_made_to_fit(pong: Computer) -> None:
+    assert pong.view == View((0, 0, 160, 210), 160, 210)
