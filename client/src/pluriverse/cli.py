@@ -140,6 +140,50 @@ def demo(
 
 
 @app.command()
+def mcp(
+    remotes: RemotesOption = "1",
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", "-e", help="An environment that may be begun, or a pattern ('doom.*'); repeatable."),
+    ] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="What clients may do: look, act or begin; repeatable. Nothing by default.")
+    ] = None,
+    clock: Annotated[
+        str, typer.Option(help="realtime, or lockstep: environments stand still while the model thinks.")
+    ] = "realtime",
+    size: Annotated[
+        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
+    ] = (1280, 800),
+    http: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP at /mcp there, instead of stdio.")
+    ] = None,
+) -> None:
+    """Hand environments to language models over the Model Context Protocol; it needs the extra mcp.
+
+    Over HTTP clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made and printed.
+    """
+    from .errors import needed
+
+    with _exit_on_error():
+        with needed("the Model Context Protocol", extra="mcp"):
+            from .serving import mcp_run, mcp_server
+            from .serving.computers import Computers
+            from .serving.places import Places
+        width, height = size
+        where = None if http is None else _host_and_port(http)
+        computers = Computers(Places(remotes), clock=clock, width=width, height=height)
+        server = mcp_server.Server(computers, env or (), allow or ())
+        if where is None:
+            mcp_run.run_stdio(server, computers)
+            return
+        token = os.environ.get("PLURIVERSE_TOKEN") or secrets.token_urlsafe(24)
+        host, port = where
+        typer.echo(f"http://{host}:{port}/mcp" + ("" if os.environ.get("PLURIVERSE_TOKEN") else f"  token {token}"))
+        mcp_run.run_http(server, computers, host, port, token)
+
+
+@app.command()
 def envs(
     runtime: Annotated[str | None, typer.Argument(help="The runtime's id; if not given, all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all details as a JSON list.")] = False,
@@ -275,6 +319,13 @@ def _passed_on() -> list[str]:
     """Return the options that hand our environment variables on to a container."""
     names = [name for name in os.environ if name.startswith("PLURIVERSE_") and name != "PLURIVERSE_RUNTIMES"]
     return [word for name in names for word in ("--env", name)]
+
+
+def _host_and_port(where: str) -> tuple[str, int]:
+    host, _, port = where.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ConfigurationError(f"--http {where}: expected HOST:PORT, such as 127.0.0.1:8000")
+    return host, int(port)
 
 
 def _fail(message: str, status: int) -> NoReturn:

@@ -7,10 +7,13 @@ import secrets
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from pluriverse_protocol.kinds import CLOCKS
+
+from pluriverse import validation
 from pluriverse.adapters.computer import Computer
-from pluriverse.errors import Misuse, PluriverseError
+from pluriverse.errors import PluriverseError
 
 from .places import Places
 
@@ -35,7 +38,13 @@ class _Open:
 class Computers:
     """Opens computers on ``places``, of any environment. All methods block, and may be called by any thread."""
 
-    def __init__(self, places: Places, *, clock: Literal["realtime", "lockstep"], **options: Any) -> None:
+    def __init__(self, places: Places, *, clock: str, **options: Any) -> None:
+        """``clock`` and the ``options`` are those of ``Computer``.
+
+        Raises:
+            ConfigurationError: there is no such clock.
+        """
+        validation.choice("clock", clock, CLOCKS)
         self._places = places
         self._options: dict[str, Any] = {"clock": clock, **options}
         self._open: dict[str, _Open] = {}

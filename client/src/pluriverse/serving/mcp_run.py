@@ -1,0 +1,43 @@
+"""Runs the server of the Model Context Protocol, on standard input and output or over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+
+from .computers import Computers
+from .mcp_server import Server, require_token
+
+# A request is an act and its events; what a model writes may be some thousand characters.
+MAX_REQUEST_BYTES: Final = 1024 * 1024
+
+
+def run_stdio(server: Server, computers: Computers) -> None:
+    """Serve one client on standard input and output, until it hangs up."""
+    try:
+        server.server.run("stdio")
+    finally:
+        computers.close_all()
+
+
+def run_http(server: Server, computers: Computers, host: str, port: int, token: str) -> None:
+    """Serve clients with ``token`` at http://HOST:PORT/mcp, until Ctrl-C."""
+    try:
+        uvicorn.run(http_app(server, host, token), host=host, port=port, log_level="warning")
+    finally:
+        computers.close_all()
+
+
+def http_app(server: Server, host: str, token: str) -> Any:
+    """Return the ASGI application; each request stands for itself."""
+    app = server.server.streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        host=host,
+        max_request_body_size=MAX_REQUEST_BYTES,
+        # Who has the token may come from anywhere; browsers don't have it.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return require_token(app, token)
