@@ -140,6 +140,40 @@ def demo(
 
 
 @app.command()
+def openenv(
+    env: Annotated[str, typer.Argument(help="The environment's id; see: pluriverse envs.")],
+    remotes: RemotesOption = "1",
+    clock: Annotated[
+        str, typer.Option(help="realtime, or lockstep: environments stand still until the next step.")
+    ] = "realtime",
+    size: Annotated[
+        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
+    ] = (1280, 800),
+    jpeg: Annotated[bool, typer.Option(help="Send pictures as JPEG instead of PNG.")] = False,
+    http: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to serve.")] = "127.0.0.1:8000",
+    write: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Don't serve: write the folder of an OpenEnv environment.")
+    ] = None,
+) -> None:
+    """Serve an environment to OpenEnv's clients, a remote for each session; it needs the extra openenv."""
+    from .errors import needed
+
+    with _exit_on_error():
+        with needed("OpenEnv", extra="openenv"):
+            from .serving import openenv_folder, openenv_server
+            from .serving.web import parse_where, serve
+        width, height = size
+        if write is not None:
+            for path in openenv_folder.write(write, env, remotes, clock):
+                typer.echo(path)
+            return
+        where = parse_where(http)
+        options = {"clock": clock, "width": width, "height": height, "format": "jpeg" if jpeg else "png"}
+        served = openenv_server.make_app(env, remotes, **options)
+        serve(served, *where, lambda: typer.echo(f"http://{http}  (Ctrl-C ends it)"))
+
+
+@app.command()
 def mcp(
     remotes: RemotesOption = "1",
     env: Annotated[
@@ -170,17 +204,19 @@ def mcp(
             from .serving import mcp_run, mcp_server
             from .serving.computers import Computers
             from .serving.places import Places
+            from .serving.web import parse_where
         width, height = size
-        where = None if http is None else _host_and_port(http)
+        where = None if http is None else parse_where(http)
         computers = Computers(Places(remotes), clock=clock, width=width, height=height)
         server = mcp_server.Server(computers, env or (), allow or ())
         if where is None:
             mcp_run.run_stdio(server, computers)
             return
-        token = os.environ.get("PLURIVERSE_TOKEN") or secrets.token_urlsafe(24)
-        host, port = where
-        typer.echo(f"http://{host}:{port}/mcp" + ("" if os.environ.get("PLURIVERSE_TOKEN") else f"  token {token}"))
-        mcp_run.run_http(server, computers, host, port, token)
+        given = os.environ.get("PLURIVERSE_TOKEN")
+        token = given or secrets.token_urlsafe(24)
+        told = "" if given else f"  token {token}"
+        greeting = f"http://{http}/mcp{told}  (Ctrl-C ends it)"
+        mcp_run.run_http(server, computers, where, token, lambda: typer.echo(greeting))
 
 
 @app.command()
@@ -319,13 +355,6 @@ def _passed_on() -> list[str]:
     """Return the options that hand our environment variables on to a container."""
     names = [name for name in os.environ if name.startswith("PLURIVERSE_") and name != "PLURIVERSE_RUNTIMES"]
     return [word for name in names for word in ("--env", name)]
-
-
-def _host_and_port(where: str) -> tuple[str, int]:
-    host, _, port = where.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise ConfigurationError(f"--http {where}: expected HOST:PORT, such as 127.0.0.1:8000")
-    return host, int(port)
 
 
 def _fail(message: str, status: int) -> NoReturn:

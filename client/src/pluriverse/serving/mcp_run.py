@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from .computers import Computers
 from .mcp_server import Server, require_token
+from .web import serve
+
+Greet = Callable[[], object]
 
 # A request is an act and its events; what a model writes may be some thousand characters.
 MAX_REQUEST_BYTES: Final = 1024 * 1024
@@ -22,10 +25,14 @@ def run_stdio(server: Server, computers: Computers) -> None:
         computers.close_all()
 
 
-def run_http(server: Server, computers: Computers, host: str, port: int, token: str) -> None:
-    """Serve clients with ``token`` at http://HOST:PORT/mcp, until Ctrl-C."""
+def run_http(server: Server, computers: Computers, where: tuple[str, int], token: str, greet: Greet) -> None:
+    """Serve clients with ``token`` at http://HOST:PORT/mcp, until Ctrl-C.
+
+    Raises:
+        ConfigurationError: the port can't be had.
+    """
     try:
-        uvicorn.run(http_app(server, host, token), host=host, port=port, log_level="warning")
+        serve(http_app(server, where[0], token), *where, greet)
     finally:
         computers.close_all()
 

@@ -243,7 +243,12 @@ class Server:
 
     async def status(self, handle: Handle) -> Seen:
         """Say what was earned, whether the episode is over, and how late everything is; without a picture."""
-        return await self._do(handle, lambda computer: _result(handle, computer, []))
+
+        def say(computer: Computer) -> CallToolResult:
+            computer.refresh()
+            return _result(handle, computer, [])
+
+        return await self._do(handle, say)
 
     async def wait_until(
         self,
@@ -343,7 +348,7 @@ class Server:
     async def _seen(self, handle: str, action: Callable[[Computer], object]) -> CallToolResult:
         def act(computer: Computer) -> CallToolResult:
             action(computer)
-            return _result(handle, computer, [computer.look()] if self._pictures else [])
+            return _result(handle, computer, [computer.seen()] if self._pictures else [])
 
         return await self._do(handle, act)
 
@@ -359,14 +364,14 @@ class Server:
         while passed < seconds and not computer.over:
             computer.do(Wait(LOOK_S))
             passed = passed + LOOK_S if computer.clock == "lockstep" else time.monotonic() - began
-            picture = computer.look()
+            picture = computer.seen()
             if computer.earned != earned if what == "reward" else picture.data != first.data:
                 break
         return _result(handle, computer, [picture])
 
 
 def _result(handle: str, computer: Computer, images: Sequence[Image], times: Sequence[float] = ()) -> CallToolResult:
-    status = computer.status()
+    status = computer.standing()
     standing = Standing(
         handle=handle,
         reward=status.reward,

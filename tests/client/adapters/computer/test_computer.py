@@ -156,7 +156,7 @@ def test_timed_events_give_pictures_and_their_times(pong: Computer) -> None:
 
 def test_status_counts_what_was_earned_since_the_last_one(pong: Computer) -> None:
     pong.begin(3)
-    total = 0.0
+    total, status = 0.0, pong.status()
     while not total:
         pong.do(Press((UP,), seconds=1.0))
         before, status = total, pong.status()

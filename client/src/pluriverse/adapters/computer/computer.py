@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from pluriverse_protocol.rfb.geometry import Box
+
 from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.making import make_core
@@ -95,6 +97,11 @@ class Computer:
     def described(self) -> Any:
         """What the remote says of the environment."""
         return self._core.described
+
+    @property
+    def box(self) -> Box:
+        """The environment's part of the screen: x, y, width and height in its pixels."""
+        return self._core.pictures.box
 
     @property
     def frame_ms(self) -> float:
@@ -187,6 +194,24 @@ class Computer:
         self._play(batches, keep)
         return seen
 
+    def refresh(self) -> None:
+        """In real time, wait for the next frame: what was seen last may be old.
+
+        Raises:
+            RemoteFailed: the remote broke.
+        """
+        if self.clock == "realtime" and not self.over:
+            self._play([()])
+
+    def send(self, events: Sequence[InputEvent], frames: int = 1) -> None:
+        """Send events, and wait for some frames.
+
+        Raises:
+            ResetNeeded: the episode is over, or none has begun.
+            RemoteFailed: the remote broke.
+        """
+        self._play([events, *[()] * (frames - 1)])
+
     def look(
         self,
         region: tuple[int, int, int, int] | None = None,
@@ -199,12 +224,13 @@ class Computer:
             ActionError: the region isn't within the picture.
             RemoteFailed: the remote broke.
         """
-        view = self.view
-        if region is not None:
-            view = View.fitted(self.view.part(region), self.view.width, self.view.height, enlarge=True)
-        if self.clock == "realtime" and self._core.phase(0) is Phase.READY:
-            self._play([[]])
-        return compress(shown(self._core.result(0).screen, view), format or self.format)
+        view = self._view_of(region)
+        self.refresh()
+        return self._picture(view, format)
+
+    def seen(self) -> Image:
+        """Return a picture of the last frame that was waited for."""
+        return self._picture(self.view, None)
 
     def status(self) -> Status:
         """Return how the episode stands now.
@@ -212,8 +238,11 @@ class Computer:
         Raises:
             RemoteFailed: the remote broke.
         """
-        if self.clock == "realtime" and self._core.phase(0) is Phase.READY:
-            self._play([[]])
+        self.refresh()
+        return self.standing()
+
+    def standing(self) -> Status:
+        """Return how the episode stood at the last frame that was waited for."""
         result = self._core.result(0)
         reward, self._reward = self._reward, 0.0
         done = result.terminated or result.truncated
@@ -235,6 +264,14 @@ class Computer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _view_of(self, region: tuple[int, int, int, int] | None) -> View:
+        if region is None:
+            return self.view
+        return View.fitted(self.view.part(region), self.view.width, self.view.height, enlarge=True)
+
+    def _picture(self, view: View, format: Format | None) -> Image:  # noqa: A002 - what Pillow calls it
+        return compress(shown(self._core.result(0).screen, view), format or self.format)
 
     def _play(
         self, batches: Sequence[Sequence[InputEvent]], see: Callable[[int, float, Pixels, bool], None] | None = None

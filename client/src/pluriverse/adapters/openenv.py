@@ -1,0 +1,83 @@
+"""OpenEnv's client of environments that ``pluriverse openenv`` serves; it needs the extra openenv.
+
+>>> from pluriverse.adapters.openenv import PluriverseAction, PluriverseEnv
+>>> with PluriverseEnv(base_url="http://localhost:8000").sync() as env:
+...     result = env.reset(seed=1)
+...     result = env.step(PluriverseAction(action=2))
+...     picture = result.observation.pixels()
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any, Literal
+
+import numpy as np
+from openenv.core import EnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
+from openenv.core.client_types import StepResult  # pyright: ignore[reportMissingTypeStubs]
+from openenv.core.env_server.types import Action, Observation, State  # pyright: ignore[reportMissingTypeStubs]
+from pluriverse_protocol.limits import MAX_EVENTS_PER_ACTION
+from pydantic import Field
+
+from pluriverse.errors import needed
+from pluriverse.rfb.picture import Pixels
+
+
+class PluriverseAction(Action):
+    """One action: ``action`` in the environment's own space, or ``computer`` in that of computer use; neither waits.
+
+    ``action``: an integer where actions are discrete, a list of 0 and 1 for each key, an object of pointer, buttons and
+    keys, or a list of events. ``computer``: as Anthropic's computer tool has it, ``{"action": "left_click",
+    "coordinate": [x, y]}``. ``frames``: how many frames an action of the first kind is held.
+    """
+
+    action: int | list[Any] | dict[str, Any] | None = Field(default=None)
+    computer: dict[str, Any] | None = Field(default=None)
+    frames: int = Field(default=1, ge=1, le=MAX_EVENTS_PER_ACTION)
+
+
+class PluriverseObservation(Observation):
+    """A picture of the environment, compressed, and its latest text."""
+
+    image: str = Field(default="", description="the picture as a file in base64")
+    media_type: Literal["image/png", "image/jpeg"] = "image/png"
+    width: int = 0
+    height: int = 0
+    text: str = ""
+    said: str = Field(default="", description="what an action of computer use was answered, besides the picture")
+
+    def pixels(self) -> Pixels:
+        """Return the picture, uint8 (height, width, 3), RGB; it needs Pillow."""
+        with needed("Pillow", extra="openenv"):
+            from PIL import Image
+        return np.asarray(Image.open(io.BytesIO(base64.b64decode(self.image))).convert("RGB"))
+
+
+class PluriverseState(State):
+    """The episode under way: ``episode_id``, ``step_count``, and these."""
+
+    environment: str = ""
+    total_reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+    lags_ms: dict[str, tuple[float, float]] = Field(default={})
+
+
+class PluriverseEnv(EnvClient[PluriverseAction, PluriverseObservation, PluriverseState]):
+    """A session of one environment; see ``openenv.core.EnvClient``."""
+
+    def sync(self) -> SyncEnvClient[PluriverseAction, PluriverseObservation, PluriverseState]:
+        """Return this for code that isn't asynchronous."""
+        return SyncEnvClient(self)
+
+    def _step_payload(self, action: PluriverseAction) -> dict[str, Any]:
+        return action.model_dump(exclude_defaults=True)
+
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[PluriverseObservation]:
+        reward, done = payload.get("reward"), bool(payload.get("done"))
+        observation = PluriverseObservation(**payload.get("observation", {}), reward=reward, done=done)
+        return StepResult(observation, reward, done)
+
+    def _parse_state(self, payload: dict[str, Any]) -> PluriverseState:
+        return PluriverseState(**payload)

@@ -1,0 +1,159 @@
+"""A server of OpenEnv's: each session is an environment on a remote of its own."""
+
+from __future__ import annotations
+
+import base64
+from importlib.metadata import version
+from typing import Any, Final, cast
+
+from openenv.core.env_server import (  # pyright: ignore[reportMissingTypeStubs]
+    Environment,
+    create_fastapi_app,  # pyright: ignore[reportUnknownVariableType]
+)
+from openenv.core.env_server.types import EnvironmentMetadata  # pyright: ignore[reportMissingTypeStubs]
+from pluriverse_protocol.events import JoystickEvent
+from pluriverse_protocol.limits import MAX_SEED
+
+from pluriverse.adapters.actions import ActionEncoder, ActionMap
+from pluriverse.adapters.computer import Answer, Computer, anthropic
+from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
+from pluriverse.errors import ActionError, ResetNeeded
+from pluriverse.vnc.input_state import InputEvent
+
+from .places import Places
+
+DESCRIPTION: Final = "{env_id}, a program with a screen, as pictures, keys and pointer; its clock is {clock}."
+
+
+class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation, PluriverseState]):
+    """One session. Its remote is taken at the first reset, and given back when it is closed."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, env_id: str, places: Places, options: dict[str, Any]) -> None:
+        super().__init__()
+        self._env_id = env_id
+        self._places = places
+        self._options = options
+        self._place: str | None = None
+        self._computer: Computer | None = None
+        self._encoder: ActionEncoder | None = None
+        self._episodes = 0
+        self._episode_id: str | None = None
+
+    def reset(self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any) -> PluriverseObservation:
+        """Begin an episode; return its first picture.
+
+        Raises:
+            ConfigurationError: remotes don't take this seed.
+            RemoteUnavailable: the remote could not be started or reached.
+            RemoteFailed: no episode began.
+        """
+        del kwargs
+        computer = self._open()
+        # OpenEnv's seeds have no limit.
+        computer.begin(None if seed is None else seed % (MAX_SEED + 1))
+        self._encoder = ActionMap(computer.described.spaces, computer.box).encoder()
+        self._episodes += 1
+        self._episode_id = episode_id or str(self._episodes)
+        return _observed(computer)
+
+    def step(self, action: PluriverseAction, timeout_s: float | None = None, **kwargs: Any) -> PluriverseObservation:
+        """Act, and return what is seen then.
+
+        Raises:
+            ActionError: it isn't an action of the environment's.
+            ResetNeeded: the episode is over, or none has begun.
+            RemoteFailed: the remote broke.
+        """
+        del timeout_s, kwargs
+        computer = self._computer
+        if computer is None or self._encoder is None:
+            raise ResetNeeded("no episode has begun: call reset first")
+        if action.computer is None:
+            computer.send(self._events(action.action), action.frames)
+            return _observed(computer)
+        if action.action is not None:
+            raise ActionError("an action is of the environment's own space, or of computer use; this is both")
+        act = anthropic.read({"name": "computer", "input": action.computer})
+        answered = computer.do(act)
+        return _observed(computer, answered)
+
+    @property
+    def state(self) -> PluriverseState:
+        """Say how the episode stands."""
+        if self._computer is None:
+            return PluriverseState(environment=self._env_id)
+        status = self._computer.standing()
+        return PluriverseState(
+            episode_id=self._episode_id,
+            step_count=status.steps,
+            environment=self._env_id,
+            total_reward=status.total,
+            terminated=status.terminated,
+            truncated=status.truncated,
+            lags_ms=status.lags_ms,
+        )
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        """Say what is served."""
+        clock = self._options["clock"]
+        description = DESCRIPTION.format(env_id=self._env_id, clock=clock)
+        return EnvironmentMetadata(name=self._env_id, description=description, version=version("pluriverse"))
+
+    def close(self) -> None:
+        """Give the remote back; may be called repeatedly."""
+        computer, self._computer = self._computer, None
+        place, self._place = self._place, None
+        try:
+            if computer is not None:
+                computer.close()
+        finally:
+            if place is not None:
+                self._places.give_back(place)
+
+    def _events(self, action: Any) -> list[InputEvent]:
+        assert self._encoder is not None
+        events = [] if action is None else self._encoder.events(action)
+        return [event for event in events if not isinstance(event, JoystickEvent)]
+
+    def _open(self) -> Computer:
+        if self._computer is None:
+            self._place = self._places.take()
+            try:
+                self._computer = Computer(self._env_id, self._place, **self._options)
+            except BaseException:
+                self.close()
+                raise
+        return self._computer
+
+
+def _observed(computer: Computer, answered: Answer | None = None) -> PluriverseObservation:
+    standing = computer.standing()
+    image = answered.image if answered is not None and answered.image is not None else computer.seen()
+    return PluriverseObservation(
+        image=base64.b64encode(image.data).decode(),
+        media_type=cast("Any", image.media_type),
+        width=computer.view.width,
+        height=computer.view.height,
+        text=standing.text,
+        said="" if answered is None else answered.text,
+        reward=standing.reward,
+        done=standing.done,
+    )
+
+
+def make_app(env_id: str, remotes: str, **options: Any) -> Any:
+    """Return OpenEnv's ASGI application for an environment; ``options`` are those of ``Computer``.
+
+    Raises:
+        ConfigurationError: ``remotes`` isn't what ``pluriverse.make`` takes.
+    """
+    places = Places(remotes)
+    options = {"clock": "realtime", **options}
+    return create_fastapi_app(
+        lambda: PluriverseEnvironment(env_id, places, options),
+        PluriverseAction,
+        PluriverseObservation,
+        max_concurrent_envs=places.count,
+    )

@@ -1,0 +1,207 @@
+"""Environments over the Model Context Protocol, with its official client, by both transports."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import os
+import sys
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import numpy as np
+import psutil
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, ImageContent, TextContent
+from PIL import Image as Pillow
+from pluriverse.errors import ConfigurationError
+from pluriverse.serving.computers import Computers
+from pluriverse.serving.mcp_server import PERMISSIONS, Server
+from pluriverse.serving.places import Places
+from support.leftovers import Leftovers
+from support.ports import free_port
+from support.remotes import started
+
+PONG = "gym-core.PongNoFrameskip-v3"
+PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
+TOKEN = "let-me-in-to-play"
+
+# None may be taken for Gymnasium's or a session's own.
+FORBIDDEN = {"reset", "step", "state", "close"}
+
+
+def command(*more: str, allow: tuple[str, ...] = tuple(PERMISSIONS), remotes: str = "local:1") -> list[str]:
+    allowed = [word for name in allow for word in ("--allow", name)]
+    return ["mcp", "--remotes", remotes, "--env", "gym-core.*-v3", "--env", "gym-core.CartPole-v0", *allowed, *more]
+
+
+@contextlib.asynccontextmanager
+async def by_stdio(*more: str, **options: Any) -> AsyncGenerator[Client]:
+    parameters = StdioServerParameters(command=PLURIVERSE, args=command(*more, **options))
+    async with Client(stdio_client(parameters)) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def serving(*more: str, **options: Any) -> Generator[str]:
+    """An HTTP server; yields its address."""
+    port = free_port()
+    words = [PLURIVERSE, *command("--http", f"127.0.0.1:{port}", *more, **options)]
+    with started(words, env={**os.environ, "PLURIVERSE_TOKEN": TOKEN}) as (_, said):
+        yield next(word for word in said.split() if word.startswith("http://"))
+
+
+@contextlib.asynccontextmanager
+async def by_http(address: str, token: str = TOKEN) -> AsyncGenerator[Client]:
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
+
+
+async def call(client: Client, name: str, **arguments: Any) -> CallToolResult:
+    answer = await client.call_tool(name, arguments)
+    assert isinstance(answer, CallToolResult)
+    return answer
+
+
+async def done(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
+    """What a call that succeeds answers."""
+    answer = await call(client, name, **arguments)
+    assert not answer.is_error, answer.content
+    assert answer.structured_content is not None
+    return answer.structured_content
+
+
+async def refused(client: Client, name: str, **arguments: Any) -> str:
+    """What a call that fails is told."""
+    answer = await call(client, name, **arguments)
+    assert answer.is_error
+    (said,) = answer.content
+    assert isinstance(said, TextContent)
+    return said.text
+
+
+def picture(answer: CallToolResult) -> Any:
+    (image,) = (part for part in answer.content if isinstance(part, ImageContent))
+    return np.asarray(Pillow.open(io.BytesIO(base64.b64decode(image.data))))
+
+
+async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
+    leftovers = Leftovers()
+    async with by_stdio("--clock", "lockstep") as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert not FORBIDDEN & tools.keys()
+        assert all(tool.output_schema for tool in tools.values())
+        listed = await done(client, "list_environments", containing="PongNo")
+        assert listed == {"environments": [PONG], "left_out": 0}
+
+        begun = await done(client, "begin_episode", environment=PONG, seed=3)
+        handle = begun["handle"]
+        assert (begun["total"], begun["done"], begun["lags_ms"]) == (0, False, {})
+        described = await done(client, "describe_environment", handle=handle)
+        assert (described["width"], described["height"], described["clock"]) == (160, 210, "lockstep")
+        assert "ArrowUp" in described["keys"]
+
+        before = await call(client, "look", handle=handle)
+        assert picture(before).shape == (210, 160, 3)
+        after = await call(client, "press_keys", handle=handle, keys="Up", seconds=1)
+        assert (picture(after) != picture(before)).any()
+        waited = await done(client, "wait_until", handle=handle, what="reward", seconds=30)
+        assert waited["reward"] == waited["total"] == -1
+        assert (await done(client, "status", handle=handle))["reward"] == 0
+
+        events = [{"ms": 0, "key": "Up"}, {"ms": 120, "key": "Up", "down": False}]
+        acted = await call(client, "act_for", handle=handle, events=events, ms=500, frames=5)
+        assert acted.structured_content is not None
+        assert acted.structured_content["frames_ms"] == pytest.approx([100, 200, 300, 400, 500])
+        assert sum(isinstance(part, ImageContent) for part in acted.content) == 5
+
+        assert "all 1 remotes are in use" in await refused(client, "begin_episode", environment=PONG)
+        await done(client, "release", handle=handle)
+        assert "there is no environment" in await refused(client, "look", handle=handle)
+    leftovers.assert_none()
+
+
+async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
+    async with by_stdio("--clock", "lockstep") as client:
+        handle = (await done(client, "begin_episode", environment="gym-core.CartPole-v0", seed=3))["handle"]
+        assert "may not be begun" in await refused(client, "begin_episode", environment="doom.Basic-v0")
+        assert "outside of the picture" in await refused(client, "click", handle=handle, x=10_000, y=3)
+        assert "no key is called" in await refused(client, "press_keys", handle=handle, keys="Hyperdrive")
+        assert "Unknown tool" in await refused(client, "fly", handle=handle)
+        assert "there is no environment" in await refused(client, "look", handle="guessed")
+        assert "is not within the picture" in await refused(client, "look", handle=handle, region=[5, 5, 1, 1])
+        wrongs: list[dict[str, Any]] = [
+            {"name": "type_text", "text": "x" * 100_000},
+            {"name": "act_for", "events": [{"ms": 0, "key": "a"}] * 5000, "ms": 10},
+            {"name": "act_for", "events": [{"ms": 5, "key": "a"}], "ms": float(10**9)},
+            {"name": "wait", "seconds": -1},
+            {"name": "click", "x": "here", "y": 3},
+        ]
+        for wrong in wrongs:
+            assert await refused(client, handle=handle, **wrong)
+        assert (await done(client, "status", handle=handle))["steps"] == 0
+        over = await done(client, "wait", handle=handle, seconds=20)
+        assert (over["done"], over["terminated"]) == (True, True)
+        assert "reset()" in await refused(client, "press_keys", handle=handle, keys="Left")
+        again = await done(client, "begin_episode", handle=handle)
+        assert (again["done"], again["handle"]) == (False, handle)
+
+
+async def test_what_is_not_allowed_is_not_there() -> None:
+    with serving(allow=("look",)) as address:
+        async with by_http(address) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert names == {"list_environments", "describe_environment", "look", "status", "wait_until"}
+            assert "Unknown tool" in await refused(client, "begin_episode", environment=PONG)
+
+
+@pytest.mark.parametrize("allow", [(), ("look", "everything")])
+def test_permissions_are_given_by_name(allow: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigurationError, match="--allow one or more of: look"):
+        Server(Computers(Places("1"), clock="realtime"), ["*"], allow)
+
+
+async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_other() -> None:
+    leftovers = Leftovers()
+    with serving(remotes="local:2") as address:
+        async with by_http(address) as one, by_http(address) as other:
+            first = (await done(one, "begin_episode", environment=PONG))["handle"]
+            known = daemons()
+            second = (await done(other, "begin_episode", environment=PONG))["handle"]
+            (victim,) = daemons() - known
+            victim.kill()
+            assert (await done(one, "press_keys", handle=first, keys="Up"))["handle"] == first
+            # It is replaced, as others are: its episode is over, and another can be begun.
+            lost = await call(other, "wait", handle=second, seconds=30)
+            assert lost.is_error or (lost.structured_content or {})["done"]
+            again = await done(other, "begin_episode", handle=second)
+            assert not again["done"]
+            assert not (await done(one, "status", handle=first))["done"]
+    leftovers.assert_none()
+
+
+async def test_http_needs_the_token() -> None:
+    with serving() as address:
+        async with httpx.AsyncClient() as http:
+            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+                answer = await http.post(address, json={}, headers=headers)
+                assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+                assert "the token is missing or wrong" in answer.text
+
+
+def daemons() -> set[psutil.Process]:
+    return {
+        child
+        for child in psutil.Process().children(recursive=True)
+        if "pluriverse_server" in " ".join(child.cmdline()) and "run" in child.cmdline()
+    }
