@@ -201,9 +201,9 @@ def mcp(
 
     with _exit_on_error():
         with needed("the Model Context Protocol", extra="mcp"):
+            from .remotes.places import Places
             from .serving import mcp_run, mcp_server
             from .serving.computers import Computers
-            from .serving.places import Places
             from .serving.web import parse_where
         width, height = size
         where = None if http is None else parse_where(http)

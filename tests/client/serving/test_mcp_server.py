@@ -22,9 +22,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ImageContent, TextContent
 from PIL import Image as Pillow
 from pluriverse.errors import ConfigurationError
+from pluriverse.remotes.places import Places
 from pluriverse.serving.computers import Computers
 from pluriverse.serving.mcp_server import PERMISSIONS, Server
-from pluriverse.serving.places import Places
 from support.leftovers import Leftovers
 from support.ports import free_port
 from support.remotes import started

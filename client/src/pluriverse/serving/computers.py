@@ -14,8 +14,7 @@ from pluriverse_protocol.kinds import CLOCKS
 from pluriverse import validation
 from pluriverse.adapters.computer import Computer
 from pluriverse.errors import PluriverseError
-
-from .places import Places
+from pluriverse.remotes.places import Places
 
 # Handles are secrets, too: who doesn't know one can't act on what another client plays.
 HANDLE_BYTES: Final = 9

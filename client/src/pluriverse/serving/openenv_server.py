@@ -18,9 +18,8 @@ from pluriverse.adapters.actions import ActionEncoder, ActionMap
 from pluriverse.adapters.computer import Answer, Computer, anthropic
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ResetNeeded
+from pluriverse.remotes.places import Places
 from pluriverse.vnc.input_state import InputEvent
-
-from .places import Places
 
 DESCRIPTION: Final = "{env_id}, a program with a screen, as pictures, keys and pointer; its clock is {clock}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pluriverse.errors import ConfigurationError
-from pluriverse.serving.places import Full, Places, one_by_one
+from pluriverse.remotes.places import Full, Places, one_by_one
 
 
 @pytest.mark.parametrize(
