@@ -12,9 +12,10 @@ import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
-from typing import Annotated, Final, NoReturn, cast
+from typing import Annotated, Any, Final, NoReturn, cast
 
 import typer
+import typer.core
 
 from .errors import ConfigurationError, PluriverseError
 
@@ -217,6 +218,101 @@ def mcp(
         told = "" if given else f"  token {token}"
         greeting = f"http://{http}/mcp{told}  (Ctrl-C ends it)"
         mcp_run.run_http(server, computers, where, token, lambda: typer.echo(greeting))
+
+
+class _EvalGroup(typer.core.TyperGroup):
+    """``eval SUITE`` is ``eval run SUITE``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say ``run`` where no command is named."""
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+evaluate: Final[typer.Typer] = typer.Typer(
+    cls=_EvalGroup,
+    no_args_is_help=True,
+    help="Play a suite of tasks with an agent, and say how well it plays and what it loses while it thinks.",
+)
+app.add_typer(evaluate, name="eval")
+
+
+@evaluate.command("run")
+def evaluate_run(
+    suite: Annotated[str, typer.Argument(help="A suite's .toml file, or realtime, which is shipped.")] = "realtime",
+    agent: Annotated[
+        str,
+        typer.Option(
+            "--agent",
+            "-a",
+            help="random, still or scripted; FILE.py:NAME or MODULE:NAME; openai:MODEL; command:WORDS; or mcp:WORDS.",
+        ),
+    ] = "random",
+    remotes: RemotesOption = "1",
+    modes: Annotated[
+        str,
+        typer.Option(
+            "--modes",
+            "-m",
+            help="How time passes while the agent thinks: paused, live, or either with milliseconds more, as live+200.",
+        ),
+    ] = "paused,live,live+200",
+    seeds: Annotated[int | None, typer.Option(help="How many of the suite's seeds; if not given, all.")] = None,
+    task: Annotated[
+        list[str] | None, typer.Option("--task", "-t", help="A task, or a pattern ('click-*'); repeatable.")
+    ] = None,
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where openai:MODEL is; if not given, $OPENAI_BASE_URL.")
+    ] = None,
+    size: Annotated[
+        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
+    ] = (1280, 800),
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where results are; if not given, eval/SUITE-AGENT.")
+    ] = None,
+) -> None:
+    """Play a suite, and write results.jsonl, recordings and report.html; the same command goes on with what is left.
+
+    Exits with 1 if episodes are missing because remotes broke. It needs the extra eval.
+    """
+    from .evaluation import commands
+
+    with _exit_on_error():
+        missing = commands.run(
+            suite,
+            agent=agent,
+            endpoint=endpoint,
+            remotes=remotes,
+            modes=modes,
+            seeds=seeds,
+            patterns=task or (),
+            out=out,
+            options={"width": size[0], "height": size[1]},
+        )
+    if missing:
+        raise typer.Exit(EXIT_BROKEN)
+
+
+@evaluate.command("compare")
+def evaluate_compare(
+    first: Annotated[Path, typer.Argument(help="A folder of results.")],
+    second: Annotated[Path, typer.Argument(help="Another, of the same suite.")],
+) -> None:
+    """Say by how much the second agent scores higher, and whether that is real, by paired bootstrap."""
+    from .evaluation import commands
+
+    with _exit_on_error():
+        commands.compare_runs(first, second)
+
+
+@evaluate.command("report")
+def evaluate_report(folder: Annotated[Path, typer.Argument(help="A folder of results.")]) -> None:
+    """Write report.html of a folder again."""
+    from .evaluation import commands
+
+    with _exit_on_error():
+        commands.report(folder)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from pluriverse_protocol.kinds import CLOCKS
 
 from pluriverse import validation
 from pluriverse.adapters.computer import Computer
-from pluriverse.errors import PluriverseError
+from pluriverse.errors import ConfigurationError, PluriverseError
 from pluriverse.remotes.places import Places
 
 # Handles are secrets, too: who doesn't know one can't act on what another client plays.
@@ -26,9 +26,9 @@ class NoSuchHandle(PluriverseError):
 
 @dataclass(slots=True)
 class _Open:
-    env_id: str | None
-    place: str
     computer: Computer
+    # Where its remote runs; None: it is lent.
+    place: str | None
     # Calls on one computer come one after the other.
     lock: threading.Lock = field(default_factory=threading.Lock)
     closed: bool = False
@@ -37,8 +37,8 @@ class _Open:
 class Computers:
     """Opens computers on ``places``, of any environment. All methods block, and may be called by any thread."""
 
-    def __init__(self, places: Places, *, clock: str, **options: Any) -> None:
-        """``clock`` and the ``options`` are those of ``Computer``.
+    def __init__(self, places: Places | None, *, clock: str, **options: Any) -> None:
+        """``places`` None: none can be opened, but only lent. ``clock`` and the ``options`` are those of ``Computer``.
 
         Raises:
             ConfigurationError: there is no such clock.
@@ -57,15 +57,19 @@ class Computers:
             RemoteUnavailable: the remote could not be started or reached.
             RemoteFailed: no episode began.
         """
+        if self._places is None:
+            raise ConfigurationError("no environments are opened here")
         place = self._places.take()
         try:
             computer = Computer(env_id, place, **self._options)
         except BaseException:
             self._places.give_back(place)
             raise
-        handle = secrets.token_urlsafe(HANDLE_BYTES)
-        self._open[handle] = _Open(env_id, place, computer)
-        return handle
+        return self._keep(computer, place)
+
+    def lend(self, computer: Computer) -> str:
+        """Let clients have a computer that somebody else closes, once ``close`` took it back; return its handle."""
+        return self._keep(computer, None)
 
     @contextlib.contextmanager
     def using(self, handle: str) -> Generator[Computer]:
@@ -92,7 +96,7 @@ class Computers:
             return action(computer)
 
     def close(self, handle: str) -> None:
-        """Give a remote back.
+        """Give a remote back, once nobody uses it.
 
         Raises:
             NoSuchHandle: there is none of this handle.
@@ -102,10 +106,17 @@ class Computers:
             raise NoSuchHandle(f"there is no environment {handle!r:.40}")
         with opened.lock:
             opened.closed = True
+            if self._places is None or opened.place is None:
+                return
             try:
                 opened.computer.close()
             finally:
                 self._places.give_back(opened.place)
+
+    def _keep(self, computer: Computer, place: str | None) -> str:
+        handle = secrets.token_urlsafe(HANDLE_BYTES)
+        self._open[handle] = _Open(computer, place)
+        return handle
 
     def close_all(self) -> None:
         """Give all remotes back."""

@@ -11,15 +11,12 @@ from openenv.core.env_server import (  # pyright: ignore[reportMissingTypeStubs]
     create_fastapi_app,  # pyright: ignore[reportUnknownVariableType]
 )
 from openenv.core.env_server.types import EnvironmentMetadata  # pyright: ignore[reportMissingTypeStubs]
-from pluriverse_protocol.events import JoystickEvent
 from pluriverse_protocol.limits import MAX_SEED
 
-from pluriverse.adapters.actions import ActionEncoder, ActionMap
 from pluriverse.adapters.computer import Answer, Computer, anthropic
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes.places import Places
-from pluriverse.vnc.input_state import InputEvent
 
 DESCRIPTION: Final = "{env_id}, a program with a screen, as pictures, keys and pointer; its clock is {clock}."
 
@@ -36,7 +33,6 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         self._options = options
         self._place: str | None = None
         self._computer: Computer | None = None
-        self._encoder: ActionEncoder | None = None
         self._episodes = 0
         self._episode_id: str | None = None
 
@@ -52,7 +48,6 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         computer = self._open()
         # OpenEnv's seeds have no limit.
         computer.begin(None if seed is None else seed % (MAX_SEED + 1))
-        self._encoder = ActionMap(computer.described.spaces, computer.box).encoder()
         self._episodes += 1
         self._episode_id = episode_id or str(self._episodes)
         return _observed(computer)
@@ -67,10 +62,13 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         """
         del timeout_s, kwargs
         computer = self._computer
-        if computer is None or self._encoder is None:
+        if computer is None:
             raise ResetNeeded("no episode has begun: call reset first")
         if action.computer is None:
-            computer.send(self._events(action.action), action.frames)
+            if action.action is None:
+                computer.send([], action.frames)
+            else:
+                computer.act(action.action, action.frames)
             return _observed(computer)
         if action.action is not None:
             raise ActionError("an action is of the environment's own space, or of computer use; this is both")
@@ -110,11 +108,6 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         finally:
             if place is not None:
                 self._places.give_back(place)
-
-    def _events(self, action: Any) -> list[InputEvent]:
-        assert self._encoder is not None
-        events = [] if action is None else self._encoder.events(action)
-        return [event for event in events if not isinstance(event, JoystickEvent)]
 
     def _open(self) -> Computer:
         if self._computer is None:

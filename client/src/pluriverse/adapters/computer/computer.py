@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from pluriverse_protocol.events import JoystickEvent
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import validation
+from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import Pixels
@@ -90,8 +92,9 @@ class Computer:
         self._core: Core = make_core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
         self.clock: str = clock
         self.view: View = View.fitted(self._core.pictures.box, width, height)
-        self._hand = Hand(self.view)
-        self._reward = self._total = 0.0
+        self.actions = ActionMap(self.described.spaces, self.box)
+        """The environment's own actions."""
+        self._start()
 
     @property
     def described(self) -> Any:
@@ -127,8 +130,7 @@ class Computer:
         """
         self._core.reset(0, seed)
         self._core.receive(1)
-        self._hand = Hand(self.view)
-        self._reward = self._total = 0.0
+        self._start()
 
     def do(self, act: Act) -> Answer:
         """Do something, and wait until it is done; ``Look`` and ``Where`` are answered.
@@ -186,13 +188,26 @@ class Computer:
         batches = self._hand.plan(ActFor(tuple(events), ms)).frames(self.frame_ms)
         wanted = {(number + 1) * len(batches) // frames for number in range(frames)}
         seen: list[Frame] = []
+        began = time.monotonic()
 
-        def keep(number: int, at_ms: float, screen: Pixels, last: bool) -> None:
-            if number in wanted or last:
-                seen.append(Frame(at_ms, compress(shown(screen, self.view), self.format)))
+        def keep(number: int) -> None:
+            if number in wanted or self.over:
+                passed = 1000 * (time.monotonic() - began) if self.clock == "realtime" else number * self.frame_ms
+                seen.append(Frame(passed, self.seen()))
 
         self._play(batches, keep)
         return seen
+
+    def act(self, action: Any, frames: int = 1) -> None:
+        """Act in the environment's own space, as ``actions`` has it, and wait for ``frames`` frames.
+
+        Raises:
+            ActionError: it is none of these; nothing was sent.
+            ResetNeeded: the episode is over, or none has begun.
+            RemoteFailed: the remote broke.
+        """
+        events = self._encoder.events(action)
+        self.send([event for event in events if not isinstance(event, JoystickEvent)], frames)
 
     def refresh(self) -> None:
         """In real time, wait for the next frame: what was seen last may be old.
@@ -227,6 +242,10 @@ class Computer:
         view = self._view_of(region)
         self.refresh()
         return self._picture(view, format)
+
+    def pixels(self) -> Pixels:
+        """Return the environment's part of the screen in the last frame: uint8 (height, width, 3), RGB."""
+        return self._core.picture(0)
 
     def seen(self) -> Image:
         """Return a picture of the last frame that was waited for."""
@@ -265,28 +284,32 @@ class Computer:
     ) -> None:
         self.close()
 
+    def _start(self) -> None:
+        self._hand = Hand(self.view)
+        self._encoder = self.actions.encoder()
+        self._reward = self._total = 0.0
+
     def _view_of(self, region: tuple[int, int, int, int] | None) -> View:
         if region is None:
             return self.view
         return View.fitted(self.view.part(region), self.view.width, self.view.height, enlarge=True)
 
     def _picture(self, view: View, format: Format | None) -> Image:  # noqa: A002 - what Pillow calls it
-        return compress(shown(self._core.result(0).screen, view), format or self.format)
+        return compress(shown(self._core.screen(0), view), format or self.format)
 
-    def _play(
-        self, batches: Sequence[Sequence[InputEvent]], see: Callable[[int, float, Pixels, bool], None] | None = None
-    ) -> None:
-        """Send the events of each frame, and wait for the frame, until the episode ends."""
-        began = time.monotonic()
-        for number, events in enumerate(batches, 1):
-            self._core.send({0: list(events)})
-            self._core.receive(1)
-            result = self._core.result(0)
-            self._reward += result.reward
-            self._total += result.reward
-            over = result.terminated or result.truncated
+    def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
+        """Send the events of each frame, and wait for the frame, until the episode is over."""
+        for number, events in enumerate(frames, 1):
+            self._frame(events)
             if see is not None:
-                passed = 1000 * (time.monotonic() - began) if self.clock == "realtime" else number * self.frame_ms
-                see(number, passed, result.screen, over)
-            if over:
+                see(number)
+            if self.over:
                 return
+
+    def _frame(self, events: Sequence[InputEvent]) -> None:
+        """Send the events of one frame, and wait for it."""
+        self._core.send({0: list(events)})
+        self._core.receive(1)
+        reward = self._core.result(0).reward
+        self._reward += reward
+        self._total += reward

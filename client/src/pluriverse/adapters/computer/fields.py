@@ -45,6 +45,10 @@ class Fields:
         """Return whether a field is there."""
         return name in self._left
 
+    def any(self, name: str) -> Any:
+        """Return a field of any kind, unchecked."""
+        return self._take(name, _REQUIRED)
+
     def text(self, name: str, maximum: int, default: Any = _REQUIRED) -> Any:
         """Return a text of at most ``maximum`` characters."""
         value = self._take(name, default)

@@ -1,0 +1,158 @@
+"""An agent that is a program: it reads what is seen and writes what it does, each as a line of JSON.
+
+It reads ``{"task", "asks", "width", "height", "clock"}`` when an episode begins, then for each decision ``{"image",
+"media_type", "text", "reward", "ms"}``, and ``{"over": HOW}`` in the end. It answers each picture with one of
+``{"acts": [ACT, …]}``, as Anthropic's computer tool has them; ``{"action": A, "frames": N}`` in the environment's own
+space; and ``{}``, to let a frame pass. What can't be done it reads as ``{"error": WHY}``, and answers that instead.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import shlex
+import signal
+import subprocess
+import time
+from typing import Any, Final
+
+from pluriverse.adapters.computer import anthropic
+from pluriverse.adapters.computer.acts import MAX_BATCH
+from pluriverse.adapters.computer.fields import Fields
+from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.evaluation.play import Play
+
+from .agent import AgentFailed, Hold, do
+
+# An agent may think for so long; a line of it may be so long.
+ANSWER_S: Final = 600.0
+MAX_LINE_BYTES: Final = 1024 * 1024
+
+# So many wrong answers to one picture, and it is given up.
+MAX_ERRORS: Final = 10
+
+END_S: Final = 5.0
+
+
+class CommandAgent:
+    """Runs the program for all episodes of a worker."""
+
+    def __init__(self, words: str) -> None:
+        """``words``: the command, quoted as in a shell.
+
+        Raises:
+            ConfigurationError: it can't be started.
+        """
+        self._program = Program(words)
+
+    def play(self, play: Play) -> None:
+        """Play until the episode is over; raise AgentFailed if the program doesn't answer, or ends."""
+        task = play.task
+        size = {"width": play.view.width, "height": play.view.height}
+        self._program.write({"task": task.name, "asks": task.asks, **size, "clock": play.clock})
+        while not play.over:
+            image, status = play.seen(), play.standing()
+            seen = {"image": base64.b64encode(image.data).decode(), "media_type": image.media_type}
+            self._program.write({**seen, "text": status.text, "reward": status.reward, "ms": play.ms})
+            self._answer(play)
+        self._program.write({"over": play.ended})
+
+    def close(self) -> None:
+        """End the program."""
+        self._program.close()
+
+    def _answer(self, play: Play) -> None:
+        for _ in range(MAX_ERRORS):
+            try:
+                do(play, read(self._program.read()))
+            except ActionError as error:
+                self._program.write({"error": str(error)})
+            else:
+                return
+        raise AgentFailed(f"{MAX_ERRORS} answers to one picture could not be done")
+
+
+class Program:
+    """A process that is spoken with in JSON lines."""
+
+    def __init__(self, words: str) -> None:
+        try:
+            self._process = subprocess.Popen(
+                shlex.split(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            )
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"--agent command:{words}: it can't be started: {error}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin, self._process.stdout
+        os.set_blocking(self._from.fileno(), False)
+        self._left = b""
+
+    def write(self, message: dict[str, Any]) -> None:
+        """Write a line; raise AgentFailed if it has ended."""
+        try:
+            self._to.write(json.dumps(message).encode() + b"\n")
+            self._to.flush()
+        except OSError as error:
+            raise AgentFailed(f"the program has ended, with status {self._process.poll()}") from error
+
+    def read(self) -> Any:
+        """Read a line.
+
+        Raises:
+            AgentFailed: none came in time, it is too long, or the program has ended.
+            ActionError: it is no JSON.
+        """
+        deadline = time.monotonic() + ANSWER_S
+        while b"\n" not in self._left:
+            if len(self._left) > MAX_LINE_BYTES:
+                raise AgentFailed(f"the program wrote a line of more than {MAX_LINE_BYTES} bytes")
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise AgentFailed(f"the program wrote nothing for {ANSWER_S:g} s")
+            select.select([self._from], [], [], left)
+            chunk = self._from.read()
+            if chunk == b"":
+                raise AgentFailed(f"the program has ended, with status {self._process.poll()}")
+            self._left += chunk or b""
+        line, _, self._left = self._left.partition(b"\n")
+        try:
+            return json.loads(line)
+        except ValueError as error:
+            raise ActionError(f"{line[:80]!r} is no JSON: {error}") from error
+
+    def close(self) -> None:
+        """End it, and what it has started."""
+        self._to.close()
+        stop(self._process)
+        self._from.close()
+
+
+def read(answer: Any) -> Any:
+    """Return what an answer asks for, as ``agent.do`` takes it; raise ActionError if it is none."""
+    fields = Fields("an answer", answer)
+    acts = fields.items("acts", MAX_BATCH, None)
+    if acts is not None:
+        fields.done()
+        return [anthropic.read({"name": "computer", "input": act}) for act in acts]
+    if not fields.has("action"):
+        fields.done()
+        return None
+    action, frames = fields.any("action"), fields.integer("frames", 1, MAX_BATCH, 1)
+    fields.done()
+    return Hold(action, frames)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process that leads a group, and its group: kindly at first."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(END_S)
+        except ProcessLookupError:
+            process.wait()
+            return
+        except subprocess.TimeoutExpired:
+            continue

@@ -1,0 +1,185 @@
+"""``pluriverse eval``: plays a suite, reports, and compares."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import rich.console
+import rich.progress
+import rich.table
+
+from pluriverse.errors import ConfigurationError, needed
+from pluriverse.remotes.places import one_by_one
+
+from .statistics import Difference, Estimate, compare
+
+_console = rich.console.Console()
+
+
+def run(
+    where: str,
+    *,
+    agent: str,
+    endpoint: str | None,
+    remotes: str,
+    modes: str,
+    seeds: int | None,
+    patterns: Sequence[str],
+    out: Path | None,
+    options: dict[str, Any],
+) -> int:
+    """Play a suite; return how many episodes are missing.
+
+    Raises:
+        ConfigurationError: an argument is wrong, or something is missing on this machine.
+    """
+    with needed("pydantic", extra="eval"):
+        from .results import Episode, Folder, Run
+        from .suite import read_suite
+    from .agents import open_agent
+    from .modes import parse_modes
+    from .report import write_report
+    from .runner import Runner
+
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    suite = read_suite(where).only(patterns, seeds)
+    chosen = parse_modes(modes)
+    places = one_by_one(remotes)
+    out = out or Path("eval") / f"{suite.name}-{''.join(c if c.isalnum() else '-' for c in agent)}"
+    folder = Folder(out)
+    asked = Run(
+        agent=agent,
+        suite=suite.name,
+        suite_version=suite.version,
+        digest=suite.digest,
+        modes=[mode.name for mode in chosen],
+        seeds=suite.seeds,
+        tasks=[task.name for task in suite.tasks],
+        began=time.time(),
+        versions={"pluriverse": importlib.metadata.version("pluriverse"), "python": platform.python_version()},
+    )
+    # Refused before anything is written, if it can't be had.
+    open_agent(agent, endpoint).close()
+    done = folder.begin(asked)
+
+    with rich.progress.Progress(
+        *(rich.progress.TextColumn("{task.description}"), rich.progress.BarColumn()),
+        *(rich.progress.MofNCompleteColumn(), rich.progress.TimeElapsedColumn(), rich.progress.TimeRemainingColumn()),
+        console=_console,
+    ) as progress:
+        line = progress.add_task("episodes")
+
+        def report(episode: Episode) -> None:
+            how = f"failed: {episode.error}" if episode.error else episode.ended
+            _console.print(
+                f"{episode.task} {episode.mode} seed {episode.seed}: "
+                f"{episode.earned:g}, score {episode.score:.0f}, {how}",
+                highlight=False, markup=False,
+            )  # fmt: skip
+            progress.advance(line)
+
+        def warn(problem: str) -> None:
+            _console.print(problem, style="yellow", highlight=False, markup=False)
+
+        runner = Runner(suite, chosen, lambda: open_agent(agent, endpoint), folder, options, report, warn)
+        lots = runner.lots({episode.key for episode in done})
+        left = sum(len(lot.episodes) for lot in lots)
+        progress.update(line, total=left + len(done), completed=len(done))
+        try:
+            runner.run(lots, places)
+        except KeyboardInterrupt:
+            _console.print(f"ended; what was played is in {out}, and the same command goes on from there")
+            raise
+    page = write_report(folder, report=_console.print)
+    _print_table(folder)
+    for missing in runner.missing:
+        _console.print(f"not played: {missing}", style="yellow", highlight=False, markup=False)
+    if runner.missing:
+        _console.print("the same command plays what is missing")
+    _console.print(f"{page}")
+    return len(runner.missing)
+
+
+def report(out: Path) -> None:
+    """Write the report of a folder of results again; raise ConfigurationError if it is none."""
+    with needed("pydantic", extra="eval"):
+        from .results import Folder
+    from .report import write_report
+
+    folder = Folder(out)
+    page = write_report(folder, report=_console.print)
+    _print_table(folder)
+    _console.print(f"{page}")
+
+
+def compare_runs(first: Path, second: Path) -> None:
+    """Say for each mode of both by how much the second scores higher, and whether that is real.
+
+    Raises:
+        ConfigurationError: one is no folder of results, they are of different suites, or have no mode in common.
+    """
+    with needed("pydantic", extra="eval"):
+        from .results import Folder
+
+    (run_a, a), (run_b, b) = Folder(first).read(), Folder(second).read()
+    if run_a.digest != run_b.digest:
+        raise ConfigurationError(
+            f"{first} is of {run_a.suite} ({run_a.digest}), {second} of {run_b.suite} ({run_b.digest}); "
+            "scores of different suites can't be compared"
+        )
+    modes = [mode for mode in run_a.modes if mode in run_b.modes]
+    if not modes:
+        raise ConfigurationError(f"{first} and {second} have no mode in common")
+    for mode in modes:
+        try:
+            together, tasks = compare(
+                *({(each.task, each.seed): each.score for each in run if each.mode == mode} for run in (a, b))
+            )
+        except ValueError as error:
+            raise ConfigurationError(f"{first} and {second}: {mode}: {error}") from error
+        table = rich.table.Table(title=f"{mode}: {run_b.agent} less {run_a.agent}")
+        for column in ("task", "difference", "95 %", "pairs", "p", ""):
+            table.add_column(column, justify="left" if column in ("task", "") else "right")
+        for name, difference in tasks.items():
+            table.add_row(name, *_told(difference))
+        table.add_section()
+        table.add_row("all tasks", *_told(together))
+        _console.print(table)
+
+
+def _told(difference: Difference) -> tuple[str, ...]:
+    return (
+        f"{difference.mean:+.1f}",
+        f"{difference.low:+.1f} to {difference.high:+.1f}",
+        str(difference.pairs),
+        f"{difference.p:.3f}",
+        "real" if difference.real else "may be chance",
+    )
+
+
+def _print_table(folder: Any) -> None:
+    from .table import tabulate
+
+    asked, episodes = folder.read()
+    found = tabulate(episodes, asked.tasks, asked.modes)
+    table = rich.table.Table(title=f"{asked.agent} on {asked.suite}: mean score, 95 %")
+    table.add_column("task")
+    for mode in found.modes:
+        table.add_column(mode, justify="right")
+    for task in found.tasks:
+        cells = [found.cells.get((task, mode)) for mode in found.modes]
+        table.add_row(task, *("-" if cell is None else _score(cell.score) for cell in cells))
+    if found.all:
+        table.add_section()
+        table.add_row(f"all {found.counted}", *(_score(found.all[mode].score) for mode in found.modes))
+    _console.print(table)
+
+
+def _score(score: Estimate) -> str:
+    return f"{score.mean:.1f}  {score.low:.0f} to {score.high:.0f}"

@@ -1,0 +1,171 @@
+"""An episode of a task: a computer that stops when its time is up, acts late as asked, and measures how late."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pluriverse.adapters.computer import Computer
+from pluriverse.adapters.computer.answer import Image
+from pluriverse.adapters.pictures import Pixels
+from pluriverse.errors import ResetNeeded
+from pluriverse.recording.recorder import Recorder
+from pluriverse.vnc.input_state import InputEvent
+
+from .modes import Mode
+from .suite import Task
+
+Ended = Literal["running", "terminated", "truncated", "budget"]
+
+# Sleeping ends late; the last of a wait is spent awake.
+AWAKE_S: Final = 0.001
+
+
+class Play(Computer):
+    """The computer that an agent plays a task on, one episode after the other.
+
+    The budget is of game time: of the environment's frames in lockstep, and else of the clock on the wall.
+    """
+
+    def __init__(self, task: Task, mode: Mode, remotes: str, **options: Any) -> None:
+        """Start or find the remote; the ``options`` are those of ``Computer``.
+
+        Raises:
+            ConfigurationError: an option is wrong, or something is missing on this machine.
+            RemoteUnavailable: the remote could not be started or reached.
+            RemoteFailed: no episode began.
+        """
+        super().__init__(task.env, remotes, clock=mode.clock, **options)
+        self.task = task
+        self.mode = mode
+        self.seed = 0
+        self._recorder: Recorder | None = None
+        self._forget()
+
+    @property
+    def ms(self) -> float:
+        """The game time since the episode began, in milliseconds."""
+        if self.clock == "lockstep":
+            return self._frames * self.frame_ms
+        return 1000 * (time.monotonic() - self._began_at)
+
+    @property
+    def ended(self) -> Ended:
+        """How the episode stands: ``running``; ``terminated`` or ``truncated`` by the environment; or ``budget``."""
+        result = self._core.result(0)
+        if super().over:
+            return "terminated" if result.terminated else "truncated"
+        return "budget" if self.ms >= 1000 * self.task.seconds else "running"
+
+    @property
+    def lost(self) -> bool:
+        """Whether the episode is over because the remote broke."""
+        return self._core.result(0).lost
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode is over, by the environment or for its time, or none has begun."""
+        return self.ended != "running"
+
+    @property
+    def reactions_ms(self) -> Sequence[float]:
+        """The game time between what the agent saw last and what it did, of each of its acts, in milliseconds."""
+        return self._reactions_ms
+
+    def start(self, seed: int, mode: Mode, record: Path | None = None) -> None:
+        """Begin an episode in a mode of the same clock, and record it to a new file.
+
+        Raises:
+            ConfigurationError: remotes don't take this seed, or the file can't be written.
+            RemoteFailed: none began.
+        """
+        self.finish()
+        self.begin(seed)
+        self.seed, self.mode = seed, mode
+        self._forget()
+        if record is not None:
+            self._recorder = Recorder(record, self.described, time.time())
+            self._recorder.begin(0.0, 1, seed)
+            self._recorder.picture(0.0, self._core.screen(0))
+
+    def finish(self) -> None:
+        """Take what was earned last, and end the recording; may be called repeatedly.
+
+        Raises:
+            RemoteFailed: the remote broke, or the disk is full.
+        """
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            terminated = self.ended == "terminated"
+            recorder.end(self.ms / 1000, 1, self.earned, terminated=terminated, reason=self.ended)
+            recorder.close()
+
+    def close(self) -> None:
+        """Disconnect, and remove the remote if it was started; may be called repeatedly."""
+        try:
+            self.finish()
+        finally:
+            super().close()
+
+    def pixels(self) -> Pixels:
+        """Return the environment's part of the screen in the last frame: uint8 (height, width, 3), RGB."""
+        self._see()
+        return super().pixels()
+
+    def seen(self) -> Image:
+        """Return a picture of the last frame that was waited for."""
+        self._see()
+        return super().seen()
+
+    def look(self, *arguments: Any, **options: Any) -> Image:
+        """Return a picture, as ``Computer.look``."""
+        image = super().look(*arguments, **options)
+        self._see()
+        return image
+
+    def _forget(self) -> None:
+        self._began_at = self._frame_at = time.monotonic()
+        self._frames = 0
+        # When what the agent looked at last had come, and after how many frames; None: it has acted on that.
+        self._seen: tuple[float, int] | None = None
+        self._reactions_ms: list[float] = []
+
+    def _see(self) -> None:
+        self._seen = self._frame_at, self._frames
+
+    def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
+        if any(frames) and self._seen is not None:
+            (at, count), self._seen = self._seen, None
+            self._delay()
+            passed_ms = (self._frames - count) * self.frame_ms
+            self._reactions_ms.append(passed_ms if self.clock == "lockstep" else 1000 * (time.monotonic() - at))
+        super()._play(frames, see)
+
+    def _delay(self) -> None:
+        """Let the mode's time pass, in frames and what is left of one."""
+        if self.clock == "lockstep":
+            for _ in range(round(self.mode.delay_ms / self.frame_ms)):
+                self._frame(())
+            return
+        until = time.monotonic() + self.mode.delay_ms / 1000
+        while until - time.monotonic() > self.frame_ms / 1000:
+            self._frame(())
+        time.sleep(max(0.0, until - time.monotonic() - AWAKE_S))
+        while time.monotonic() < until:
+            pass
+
+    def _frame(self, events: Sequence[InputEvent]) -> None:
+        if self.over:
+            raise ResetNeeded(f"the episode is over: {self.ended}")
+        earned = self.earned
+        super()._frame(events)
+        self._frames += 1
+        self._frame_at = time.monotonic()
+        if self._recorder is not None:
+            at = self.ms / 1000
+            self._recorder.inputs(at, events)
+            self._recorder.picture(at, self._core.screen(0))
+            if self.earned != earned:
+                self._recorder.reward(at, 1, self.earned - earned)

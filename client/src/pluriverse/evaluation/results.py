@@ -1,0 +1,170 @@
+"""What came of a run: one line of JSON for each episode, in a folder that a run can go on with."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pluriverse.errors import ConfigurationError
+
+RUN: Final = "run.json"
+RESULTS: Final = "results.jsonl"
+RECORDINGS: Final = "recordings"
+
+Bounds = tuple[float, float]
+
+
+class Run(BaseModel):
+    """What was asked for: one agent, on one suite."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent: str
+    suite: str
+    suite_version: int
+    digest: str
+    """Of the suite's file."""
+    modes: list[str]
+    seeds: list[int]
+    tasks: list[str]
+    began: float
+    """UNIX seconds."""
+    versions: dict[str, str]
+
+    def same(self, other: Run) -> bool:
+        """Whether results of both belong together."""
+        return (self.agent, self.suite, self.digest) == (other.agent, other.suite, other.digest)
+
+    def joined(self, before: Run) -> Run:
+        """Return a run of what was asked for now and before."""
+        both = {
+            name: [*getattr(before, name), *(each for each in getattr(self, name) if each not in getattr(before, name))]
+            for name in ("modes", "seeds", "tasks")
+        }
+        return self.model_copy(update={**both, "began": before.began})
+
+
+class Episode(BaseModel):
+    """One episode of a task. Times are seconds, reactions and lags milliseconds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task: str
+    mode: str
+    seed: int
+    score: float
+    """0 as a random agent, 100 as the reference."""
+    earned: float
+    success: bool
+    ended: Literal["running", "terminated", "truncated", "budget", "failed"]
+    error: str | None = None
+    """Why the agent failed, if it did."""
+    game_s: float
+    wall_s: float
+    acts: int
+    """How often the agent acted after it had seen something."""
+    reaction_ms: Bounds | None = None
+    """Median and 95th percentile of the game time between what was seen and the act that followed; None: no act."""
+    lags_ms: dict[str, Bounds] = {}
+    """Bounds of the lags of observation, action and reward, at the end; in lockstep there are none."""
+    recording: str | None = None
+    runtime: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What it is the episode of: task, mode and seed."""
+        return self.task, self.mode, self.seed
+
+
+class Folder:
+    """The folder of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.recordings = path / RECORDINGS
+        self._lock = threading.Lock()
+
+    def begin(self, run: Run) -> list[Episode]:
+        """Make the folder, or go on with it; return what is there already.
+
+        Raises:
+            ConfigurationError: it can't be written, or has results of another agent or suite.
+        """
+        try:
+            self.recordings.mkdir(parents=True, exist_ok=True)
+            there = self.path / RUN
+            if there.exists():
+                before, episodes = self.read()
+                if not run.same(before):
+                    raise ConfigurationError(
+                        f"{self.path} has results of {before.agent} on {before.suite} ({before.digest}); "
+                        "give --out another folder"
+                    )
+                run = run.joined(before)
+            else:
+                episodes = []
+            there.write_text(run.model_dump_json(indent=1) + "\n")
+            # A line that was cut off when a run was killed would spoil the next one.
+            (self.path / RESULTS).write_text("".join(map(_line, episodes)))
+        except OSError as error:
+            raise ConfigurationError(f"{error.filename} can't be written: {error.strerror}") from error
+        return episodes
+
+    def add(self, episode: Episode) -> None:
+        """Add the result of an episode; any thread may.
+
+        Raises:
+            ConfigurationError: it can't be written; the episode is played again when the run goes on.
+        """
+        try:
+            with self._lock, (self.path / RESULTS).open("a") as file:
+                file.write(_line(episode))
+        except OSError as error:
+            raise ConfigurationError(
+                f"{self.path / RESULTS} can't be written: {error.strerror}; the same command goes on from there"
+            ) from error
+
+    def read(self) -> tuple[Run, list[Episode]]:
+        """Read a run; of several results of the same episode the last counts.
+
+        Raises:
+            ConfigurationError: it is none.
+        """
+        try:
+            run = Run.model_validate_json((self.path / RUN).read_text())
+            lines = (self.path / RESULTS).read_text().splitlines()
+        except (OSError, ValidationError) as error:
+            raise ConfigurationError(
+                f"{self.path} has no results of pluriverse eval: {str(error).splitlines()[0]}"
+            ) from error
+        return run, list(_read(lines))
+
+
+def by_episode(episodes: Iterable[Episode]) -> dict[tuple[str, str, int], Episode]:
+    """Return episodes by task, mode and seed."""
+    return {episode.key: episode for episode in episodes}
+
+
+def _read(lines: Sequence[str]) -> Iterable[Episode]:
+    found: dict[tuple[str, str, int], Episode] = {}
+    for line in lines:
+        try:
+            episode = Episode(**_object(line))
+        except (ValueError, TypeError):
+            # It was cut off; its episode is played again.
+            continue
+        found[episode.key] = episode
+    return found.values()
+
+
+def _object(line: str) -> dict[str, Any]:
+    return json.loads(line)
+
+
+def _line(episode: Episode) -> str:
+    return episode.model_dump_json() + "\n"

@@ -1,0 +1,183 @@
+"""Plays all episodes of a suite, side by side on as many remotes as there are."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from pluriverse.errors import ActionError, ConfigurationError, PluriverseError, RemoteFailed, ResetNeeded
+
+from .agents import Agent, AgentFailed
+from .modes import Mode
+from .play import Play
+from .results import Episode, Folder
+from .suite import Suite, Task
+
+# A remote that broke is replaced so many times for an episode, after as many seconds as it broke.
+ATTEMPTS: Final = 3
+
+Key = tuple[str, str, int]
+
+
+@dataclass(slots=True)
+class Lot:
+    """Episodes of one task in one clock, which are played on the same remote."""
+
+    task: Task
+    episodes: list[tuple[Mode, int]]
+    broken: int = 0
+
+
+@dataclass(slots=True)
+class Runner:
+    """Plays what isn't done of a suite; ``report`` is called with each episode, and ``warn`` with what went wrong."""
+
+    suite: Suite
+    modes: Sequence[Mode]
+    open_agent: Callable[[], Agent]
+    folder: Folder
+    options: dict[str, Any]
+    report: Callable[[Episode], None]
+    warn: Callable[[str], None]
+    missing: list[str] = field(default_factory=list[str])
+    """Episodes that could not be played, and why."""
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _error: BaseException | None = None
+
+    def lots(self, done: Collection[Key]) -> list[Lot]:
+        """Return what is left to play."""
+        lots: dict[tuple[str, str], Lot] = {}
+        for task in self.suite.tasks:
+            for mode in self.modes:
+                if mode.paused and not task.paused:
+                    continue
+                left = [(mode, seed) for seed in self.suite.seeds if (task.name, mode.name, seed) not in done]
+                if left:
+                    lots.setdefault((task.name, mode.clock), Lot(task, [])).episodes += left
+        return list(lots.values())
+
+    def run(self, lots: Iterable[Lot], places: Sequence[str]) -> None:
+        """Play some lots on some remotes, each as ``remotes=`` for one; what was played is kept, however this ends.
+
+        Raises:
+            ConfigurationError: an agent can't be had, or an environment.
+            KeyboardInterrupt: it was ended.
+        """
+        waiting: queue.SimpleQueue[Lot] = queue.SimpleQueue()
+        for lot in lots:
+            waiting.put(lot)
+        workers = [threading.Thread(target=self._work, args=(waiting, place), daemon=True) for place in places]
+        for worker in workers:
+            worker.start()
+        try:
+            for worker in workers:
+                while worker.is_alive():
+                    worker.join(0.2)
+        finally:
+            self._ended.set()
+            for worker in workers:
+                worker.join()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self, waiting: queue.SimpleQueue[Lot], place: str) -> None:
+        try:
+            with contextlib.closing(self.open_agent()) as agent:
+                while not self._ended.is_set():
+                    try:
+                        lot = waiting.get_nowait()
+                    except queue.Empty:
+                        return
+                    self._play_lot(lot, place, agent)
+        except BaseException as error:  # noqa: BLE001 - raised by run
+            self._error = error
+            self._ended.set()
+
+    def _play_lot(self, lot: Lot, place: str, agent: Agent) -> None:
+        while lot.episodes and not self._ended.is_set():
+            try:
+                with Play(lot.task, lot.episodes[0][0], place, **self.options) as play:
+                    while lot.episodes and not self._ended.is_set():
+                        self._play_episode(play, agent, *lot.episodes[0])
+                        del lot.episodes[0]
+                        lot.broken = 0
+            except ConfigurationError:
+                raise
+            except PluriverseError as error:
+                lot.broken += 1
+                self.warn(f"{lot.task.name}: {error}")
+                if lot.broken >= ATTEMPTS:
+                    mode, seed = lot.episodes.pop(0)
+                    self.missing.append(f"{lot.task.name} {mode.name} seed {seed}: {error}")
+                    lot.broken = 0
+                else:
+                    self._ended.wait(lot.broken)
+
+    def _play_episode(self, play: Play, agent: Agent, mode: Mode, seed: int) -> None:
+        name = f"{play.task.name}-{mode.name}-{seed}.plrec"
+        path = self.folder.recordings / name
+        for old in self.folder.recordings.glob(f"{name}*"):
+            old.unlink()
+        began = time.monotonic()
+        error = None
+        play.start(seed, mode, path)
+        try:
+            agent.play(play)
+        except (AgentFailed, ActionError) as failed:
+            error = str(failed)
+        except ResetNeeded:
+            # It was over in the middle of what the agent did.
+            pass
+        with contextlib.suppress(ResetNeeded):
+            while not play.over and error is None:
+                play.send([])
+        if play.lost:
+            raise RemoteFailed("the remote broke in the middle of an episode")
+        episode = self._result(play, error, time.monotonic() - began)
+        play.finish()
+        episode.recording = str(path.relative_to(self.folder.path))
+        self.folder.add(episode)
+        self.report(episode)
+
+    def _result(self, play: Play, error: str | None, wall_s: float) -> Episode:
+        task, status = play.task, play.standing()
+        # Whoever failed is not to gain from it, where doing nothing more is worth something.
+        score = task.score(play.earned)
+        reactions = play.reactions_ms
+        described = play.described
+        return Episode(
+            task=task.name,
+            mode=play.mode.name,
+            seed=play.seed,
+            score=score if error is None else min(0.0, score),
+            earned=play.earned,
+            success=error is None and play.earned >= task.success,
+            ended="failed" if error is not None else play.ended,
+            error=error,
+            game_s=min(play.ms / 1000, task.seconds),
+            wall_s=wall_s,
+            acts=len(reactions),
+            reaction_ms=(_percentile(reactions, 50), _percentile(reactions, 95)) if reactions else None,
+            lags_ms=status.lags_ms,
+            runtime=f"{described.runtime} {described.runtime_version}",
+        )
+
+
+def _percentile(values: Sequence[float], percent: float) -> float:
+    return round(float(np.percentile(values, percent)), 3)
+
+
+def counts(lots: Iterable[Lot]) -> dict[str, int]:
+    """Return how many episodes of each task are left."""
+    left: dict[str, int] = defaultdict(int)
+    for lot in lots:
+        left[lot.task.name] += len(lot.episodes)
+    return left

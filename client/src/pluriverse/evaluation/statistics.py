@@ -1,0 +1,96 @@
+"""What scores say, and how surely. Pure.
+
+Means are of tasks, each the mean of its episodes. Intervals hold 95 %, by bootstrap: episodes are drawn again within
+each task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLES: Final = 10_000
+LEVEL: Final = 0.95
+
+# The same results give the same interval.
+SEED: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean, and between which bounds it lies with 95 % confidence."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+    """Of episodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """By how much the second of two scores higher than the first."""
+
+    mean: float
+    low: float
+    high: float
+    pairs: int
+    p: float
+    """How likely a difference as large is where there is none."""
+
+    @property
+    def real(self) -> bool:
+        """Whether the interval excludes that there is none."""
+        return self.low > 0 or self.high < 0
+
+
+def estimate(tasks: Sequence[Sequence[float]]) -> Estimate:
+    """Return the mean over tasks of the means of their episodes, of which each has one or more."""
+    drawn = _resampled(tasks)
+    low, high = _interval(drawn)
+    mean = float(np.mean([np.mean(scores) for scores in tasks]))
+    return Estimate(mean, low, high, sum(map(len, tasks)))
+
+
+def compare(
+    first: Mapping[tuple[str, int], float], second: Mapping[tuple[str, int], float]
+) -> tuple[Difference, dict[str, Difference]]:
+    """Compare scores by task and seed where both have them: over all tasks, and for each.
+
+    Raises:
+        ValueError: they have none in common.
+    """
+    tasks: dict[str, list[float]] = {}
+    for key in sorted(first.keys() & second.keys()):
+        tasks.setdefault(key[0], []).append(second[key] - first[key])
+    if not tasks:
+        raise ValueError("they have no task and seed in common")
+    return _difference(list(tasks.values())), {name: _difference([each]) for name, each in tasks.items()}
+
+
+def _difference(tasks: Sequence[Sequence[float]]) -> Difference:
+    drawn = _resampled(tasks)
+    low, high = _interval(drawn)
+    mean = float(np.mean([np.mean(each) for each in tasks]))
+    # The bootstrap's p: how often the drawn difference has the other sign, on both sides.
+    below, above = float(np.mean(drawn <= 0)), float(np.mean(drawn >= 0))
+    return Difference(mean, low, high, sum(map(len, tasks)), min(1.0, 2 * min(below, above)))
+
+
+def _resampled(tasks: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    random = np.random.default_rng(SEED)
+    means = np.zeros(RESAMPLES)
+    for scores in tasks:
+        values = np.asarray(scores, float)
+        means += values[random.integers(len(values), size=(RESAMPLES, len(values)))].mean(axis=1)
+    return means / len(tasks)
+
+
+def _interval(drawn: NDArray[np.float64]) -> tuple[float, float]:
+    tail = 100 * (1 - LEVEL) / 2
+    low, high = np.percentile(drawn, (tail, 100 - tail))
+    return float(low), float(high)

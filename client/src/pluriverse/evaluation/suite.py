@@ -1,0 +1,115 @@
+"""Suites: TOML files of tasks, each an environment with a budget of time and a scale for its score."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_SEED
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pluriverse.errors import ConfigurationError
+
+MAX_TASKS: Final = 1000
+MAX_SEEDS: Final = 1000
+MAX_SECONDS: Final = 24 * 3600.0
+
+Skill = Literal["reflexes", "planning", "reading", "pointing"]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+
+
+class Task(BaseModel):
+    """One task: an environment, and how an episode of it is scored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name
+    env: str = Field(max_length=MAX_ENV_ID_CHARS)
+    asks: str = Field(max_length=400, description="what it asks of an agent, in a line")
+    skill: Skill
+    seconds: float = Field(gt=0, le=MAX_SECONDS, description="the budget: game time after which an episode is cut")
+    random: float = Field(description="what a random agent earns in an episode: the score 0")
+    reference: float = Field(description="what a good agent earns: the score 100")
+    success: float = Field(description="an episode that earns so much has succeeded")
+    paused: bool = Field(default=True, description="whether it can be played in lockstep, too")
+
+    @model_validator(mode="after")
+    def _scales(self) -> Task:
+        if self.random == self.reference:
+            raise ValueError("random and reference are the same; no score can be told")
+        return self
+
+    def score(self, earned: float) -> float:
+        """Return what an episode that earned so much scores: 0 as a random agent, 100 as the reference."""
+        return 100 * (earned - self.random) / (self.reference - self.random)
+
+
+class Suite(BaseModel):
+    """Tasks that are played with the same seeds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name
+    version: int = Field(ge=1)
+    about: str = Field(default="", max_length=2000)
+    seeds: list[Seed] = Field(min_length=1, max_length=MAX_SEEDS)
+    tasks: list[Task] = Field(min_length=1, max_length=MAX_TASKS)
+    digest: str = Field(default="", description="of the file")
+
+    @model_validator(mode="after")
+    def _differ(self) -> Suite:
+        for what, values in (("tasks", [task.name for task in self.tasks]), ("seeds", list(map(str, self.seeds)))):
+            twice = {value for value in values if values.count(value) > 1}
+            if twice:
+                raise ValueError(f"{what}: {min(twice)} is there twice")
+        return self
+
+    def only(self, patterns: Sequence[str], seeds: int | None) -> Suite:
+        """Return a suite of the tasks whose names match one of some patterns (none: all), with the first seeds.
+
+        Raises:
+            ConfigurationError: there are no such tasks, or not so many seeds.
+        """
+        tasks = [task for task in self.tasks if not patterns or any(fnmatchcase(task.name, each) for each in patterns)]
+        if not tasks:
+            known = ", ".join(task.name for task in self.tasks)
+            raise ConfigurationError(f"no task of {self.name} matches {', '.join(patterns)}; there are: {known}")
+        if seeds is not None and not 1 <= seeds <= len(self.seeds):
+            raise ConfigurationError(f"--seeds {seeds}: the suite {self.name} has {len(self.seeds)}")
+        return self.model_copy(update={"tasks": tasks, "seeds": self.seeds[:seeds]})
+
+
+def read_suite(where: str) -> Suite:
+    """Read a suite, of a path or one that is shipped by its name.
+
+    Raises:
+        ConfigurationError: there is none, or it isn't one; says where and why.
+    """
+    path = Path(where)
+    shipped = files("pluriverse.evaluation") / "suites"
+    try:
+        if path.suffix != ".toml" and not path.exists():
+            names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir())
+            if where not in names:
+                known = ", ".join(names)
+                raise ConfigurationError(f"there is no suite {where!r}; give a .toml file, or one of {known}")
+            data = (shipped / f"{where}.toml").read_bytes()
+        else:
+            data = path.read_bytes()
+        given = tomllib.loads(data.decode())
+    except OSError as error:
+        raise ConfigurationError(f"{where} can't be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{where} is no TOML: {error}") from error
+    try:
+        return Suite.model_validate({**given, "digest": hashlib.sha256(data).hexdigest()[:16]})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the suite"
+        raise ConfigurationError(f"{where}: {place}: {first['msg']}") from error
