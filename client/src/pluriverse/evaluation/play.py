@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pluriverse.adapters.computer import Computer
+from pluriverse.adapters.computer import Computer, Status
 from pluriverse.adapters.computer.answer import Image
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.errors import ResetNeeded
+from pluriverse.errors import PluriverseError, ResetNeeded
 from pluriverse.recording.recorder import Recorder
 from pluriverse.vnc.input_state import InputEvent
 
 from .modes import Mode
 from .suite import Task
+
+# An agent that waits for frames is never this late.
+IDLE_FRAMES: Final = 2
 
 Ended = Literal["running", "terminated", "truncated", "budget"]
 
@@ -26,7 +31,8 @@ AWAKE_S: Final = 0.001
 class Play(Computer):
     """The computer that an agent plays a task on, one episode after the other.
 
-    The budget is of game time: of the environment's frames in lockstep, and else of the clock on the wall.
+    The budget is of game time: of the environment's frames in lockstep, and else of the clock on the wall. In real time
+    frames are received while the agent thinks, too, so that nothing is missed of what is earned and recorded.
     """
 
     def __init__(self, task: Task, mode: Mode, remotes: str, **options: Any) -> None:
@@ -42,7 +48,13 @@ class Play(Computer):
         self.mode = mode
         self.seed = 0
         self._recorder: Recorder | None = None
+        # Of what the agent's thread and the one that watches both use.
+        self._lock = threading.RLock()
+        self._closing = threading.Event()
         self._forget()
+        self._watcher = threading.Thread(target=self._watch, name="watches a play", daemon=True)
+        if self.clock == "realtime":
+            self._watcher.start()
 
     @property
     def ms(self) -> float:
@@ -50,6 +62,11 @@ class Play(Computer):
         if self.clock == "lockstep":
             return self._frames * self.frame_ms
         return 1000 * (time.monotonic() - self._began_at)
+
+    @property
+    def played_s(self) -> float:
+        """The game time from the episode's beginning to its last frame, in seconds."""
+        return min(self._over_ms / 1000, self.task.seconds)
 
     @property
     def ended(self) -> Ended:
@@ -81,14 +98,15 @@ class Play(Computer):
             ConfigurationError: remotes don't take this seed, or the file can't be written.
             RemoteFailed: none began.
         """
-        self.finish()
-        self.begin(seed)
-        self.seed, self.mode = seed, mode
-        self._forget()
-        if record is not None:
-            self._recorder = Recorder(record, self.described, time.time())
-            self._recorder.begin(0.0, 1, seed)
-            self._recorder.picture(0.0, self._core.screen(0))
+        with self._lock:
+            self.finish()
+            self.begin(seed)
+            self.seed, self.mode = seed, mode
+            self._forget()
+            if record is not None:
+                self._recorder = Recorder(record, self.described, time.time())
+                self._recorder.begin(0.0, 1, seed)
+                self._recorder.picture(0.0, self._core.screen(0))
 
     def finish(self) -> None:
         """Take what was earned last, and end the recording; may be called repeatedly.
@@ -96,7 +114,8 @@ class Play(Computer):
         Raises:
             RemoteFailed: the remote broke, or the disk is full.
         """
-        recorder, self._recorder = self._recorder, None
+        with self._lock:
+            recorder, self._recorder = self._recorder, None
         if recorder is not None:
             terminated = self.ended == "terminated"
             recorder.end(self.ms / 1000, 1, self.earned, terminated=terminated, reason=self.ended)
@@ -104,10 +123,18 @@ class Play(Computer):
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started; may be called repeatedly."""
+        self._closing.set()
+        if self._watcher.ident is not None:
+            self._watcher.join()
         try:
             self.finish()
         finally:
             super().close()
+
+    def standing(self) -> Status:
+        """Return how the episode stood at the last frame that was waited for."""
+        with self._lock:
+            return super().standing()
 
     def pixels(self) -> Pixels:
         """Return the environment's part of the screen in the last frame: uint8 (height, width, 3), RGB."""
@@ -131,17 +158,19 @@ class Play(Computer):
         # When what the agent looked at last had come, and after how many frames; None: it has acted on that.
         self._seen: tuple[float, int] | None = None
         self._reactions_ms: list[float] = []
+        self._over_ms = 0.0
 
     def _see(self) -> None:
         self._seen = self._frame_at, self._frames
 
     def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
-        if any(frames) and self._seen is not None:
-            (at, count), self._seen = self._seen, None
-            self._delay()
-            passed_ms = (self._frames - count) * self.frame_ms
-            self._reactions_ms.append(passed_ms if self.clock == "lockstep" else 1000 * (time.monotonic() - at))
-        super()._play(frames, see)
+        with self._lock:
+            if any(frames) and self._seen is not None:
+                (at, count), self._seen = self._seen, None
+                self._delay()
+                passed_ms = (self._frames - count) * self.frame_ms
+                self._reactions_ms.append(passed_ms if self.clock == "lockstep" else 1000 * (time.monotonic() - at))
+            super()._play(frames, see)
 
     def _delay(self) -> None:
         """Let the mode's time pass, in frames and what is left of one."""
@@ -156,6 +185,15 @@ class Play(Computer):
         while time.monotonic() < until:
             pass
 
+    def _watch(self) -> None:
+        """Receive what nobody waits for."""
+        frame_s = self.frame_ms / 1000
+        while not self._closing.wait(frame_s):
+            # Whoever broke is told of it by the agent's next call.
+            with self._lock, contextlib.suppress(PluriverseError):
+                if not self.over and time.monotonic() - self._frame_at > IDLE_FRAMES * frame_s:
+                    self._frame(())
+
     def _frame(self, events: Sequence[InputEvent]) -> None:
         if self.over:
             raise ResetNeeded(f"the episode is over: {self.ended}")
@@ -163,6 +201,7 @@ class Play(Computer):
         super()._frame(events)
         self._frames += 1
         self._frame_at = time.monotonic()
+        self._over_ms = self.ms
         if self._recorder is not None:
             at = self.ms / 1000
             self._recorder.inputs(at, events)

@@ -42,12 +42,14 @@ def plot(points: Sequence[Point]) -> str:
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">lag, ms</text>')
     way = " ".join(f"{lags.at(point.lag_ms):.1f},{scores.at(point.score.mean):.1f}" for point in points)
     parts.append(f'<polyline class="way" points="{way}"/>')
-    for point in points:
+    for number, point in enumerate(points):
         x, y = lags.at(point.lag_ms), scores.at(point.score.mean)
         low, high = scores.at(point.score.low), scores.at(point.score.high)
+        # Names of points that are near each other don't cover each other.
+        name_y = y - 8 if number % 2 == 0 else y + 18
         parts.append(f'<path class="interval" d="M{x:.1f} {low:.1f}V{high:.1f}"/>')
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
-        parts.append(f'<text class="name" x="{x + 8:.1f}" y="{y - 8:.1f}">{escape(point.name)}</text>')
+        parts.append(f'<text class="name" x="{x + 8:.1f}" y="{name_y:.1f}">{escape(point.name)}</text>')
     return "\n".join([*parts, "</svg>"])
 
 
