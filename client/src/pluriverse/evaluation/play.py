@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from pluriverse.adapters.computer import Computer, Status
 from pluriverse.adapters.computer.answer import Image
+from pluriverse.adapters.info import Ended, ended
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import PluriverseError, ResetNeeded
 from pluriverse.recording.recorder import Recorder
@@ -22,7 +23,7 @@ from .suite import Task
 # An agent that waits for frames is never this late.
 IDLE_FRAMES: Final = 2
 
-Ended = Literal["running", "terminated", "truncated", "budget"]
+How = Literal["running", "terminated", "truncated", "budget"]
 
 # Sleeping ends late; the last of a wait is spent awake.
 AWAKE_S: Final = 0.001
@@ -69,17 +70,18 @@ class Play(Computer):
         return min(self._over_ms / 1000, self.task.seconds)
 
     @property
-    def ended(self) -> Ended:
+    def ended(self) -> How:
         """How the episode stands: ``running``; ``terminated`` or ``truncated`` by the environment; or ``budget``."""
-        result = self._core.result(0)
-        if super().over:
-            return "terminated" if result.terminated else "truncated"
-        return "budget" if self.ms >= 1000 * self.task.seconds else "running"
+        # In the middle of a frame it isn't known.
+        with self._lock:
+            if super().over:
+                return "terminated" if self._core.result(0).terminated else "truncated"
+            return "budget" if self.ms >= 1000 * self.task.seconds else "running"
 
     @property
     def lost(self) -> bool:
-        """Whether the episode is over because the remote broke."""
-        return self._core.result(0).lost
+        """Whether the episode was cut short by anything but a limit: the remote or the program broke, or was reset."""
+        return ended(self._core.result(0)) in (Ended.LOST, Ended.RESET, Ended.OTHER)
 
     @property
     def over(self) -> bool:
@@ -168,6 +170,7 @@ class Play(Computer):
             if any(frames) and self._seen is not None:
                 (at, count), self._seen = self._seen, None
                 self._delay()
+                self._require_running()
                 passed_ms = (self._frames - count) * self.frame_ms
                 self._reactions_ms.append(passed_ms if self.clock == "lockstep" else 1000 * (time.monotonic() - at))
             super()._play(frames, see)
@@ -185,6 +188,10 @@ class Play(Computer):
         while time.monotonic() < until:
             pass
 
+    def _require_running(self) -> None:
+        if self.over:
+            raise ResetNeeded(f"the episode is over: {self.ended}")
+
     def _watch(self) -> None:
         """Receive what nobody waits for."""
         frame_s = self.frame_ms / 1000
@@ -195,8 +202,7 @@ class Play(Computer):
                     self._frame(())
 
     def _frame(self, events: Sequence[InputEvent]) -> None:
-        if self.over:
-            raise ResetNeeded(f"the episode is over: {self.ended}")
+        self._require_running()
         earned = self.earned
         super()._frame(events)
         self._frames += 1

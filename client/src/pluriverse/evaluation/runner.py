@@ -21,7 +21,7 @@ from .play import Play
 from .results import Episode, Folder
 from .suite import Suite, Task
 
-# A remote that broke is replaced so many times for an episode, after as many seconds as it broke.
+# Remotes that break are replaced so many times in a row before a task is given up, after as many seconds as broke.
 ATTEMPTS: Final = 3
 
 Key = tuple[str, str, int]
@@ -115,9 +115,9 @@ class Runner:
                 lot.broken += 1
                 self.warn(f"{lot.task.name}: {error}")
                 if lot.broken >= ATTEMPTS:
-                    mode, seed = lot.episodes.pop(0)
-                    self.missing.append(f"{lot.task.name} {mode.name} seed {seed}: {error}")
-                    lot.broken = 0
+                    left = (f"{lot.task.name} {mode.name} seed {seed}: {error}" for mode, seed in lot.episodes)
+                    self.missing.extend(left)
+                    lot.episodes.clear()
                 else:
                     self._ended.wait(lot.broken)
 
@@ -140,7 +140,7 @@ class Runner:
             while not play.over and error is None:
                 play.send([])
         if play.lost:
-            raise RemoteFailed("the remote broke in the middle of an episode")
+            raise RemoteFailed("the remote or its program broke in the middle of an episode")
         episode = self._result(play, error, time.monotonic() - began)
         play.finish()
         episode.recording = str(path.relative_to(self.folder.path))

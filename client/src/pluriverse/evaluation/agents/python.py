@@ -11,12 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
 from pluriverse.errors import ConfigurationError, PluriverseError
 from pluriverse.evaluation.play import Play
-from pluriverse.rfb import Region
-from pluriverse.rfb.decoder import make_picture
-from pluriverse.rfb.picture import PictureSpec, Pixels
 
 from .agent import Agent, AgentFailed, Decide, Hold, Seen, loop
 
@@ -84,9 +81,7 @@ class PolicyAgent(CallableAgent):
 
     def _act(self, seen: Seen) -> Hold:
         height, width = seen.picture.shape[:2]
-        wanted = self._pictures
-        region = Region(*(wanted.crop or (0, 0, width, height)))
-        picture = make_picture(seen.picture, PictureSpec(region, wanted.size, wanted.grey))
+        picture = Pictures(self._pictures, (0, 0, width, height)).make(seen.picture)
         if seen.first:
             self._last.extend([np.zeros_like(picture)] * (self._last.maxlen or 1))
         self._last.append(picture)

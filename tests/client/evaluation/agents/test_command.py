@@ -1,0 +1,145 @@
+"""Programs play over JSON lines."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pluriverse.adapters.computer import Click, Press
+from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.evaluation.agents import AgentFailed, hold, open_agent
+from pluriverse.evaluation.agents import command as commands
+from pluriverse.evaluation.agents.command import MAX_LINE_BYTES, CommandAgent, read
+from pluriverse.evaluation.modes import parse_modes
+from pluriverse.evaluation.play import Play
+from support.evaluated import task
+
+(PAUSED,) = parse_modes("paused")
+
+# Answers each picture with the next of its arguments, the last ones again, and writes down what it reads.
+PROGRAM = """
+import json, sys
+log, *answers = sys.argv[1:]
+for number, line in enumerate(sys.stdin):
+    message = json.loads(line)
+    message.pop("image", None)
+    print(json.dumps(message), file=open(log, "a"))
+    if "media_type" in message or "error" in message:
+        print(answers.pop(0) if len(answers) > 1 else answers[0], flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def play() -> Generator[Play]:
+    with Play(task(seconds=1), PAUSED, "local:1") as play:
+        yield play
+
+
+def program(folder: Path, *answers: str) -> str:
+    path = folder / "agent.py"
+    path.write_text(PROGRAM)
+    return shlex.join([sys.executable, str(path), str(folder / "log"), *answers])
+
+
+def test_program_is_told_the_task_and_each_picture_and_plays_several_episodes(play: Play, tmp_path: Path) -> None:
+    agent = CommandAgent(program(tmp_path, '{"action": 2, "frames": 30}'))
+    try:
+        for seed in (0, 1):
+            play.start(seed, PAUSED)
+            agent.play(play)
+            assert play.over
+    finally:
+        agent.close()
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert len(lines) == 8
+    assert lines[0] == (
+        '{"task": "pong", "asks": "Return the ball.", "width": 160, "height": 210, "clock": "lockstep"}'
+    )
+    assert lines[1] == '{"media_type": "image/png", "text": "", "reward": 0.0, "ms": 0.0}'
+    assert lines[3] == '{"over": "budget"}'
+
+
+def test_answer_that_cannot_be_done_is_told_and_may_be_given_again(play: Play, tmp_path: Path) -> None:
+    play.start(0, PAUSED)
+    agent = open_agent(
+        "command:" + program(tmp_path, "what?", '{"action": 77}', '{"acts": [{"action": "wait"}]}', "{}")
+    )
+    try:
+        agent.play(play)
+    finally:
+        agent.close()
+    log = (tmp_path / "log").read_text()
+    assert "is no JSON" in log
+    assert "77" in log
+    assert "wait needs duration" in log
+    assert play.over
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("true", "has ended"),
+        ("echo {} {} {}", "has ended"),
+        (
+            f"{sys.executable} -c \"print('x' * {MAX_LINE_BYTES + 100_000}, flush=True); input()\"",
+            "a line of more than",
+        ),
+        ("yes nonsense", "10 answers"),
+    ],
+)
+def test_program_that_does_not_play_fails_its_episode(play: Play, words: str, said: str) -> None:
+    play.start(0, PAUSED)
+    agent = CommandAgent(words)
+    try:
+        with pytest.raises(AgentFailed, match=said):
+            agent.play(play)
+    finally:
+        agent.close()
+
+
+def test_program_that_hangs_is_given_up_and_ended_with_its_children(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "ANSWER_S", 0.2)
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    play.start(0, PAUSED)
+    agent = CommandAgent("sh -c 'sleep 1000 & sleep 1000'")
+    try:
+        with pytest.raises(AgentFailed, match=r"wrote nothing for 0\.2 s"):
+            agent.play(play)
+    finally:
+        agent.close()
+    assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+@pytest.mark.parametrize("words", ["/nowhere/agent", "'unclosed"])
+def test_program_that_cannot_be_started_is_refused(words: str) -> None:
+    with pytest.raises(ConfigurationError, match="can't be started"):
+        CommandAgent(words)
+
+
+def test_answers_are_acts_actions_or_nothing() -> None:
+    assert read({"acts": [{"action": "left_click", "coordinate": [1, 2]}, {"action": "key", "text": "a"}]}) == [
+        Click(at=(1, 2)),
+        Press((97,)),
+    ]
+    assert read({"action": [0, 1], "frames": 3}) == hold([0, 1], 3)
+    assert read({}) is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda each: st.dictionaries(st.text(), each) | st.lists(each),
+    )
+)
+def test_whatever_is_answered_is_read_or_refused(answer: object) -> None:
+    with contextlib.suppress(ActionError):
+        read(answer)

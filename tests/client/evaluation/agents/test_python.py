@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.errors import ConfigurationError
+from pluriverse.evaluation.agents import AgentFailed, Seen, open_agent
+from pluriverse.evaluation.agents.python import CallableAgent, PolicyAgent
+from pluriverse.evaluation.modes import parse_modes
+from pluriverse.evaluation.play import Play
+from support.evaluated import task
+
+(PAUSED,) = parse_modes("paused")
+
+AGENTS = """
+from pluriverse.evaluation.agents import hold
+
+def still(seen):
+    return None
+
+class Walker:
+    made = 0
+    def __init__(self):
+        Walker.made += 1
+    def __call__(self, seen):
+        return hold(2, 30)
+
+number = 3
+broken = lambda seen: seen.nothing
+"""
+
+
+@pytest.fixture(scope="module")
+def play() -> Generator[Play]:
+    with Play(task(seconds=1), PAUSED, "local:1") as play:
+        yield play
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(AGENTS)
+    return path
+
+
+@pytest.mark.parametrize(("name", "acts"), [("still", 0), ("Walker", 2)])
+def test_function_or_class_of_a_file_plays(play: Play, file: Path, name: str, acts: int) -> None:
+    play.start(0, PAUSED)
+    open_agent(f"{file}:{name}").play(play)
+    assert play.over
+    # Up is pressed once and stays down.
+    assert len(play.reactions_ms) == min(acts, 1)
+
+
+def test_function_that_fails_fails_its_episode_with_the_reason(play: Play, file: Path) -> None:
+    play.start(0, PAUSED)
+    with pytest.raises(AgentFailed, match=r"AttributeError: .*nothing"):
+        open_agent(f"{file}:broken").play(play)
+
+
+@pytest.mark.parametrize(("name", "said"), [("number", "neither a function"), ("nobody", "nobody")])
+def test_what_is_no_agent_is_refused(file: Path, name: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        open_agent(f"{file}:{name}")
+
+
+def test_file_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="No such file"):
+        open_agent("/nowhere/mine.py:still")
+
+
+class Policy:
+    pictures = PictureOptions(crop=(0, 34, 160, 160), size=(42, 42), grey=True)
+    stack = 4
+    frame_skip = 4
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def predict(self, observation: Any) -> tuple[int, None]:
+        self.seen.append(observation)
+        return 2, None
+
+
+def test_policy_sees_pictures_as_it_was_trained_on_and_acts_for_its_frames(play: Play) -> None:
+    play.start(0, PAUSED)
+    policy = Policy()
+    PolicyAgent(policy).play(play)
+    assert len(policy.seen) == 15
+    assert {(each.shape, each.dtype) for each in policy.seen} == {((42, 42, 4), np.dtype(np.uint8))}
+    first, second = policy.seen[:2]
+    assert not first[..., :3].any()
+    assert (second[..., 2] == first[..., 3]).all()
+    play.start(1, PAUSED)
+    PolicyAgent(policy).play(play)
+    assert not policy.seen[15][..., :3].any(), "another episode begins with nothing seen"
+
+
+def test_callable_object_is_closed_with_its_agent() -> None:
+    class Model:
+        closed = False
+
+        def __call__(self, seen: Seen) -> None:
+            """Do nothing."""
+
+        def close(self) -> None:
+            self.closed = True
+
+    model = Model()
+    CallableAgent(model).close()
+    assert model.closed

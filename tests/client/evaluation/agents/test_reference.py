@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+from pluriverse.evaluation.agents.reference import RandomAgent, StillAgent
+from pluriverse.evaluation.modes import parse_modes
+from pluriverse.evaluation.play import Play
+from support.evaluated import task
+
+(PAUSED,) = parse_modes("paused")
+
+
+@pytest.fixture(scope="module", params=["gym-core.PongNoFrameskip-v3", "wob.mini.ClickTest-v0"])
+def play(request: pytest.FixtureRequest) -> Generator[Play]:
+    with Play(task(env=request.param, seconds=3), PAUSED, "local:1") as play:
+        yield play
+
+
+def test_random_agent_does_the_same_for_the_same_seed_and_something_else_for_another(play: Play) -> None:
+    shown: list[bytes] = []
+    for seed in (1, 1, 2):
+        play.start(seed, PAUSED)
+        RandomAgent().play(play)
+        assert play.over
+        assert play.reactions_ms
+        shown.append(play.pixels().tobytes())
+    assert shown[0] == shown[1] != shown[2]
+
+
+def test_still_agent_does_nothing_to_the_end(play: Play) -> None:
+    play.start(1, PAUSED)
+    StillAgent().play(play)
+    assert play.ended == "budget"
+    assert play.reactions_ms == []

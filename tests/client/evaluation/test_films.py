@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from pluriverse.errors import ConfigurationError
+from pluriverse.evaluation.films import FPS, LAST_MS, write_film
+from support.recordings import HEIGHT, WIDTH, played, write
+
+
+def test_film_lasts_as_long_as_the_recording_and_fits_its_frame(tmp_path: Path) -> None:
+    write_film(write(tmp_path / "a.plrec", played()), tmp_path / "a.webp")
+    with Image.open(tmp_path / "a.webp") as film:
+        assert film.size[0] <= 240
+        assert film.size[1] <= 180
+        assert film.size[0] / film.size[1] == pytest.approx(WIDTH / HEIGHT, rel=0.05)
+        frames = getattr(film, "n_frames", 1)
+    assert 1 <= frames <= 100
+    assert LAST_MS >= 1000 / FPS
+
+
+def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.plrec").write_text("no")
+    with pytest.raises(ConfigurationError, match="is no recording"):
+        write_film(tmp_path / "a.plrec", tmp_path / "a.webp")

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pluriverse.errors import ConfigurationError
+from pluriverse.evaluation.results import Folder
+from support.evaluated import episode, run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "out")
+
+
+def test_what_was_added_is_read_again(folder: Folder) -> None:
+    assert folder.begin(run()) == []
+    episodes = [episode(seed=seed, reaction_ms=(1.5, 2.0), lags_ms={"reward": (1.0, 2.0)}) for seed in range(3)]
+    for each in episodes:
+        folder.add(each)
+    assert folder.read() == (run(), episodes)
+    assert Folder(folder.path).begin(run()) == episodes
+
+
+def test_line_that_was_cut_off_is_dropped_and_does_not_spoil_the_next(folder: Folder) -> None:
+    folder.begin(run())
+    folder.add(episode(seed=0))
+    results = folder.path / "results.jsonl"
+    results.write_text(results.read_text() + '{"task": "pong", "mo')
+    assert [each.seed for each in folder.begin(run())] == [0]
+    folder.add(episode(seed=1))
+    assert [each.seed for each in folder.read()[1]] == [0, 1]
+
+
+def test_episode_that_was_played_twice_counts_once(folder: Folder) -> None:
+    folder.begin(run())
+    folder.add(episode(score=10))
+    folder.add(episode(score=20))
+    assert [each.score for each in folder.read()[1]] == [20]
+
+
+def test_run_that_goes_on_with_other_modes_is_of_both(folder: Folder) -> None:
+    folder.begin(run(modes=["paused"], began=1.0))
+    folder.begin(run(modes=["live", "paused"], seeds=[0, 1], began=2.0))
+    asked, _ = folder.read()
+    assert (asked.modes, asked.seeds, asked.began) == (["paused", "live"], [0, 1], 1.0)
+
+
+@pytest.mark.parametrize("other", [run(agent="still"), run(digest="e"), run(suite="large")])
+def test_results_of_another_agent_or_suite_are_not_mixed(folder: Folder, other: object) -> None:
+    folder.begin(run())
+    with pytest.raises(ConfigurationError, match="give --out another folder"):
+        folder.begin(other)  # pyright: ignore[reportArgumentType]
+
+
+def test_folder_without_results_is_told(folder: Folder) -> None:
+    with pytest.raises(ConfigurationError, match="no results of pluriverse eval"):
+        folder.read()
+
+
+def test_folder_that_cannot_be_written_is_told(folder: Folder) -> None:
+    folder.path.write_text("a file")
+    with pytest.raises(ConfigurationError, match="can't be written"):
+        folder.begin(run())
+    with pytest.raises(ConfigurationError, match="the same command goes on"):
+        folder.add(episode())
