@@ -4,6 +4,10 @@ pip install "pluriverse[gymnasium]" stable-baselines3
 python examples/ppo_pong.py --clock lockstep --minutes 60 --curve lockstep.json
 python examples/ppo_pong.py --clock realtime --minutes 60 --curve realtime.json
 
+What was learnt plays the benchmark's Pong:
+python examples/ppo_pong.py --minutes 40 --save ppo_pong.zip
+pluriverse eval realtime --task pong --agent examples/ppo_pong.py:Learnt
+
 It starts its remotes on this machine; --remotes plays others, as in "vnc://one:5900+15900,two:5900+15900". In real time
 the games go on while PPO learns from what it has seen; in lockstep they wait for it. A return is from -21 to 21.
 """
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +25,7 @@ import gymnasium
 import numpy as np
 import torch
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
+from pluriverse.adapters.pictures import PictureOptions
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
@@ -106,6 +112,23 @@ class Convolutions(BaseFeaturesExtractor):
         return self._layers(observations)
 
 
+class Learnt:
+    """What ``--save`` has written to ``$PPO_PONG``, or else to ppo_pong.zip, as a policy for ``pluriverse eval``."""
+
+    pictures = PictureOptions(crop=CROP, size=SIZE, grey=True)
+    stack = FRAMES
+    frame_skip = FRAME_SKIP
+
+    def __init__(self) -> None:
+        # Beside others of its kind, each with its game.
+        torch.set_num_threads(1)
+        self._model = PPO.load(os.environ.get("PPO_PONG", "ppo_pong.zip"), device="cpu")
+
+    def predict(self, observation: Any) -> int:
+        """Return the likeliest action of a stack of frames, uint8 (42, 42, 4)."""
+        return int(self._model.predict(observation, deterministic=True)[0])
+
+
 class Curve(BaseCallback):
     """Notes the mean return of the last hundred episodes after each rollout; ends when that or the time is enough."""
 
@@ -147,6 +170,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=10_000_000, help="how many steps at most, of all games together")
     parser.add_argument("--rollout", type=int, default=128, help="steps of each game between two updates; default: 128")
     parser.add_argument("--curve", type=Path, help="a file for the curve, as JSON")
+    parser.add_argument("--save", type=Path, help="a file for what was learnt")
     parser.add_argument("--seed", type=int, default=1, help="default: 1")
     chosen = parser.parse_args()
     vector = PluriverseVectorEnv(
@@ -178,6 +202,8 @@ def main() -> None:
             device="cpu",
         )
         model.learn(chosen.steps, callback=curve)
+        if chosen.save is not None:
+            model.save(chosen.save)
     finally:
         games.close()
     if chosen.curve is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Generator
@@ -36,6 +37,25 @@ def test_it_learns_in_either_kind_of_time_and_writes_its_curve(clock: str, remot
     assert [point["steps"] for point in written["points"]] == [64, 128]
     assert written["points"][0]["minutes"] < written["points"][1]["minutes"]
     assert "128 steps" in learnt.stdout
+
+
+def test_what_was_learnt_is_evaluated(remote: str, tmp_path: Path) -> None:
+    saved = tmp_path / "ppo_pong.zip"
+    options = ["--remotes", remote, "--envs", "1", "--rollout", "64", "--steps", "64", "--save", saved]
+    subprocess.run([sys.executable, EXAMPLE, *options], capture_output=True, timeout=120, check=True)
+    told = [*("--agent", f"{EXAMPLE}:Learnt"), *("--task", "pong", "--modes", "paused", "--seeds", "1")]
+    evaluated = subprocess.run(
+        [sys.executable, "-m", "pluriverse.cli", "eval", "realtime", *told, "--remotes", remote, "--out", tmp_path],
+        env={**os.environ, "PPO_PONG": str(saved)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert evaluated.returncode == 0, evaluated.stdout + evaluated.stderr
+    (episode,) = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
+    assert (episode["task"], episode["error"]) == ("pong", None)
+    assert episode["acts"] > 0
 
 
 def test_it_says_how_it_is_used() -> None:
