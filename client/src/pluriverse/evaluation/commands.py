@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import logging
 import platform
@@ -51,6 +52,10 @@ def run(
     suite = read_suite(where).only(patterns, seeds)
     chosen = parse_modes(modes)
     places = one_by_one(remotes)
+    # Refused before anything is written, if it can't be had.
+    with contextlib.closing(open_agent(agent, endpoint)) as opened:
+        # Some play some tasks only.
+        suite = suite.only(getattr(opened, "tasks", ()), seeds)
     out = out or Path("eval") / f"{suite.name}-{''.join(c if c.isalnum() else '-' for c in agent)}"
     folder = Folder(out)
     asked = Run(
@@ -64,8 +69,6 @@ def run(
         began=time.time(),
         versions={"pluriverse": importlib.metadata.version("pluriverse"), "python": platform.python_version()},
     )
-    # Refused before anything is written, if it can't be had.
-    open_agent(agent, endpoint).close()
     done = folder.begin(asked)
 
     with rich.progress.Progress(

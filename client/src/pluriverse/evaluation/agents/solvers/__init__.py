@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from pluriverse.evaluation.agents.agent import AgentFailed, Decide, loop
+from pluriverse.evaluation.agents.agent import loop
 from pluriverse.evaluation.play import Play
 
 from .table import SOLVERS
 
 
 class SolverAgent:
-    """Plays tasks that it has a script for."""
+    """Plays the tasks that it has a script for, which are ``tasks``."""
+
+    def __init__(self) -> None:
+        self.tasks = tuple(SOLVERS)
 
     def play(self, play: Play) -> None:
-        """Play until the episode is over; raise AgentFailed if there is no script for the task."""
-        make = SOLVERS.get(play.task.name)
-        if make is None:
-            raise AgentFailed(f"there is no script for {play.task.name}")
-        decide: Decide = make()
-        loop(play, decide)
+        """Play until the episode is over."""
+        loop(play, SOLVERS[play.task.name]())
 
     def close(self) -> None:
         """Do nothing."""
