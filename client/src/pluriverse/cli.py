@@ -233,7 +233,8 @@ class _EvalGroup(typer.core.TyperGroup):
 evaluate: Final[typer.Typer] = typer.Typer(
     cls=_EvalGroup,
     no_args_is_help=True,
-    help="Play a suite of tasks with an agent, and say how well it plays and what it loses while it thinks.",
+    help="Play a suite of tasks with an agent, and say how well it plays and what it loses while it thinks.\n\n"
+    "``eval SUITE`` is short for ``eval run SUITE``.",
 )
 app.add_typer(evaluate, name="eval")
 
