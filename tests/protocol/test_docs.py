@@ -48,6 +48,7 @@ def test_a_missing_marker_is_told(name: str, marker: str) -> None:
         ("headers", [field.name for field in dataclasses.fields(Headers)]),
         ("spaces", ["discrete", "tap", "keys", "pointer", "text", "observation", "step"]),
         ("choice", ["name", "keys"]),
+        ("node", ["role", "box", "name", "value", "parent"]),
         ("limits", [name for name in vars(limits) if name.isupper()]),
     ],
 )

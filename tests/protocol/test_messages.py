@@ -21,7 +21,7 @@ from pluriverse_protocol.messages import (
 ALL: list[type[Any]] = [*SERVER_METHODS.values(), *AGENT_METHODS.values()]
 
 
-def test_the_methods_are_those_that_agents_in_the_field_speak_and_those_of_lockstep() -> None:
+def test_the_methods_are_those_that_agents_in_the_field_speak_those_of_lockstep_and_of_trees() -> None:
     assert set(SERVER_METHODS) == {
         "v0.env.describe",
         "v0.env.reward",
@@ -31,6 +31,7 @@ def test_the_methods_are_those_that_agents_in_the_field_speak_and_those_of_locks
         "v0.reply.error",
         "v0.reply.env.reset",
         "v0.reply.control.ping",
+        "v0.reply.env.tree",
         "v0.env.frame",
         "v0.reply.agent.step",
         "v0.reply.agent.snapshot",
@@ -39,6 +40,7 @@ def test_the_methods_are_those_that_agents_in_the_field_speak_and_those_of_locks
     assert set(AGENT_METHODS) == {
         "v0.env.reset",
         "v0.control.ping",
+        "v0.env.tree",
         "v0.agent.action",
         "v0.agent.step",
         "v0.agent.snapshot",

@@ -24,6 +24,7 @@ from pluriverse_protocol.limits import (
     MAX_SEED,
     MAX_STEP_FRAMES,
 )
+from pluriverse_protocol.tree import Node
 
 # Exactly what NumPy's and C's doubles have below infinity.
 MAX_FLOAT: Final = math.nextafter(math.inf, 0)
@@ -97,6 +98,23 @@ all_options: st.SearchStrategy[dict[str, Option]] = st.dictionaries(
     max_size=4,
 )
 
+labels = st.text(max_size=16)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> tuple[Node, ...]:
+    """Any that are valid: parents come before what is in them."""
+    return tuple(
+        Node(
+            draw(labels),
+            draw(boxes),
+            draw(labels),
+            draw(st.none() | labels),
+            draw(st.none() | st.integers(0, index - 1)) if index else None,
+        )
+        for index in range(draw(st.integers(0, 6)))
+    )
+
 
 def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
@@ -164,6 +182,7 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
     ),
     st.builds(messages.SnapshotReply, handle=_maybe(counts)),
     st.builds(messages.RestoreReply, frame=frames, text=texts, observation=_maybe(json_values), info=json_objects),
+    st.builds(messages.TreeReply, nodes=trees(), left_out=counts),
 )
 agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
     st.builds(
@@ -175,6 +194,7 @@ agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
         clock=_maybe(clocks),
     ),
     st.just(messages.Ping()),
+    st.just(messages.Tree()),
     st.builds(messages.Action, action=st.lists(events, max_size=8).map(tuple), env_id=_maybe(env_ids)),
     st.builds(
         messages.AgentStep,
@@ -208,6 +228,7 @@ program_reports: st.SearchStrategy[reports.Report] = st.one_of(
     st.builds(reports.Text, episode=counts, text=texts),
     st.builds(reports.Observation, episode=counts, observation=json_values),
     st.builds(reports.Frame, episode=counts, frames=counts, late_frames=counts, at=_maybe(numbers)),
+    st.builds(reports.TreeRead, episode=counts, number=counts, nodes=trees(), left_out=counts, error=texts),
 )
 program_requests: st.SearchStrategy[reports.Request] = st.one_of(
     st.builds(
@@ -223,4 +244,5 @@ program_requests: st.SearchStrategy[reports.Request] = st.one_of(
     st.just(reports.Stop()),
     st.builds(reports.Joystick, event=texts, value=numbers),
     st.builds(reports.Delivered, episode=counts, sent_at=numbers),
+    st.builds(reports.ReadTree, number=counts, picture=boxes),
 )

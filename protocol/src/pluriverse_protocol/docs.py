@@ -13,6 +13,7 @@ from .episodes import TRANSITIONS, Event, State
 from .kinds import Field, fields_of
 from .messages import AGENT_METHODS, SERVER_METHODS, Headers
 from .reports import REPORTS, REQUESTS
+from .tree import Node
 
 
 def sections() -> dict[str, str]:
@@ -24,6 +25,7 @@ def sections() -> dict[str, str]:
         "spaces": _fields("key", Spaces),
         "choice": _fields("key", Choice),
         "option": _fields("key", Option),
+        "node": _fields("key", Node),
         "reports": _messages("report", REPORTS),
         "requests": _messages("request", REQUESTS),
         "transitions": _transitions(),

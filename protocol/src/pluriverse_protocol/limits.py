@@ -78,6 +78,19 @@ MAX_OPTION_CHOICES: Final = 256
 # JSON integers beyond 2**53 don't survive every peer's parser.
 MAX_OPTION_INTEGER: Final = 2**53
 
+# Of what is on a screen: a page of this many controls is more than anybody looks through. A tree has to fit a report.
+MAX_TREE_NODES: Final = 2000
+
+# The longest names of roles, WAI-ARIA's among them, have under thirty.
+MAX_ROLE_CHARS: Final = 64
+
+# Of a name or value of what is on a screen: a paragraph. JSON has 12 bytes for what takes most of them.
+MAX_LABEL_CHARS: Final = 1024
+MAX_TREE_CHARS: Final = 64 * 1024
+
+# Observers' trees, all taken together: each keeps the environment from drawing for as long as a frame takes or two.
+MAX_WATCHED_TREES_PER_S: Final = 2.0
+
 # A report of a program: a structured observation may carry some thousand numbers.
 MAX_REPORT_BYTES: Final = 1024 * 1024
 

@@ -28,6 +28,7 @@ from .kinds import (
     StepFrames,
     String,
 )
+from .tree import Nodes
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,14 @@ class RestoreReply:
     info: Object = field(default_factory=dict[str, Any])
 
 
+@dataclass(frozen=True)
+class TreeReply:
+    """What is on the environment's picture now, in ``nodes``, depth first. ``left_out``: how many more there were."""
+
+    nodes: Nodes
+    left_out: Count = 0
+
+
 # ── agent → server ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -208,6 +217,11 @@ class Reset:
 @dataclass(frozen=True)
 class Ping:
     """Answer at once; four timestamps give the clocks' offset."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Say what is on the environment's picture. Remotes that can have the capability ``tree``; observers may ask, too."""
 
 
 @dataclass(frozen=True)
@@ -261,8 +275,9 @@ ServerMessage = (
     | StepReply
     | SnapshotReply
     | RestoreReply
+    | TreeReply
 )
-AgentMessage = Reset | Ping | Action | AgentStep | AgentSnapshot | AgentRestore | AgentBegin
+AgentMessage = Reset | Ping | Tree | Action | AgentStep | AgentSnapshot | AgentRestore | AgentBegin
 Message = ServerMessage | AgentMessage
 
 Pictured = FirstFrame | StepReply | RestoreReply
@@ -277,6 +292,7 @@ SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
     "v0.reply.error": ErrorReply,
     "v0.reply.env.reset": ResetReply,
     "v0.reply.control.ping": PingReply,
+    "v0.reply.env.tree": TreeReply,
     "v0.env.frame": FirstFrame,
     "v0.reply.agent.step": StepReply,
     "v0.reply.agent.snapshot": SnapshotReply,
@@ -285,6 +301,7 @@ SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
 AGENT_METHODS: Final[dict[str, type[AgentMessage]]] = {
     "v0.env.reset": Reset,
     "v0.control.ping": Ping,
+    "v0.env.tree": Tree,
     "v0.agent.action": Action,
     "v0.agent.step": AgentStep,
     "v0.agent.snapshot": AgentSnapshot,

@@ -16,6 +16,7 @@ from .errors import LocalProtocolError, MalformedReport
 from .kinds import Box, Clock, Count, Flag, Fps, Json, Number, Object, Seed, String, from_json, to_json
 from .limits import MAX_REPORT_BYTES
 from .strict_json import MAX_DEPTH, dump, parse_object
+from .tree import Nodes
 
 # An observation stands one level deeper in the message to agents than in its report.
 MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
@@ -124,6 +125,17 @@ class Readings:
 
 
 @dataclass(frozen=True)
+class TreeRead:
+    """What is on the screen, as ``ReadTree`` with this ``number`` asked; or why that can't be said, in ``error``."""
+
+    episode: Count
+    number: Count
+    nodes: Nodes = ()
+    left_out: Count = 0
+    error: String = ""
+
+
+@dataclass(frozen=True)
 class Reset:
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen.
 
@@ -170,8 +182,16 @@ class Watched:
     watched: Flag
 
 
-Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Readings
-Request = Reset | Stop | Joystick | Delivered | Watched
+@dataclass(frozen=True)
+class ReadTree:
+    """Say what is on ``picture``, a part of the screen, by the program's widgets. Only scrapers are asked."""
+
+    number: Count
+    picture: Box
+
+
+Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Readings | TreeRead
+Request = Reset | Stop | Joystick | Delivered | Watched | ReadTree
 
 REPORTS: Final[dict[str, type[Report]]] = {
     "ready": Ready,
@@ -182,6 +202,7 @@ REPORTS: Final[dict[str, type[Report]]] = {
     "frame": Frame,
     "slot_frames": SlotFrames,
     "readings": Readings,
+    "tree": TreeRead,
 }
 REQUESTS: Final[dict[str, type[Request]]] = {
     "reset": Reset,
@@ -189,6 +210,7 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "joystick": Joystick,
     "delivered": Delivered,
     "watched": Watched,
+    "read_tree": ReadTree,
 }
 _NAMES: Final[dict[type[Report | Request], str]] = {
     **{kind: name for name, kind in REPORTS.items()},
