@@ -221,7 +221,7 @@ class Ping:
 
 @dataclass(frozen=True)
 class Tree:
-    """Say what is on the environment's picture. Remotes that can have the capability ``tree``; observers may ask, too."""
+    """Say what is on the environment's picture: of remotes with the capability ``tree``. Observers may ask, too."""
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class EpisodeMachine:
                 return [Send(messages.Text(text), episode.episode_id)]
             case reports.Observation(observation=observation):
                 return [Send(messages.Observation(observation), episode.episode_id)]
-            case reports.Readings() | reports.SlotFrames():
+            case reports.Readings() | reports.SlotFrames() | reports.TreeRead():
                 # Only shown to people, by the service.
                 return []
             case reports.Frame(frames=frames, late_frames=late_frames, at=at):

@@ -12,6 +12,7 @@ from typing import Final
 from aiohttp import WSCloseCode, WSMsgType, web
 from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_from_agent, lane
 from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.limits import MAX_WATCHED_TREES_PER_S
 from pluriverse_protocol.messages import (
     Action,
     AgentBegin,
@@ -26,6 +27,7 @@ from pluriverse_protocol.messages import (
     Reset,
     ResetReply,
     ServerMessage,
+    Tree,
 )
 
 from pluriverse_server.access.tokens import Token
@@ -44,6 +46,9 @@ STALLED_READER_S: Final = 30.0
 
 # How many round trips the reported median is taken of.
 ROUND_TRIPS: Final = 16
+
+# A tree may be as large as a thousand other messages: nobody is given one who leaves so many unread.
+MAX_UNREAD: Final = 16
 
 # A well-behaved peer answers a close at once; it has the reason already, and gets no more time than this.
 CLOSE_TIMEOUT_S: Final = 1.0
@@ -87,6 +92,7 @@ class Connection:
         now = asyncio.get_running_loop().time()
         self._opened_at = self.heard_at = self.spoke_at = now
         self._sending_since: float | None = None
+        self._looking: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Serve the connection until either side hangs up."""
@@ -98,8 +104,10 @@ class Connection:
                 await self._receive_all()
         finally:
             self._hub.remove(self)
-            sender.cancel()
-            await asyncio.gather(sender, return_exceptions=True)
+            ending = [sender, *([self._looking] if self._looking is not None else [])]
+            for task in ending:
+                task.cancel()
+            await asyncio.gather(*ending, return_exceptions=True)
             self._ended.set()
 
     def put(self, queued: QueuedMessage) -> None:
@@ -190,6 +198,9 @@ class Connection:
         match envelope.message:
             case Ping():
                 return PingReply(), None
+            case Tree():
+                self._look(envelope.headers.message_id)
+                return None, None
             case _ if self._observer:
                 raise RequestError("not permitted: this connection is an observer's")
             case Reset() as reset:
@@ -199,6 +210,23 @@ class Connection:
             case Action(action=events):
                 await self._hub.requests.act(events)
                 return None, None
+
+    def _look(self, parent: MessageId) -> None:
+        """Begin to read a tree, which may take as long as many messages: they are answered meanwhile."""
+        if self._looking is not None and not self._looking.done():
+            raise RequestError("a tree is being read for this connection already")
+        if len(self.send_queue) > MAX_UNREAD:
+            raise RequestError(f"over {MAX_UNREAD} messages wait to be read on this connection; read them first")
+        if self._observer and not self._hub.may_watch_tree():
+            raise RequestError(f"observers are given {MAX_WATCHED_TREES_PER_S:g} trees a second, all taken together")
+        self._looking = start_task(self._answer_tree(parent, time.time()), f"tree for {self.peer}", self.cut)
+
+    async def _answer_tree(self, parent: MessageId, received_at: float) -> None:
+        try:
+            reply: ServerMessage = await self._hub.requests.tree()
+        except RequestError as error:
+            reply = ErrorReply(str(error))
+        self._reply(reply, parent, received_at)
 
     def _reset(self, reset: Reset, headers: Headers) -> int:
         seat = self.seat

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import statistics
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from pluriverse_protocol.limits import SEAT_KEPT_S
+from pluriverse_protocol.limits import MAX_WATCHED_TREES_PER_S, SEAT_KEPT_S
 from pluriverse_protocol.messages import ServerMessage
 
 from pluriverse_server.access.audit import AuditLog
@@ -100,6 +101,7 @@ class Hub:
         self.merged_rewards = 0
         self.dropped_observations = 0
         self._patrol_task: asyncio.Task[None] | None = None
+        self._watched_tree_at = -math.inf
 
     def start(self) -> None:
         """Begin to ping the connections and enforce their time limits."""
@@ -181,6 +183,14 @@ class Hub:
         self._seat_holder = connection.who
         log.info("an agent has connected from %s", connection.peer)
         return None
+
+    def may_watch_tree(self) -> bool:
+        """Return whether an observer may have a tree now, which counts as given; the limit is for all observers."""
+        now = asyncio.get_running_loop().time()
+        if now - self._watched_tree_at < 1 / MAX_WATCHED_TREES_PER_S:
+            return False
+        self._watched_tree_at = now
+        return True
 
     def note_step(self) -> None:
         """Note that the agent has stepped the program, of which nothing comes by its connection here."""

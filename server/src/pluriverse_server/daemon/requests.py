@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.lane import View
-from pluriverse_protocol.messages import Describe, Reset
+from pluriverse_protocol.messages import Describe, Reset, TreeReply
 
 
 class RequestError(Exception):
@@ -35,6 +35,14 @@ class Requests(Protocol):
 
         Raises:
             RequestError: the program takes no such event.
+        """
+        ...
+
+    async def tree(self) -> TreeReply:
+        """Return what is on the environment's picture.
+
+        Raises:
+            RequestError: no episode runs, the environment has no tree, or its program doesn't answer.
         """
         ...
 

@@ -30,6 +30,7 @@ from pluriverse_server.sources.page.messages import BadValue, Scores, read
 from pluriverse_server.sources.page.page import Outline, Page, PageError
 from pluriverse_server.sources.page.watcher import Watcher, episode
 from pluriverse_server.sources.screen.grab import ScreenLost
+from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree
 from pluriverse_server.tasks import call_later, start_task
 from pluriverse_server.x11.connection import DisplayLost
 
@@ -187,6 +188,23 @@ class PageProgram:
     def close_lane(self) -> None:
         """Hang up on the agent that steps the page, if there is one."""
         self._lane.close()
+
+    async def tree(self, picture: Box) -> Tree:
+        """Return what is to be seen of the page within ``picture``; in lockstep between two steps.
+
+        Raises:
+            NoTree: there is no page, or it doesn't answer; says why.
+        """
+        page = self._page
+        if page is None:
+            raise NoTree("there is no page at the moment")
+        if not page.stepped:
+            return await page.tree(picture)
+        try:
+            async with asyncio.timeout(TREE_S), self._turn:
+                return await page.tree(picture)
+        except TimeoutError:
+            raise NoTree(f"the page's step wasn't over within {TREE_S:g} s") from None
 
     @property
     def pid(self) -> int | None:

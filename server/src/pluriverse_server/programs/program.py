@@ -30,8 +30,10 @@ from pluriverse_server.process import (
     start_error,
 )
 from pluriverse_server.sources.reports import ReportSocket
+from pluriverse_server.sources.trees import Box, NoTree, Tree
 from pluriverse_server.tasks import call_later, start_task
 
+from .asked_trees import AskedTrees
 from .catalogue import python_command
 from .lane_socket import LaneSocket
 from .scraped import PRINTED_VARIABLE, patience_s, scraper_command
@@ -106,6 +108,7 @@ class Program:
         self._environment: Mapping[str, str] | None = None
         self._socket = ReportSocket(runtime_dir / SOCKET_NAME, self._connected, self._reported, self._hung_up)
         self._lanes = LaneSocket(runtime_dir / LANE_NAME)
+        self._trees = AskedTrees(self._socket.send)
         self._process: ChildProcess | None = None
         self._wanted: Begin | None = None
         self._asked: Begin | None = None
@@ -200,6 +203,16 @@ class Program:
     def close_lane(self) -> None:
         """Have the program hang up on the agent that steps it, if there is one."""
         self._lanes.take_back()
+
+    async def tree(self, picture: Box) -> Tree:
+        """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen).
+
+        Raises:
+            NoTree: the program doesn't answer, or isn't there; says why.
+        """
+        if not self._socket.connected:
+            raise NoTree("the program isn't running at the moment")
+        return await self._trees.ask(picture)
 
     @property
     def pid(self) -> int | None:
@@ -366,6 +379,10 @@ class Program:
             self.takes_joystick = report.joystick
         elif isinstance(report, reports.Frame) and self._is_paced(report.episode):
             self._last_frame_at = asyncio.get_running_loop().time()
+        elif isinstance(report, reports.TreeRead):
+            # No report of an episode's: it goes to who asked.
+            self._trees.answered(report)
+            return
         self._on_report(report)
 
     def _hung_up(self, reason: str) -> None:

@@ -35,6 +35,7 @@ from pluriverse_server.programs.catalogue import refusal
 from pluriverse_server.programs.page import PageProgram
 from pluriverse_server.programs.program import Lost, Program
 from pluriverse_server.settings import Settings
+from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import call_later, fail, start_task
 
 from .crash_limit import CrashLimiter
@@ -55,6 +56,7 @@ SCRAPED_LIMIT_GRACE_S: Final = 1.0
 
 # Extensions of the protocol that agents may rely on; sent in v0.env.describe.
 CAPABILITIES: Final = ("fps", "options", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
+TREE_CAPABILITIES: Final = ("marks", "tree")
 
 
 # Beside what an environment names: what agents press to measure latency, of old ones the backtick in browsers; and the
@@ -249,6 +251,35 @@ class EnvironmentService:
             except DisplayLost as error:
                 raise RequestError(f"the action was dropped: {error}") from error
         self.metrics.actions.inc()
+
+    async def tree(self) -> messages.TreeReply:
+        """Return what is on the environment's picture.
+
+        Raises:
+            RequestError: no episode runs, the environment has no tree, or its program doesn't answer.
+        """
+        described = self._machine.description()
+        if described is None or self.ongoing is None:
+            raise RequestError("no episode runs; a tree is of one that does")
+        if why_not := self._why_no_tree(described):
+            raise RequestError(why_not)
+        screen = self._manifest.runtime.screen
+        try:
+            tree = await self.program.tree(described.picture or (0, 0, screen.width, screen.height))
+        except NoTree as error:
+            raise RequestError(str(error)) from error
+        return messages.TreeReply(tree.nodes, tree.left_out)
+
+    def _why_no_tree(self, described: messages.Describe) -> str | None:
+        """Return why nobody can tell what is on the screen; None: somebody can."""
+        program = self._manifest.game(described.env_id).program
+        if self._manifest.page is not None:
+            return None
+        if program is None or not program.accessibility:
+            return f"{described.env_id} has no tree: its program tells nothing of what it draws"
+        if described.clock == "lockstep":
+            return f"{described.env_id} has no tree in lockstep: its program tells nothing while it stands still"
+        return None
 
     @property
     def ongoing(self) -> int | None:
@@ -469,7 +500,7 @@ class EnvironmentService:
             lockstep=("exact" if self._is_exact(described.env_id) else "frozen") if len(clocks) > 1 else None,
             slots=slots if slots > 1 else None,
             views=True if len(clocks) > 1 and views.available() else None,
-            capabilities=CAPABILITIES,
+            capabilities=CAPABILITIES if self._why_no_tree(described) else (*CAPABILITIES, *TREE_CAPABILITIES),
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=described.spaces or self._manifest.spaces_of(entry),
             options=entry.options or None,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pluriverse_protocol import metadata
 from pluriverse_protocol.errors import MalformedReport
-from pluriverse_protocol.reports import Reset, Stop
+from pluriverse_protocol.reports import ReadTree, Reset, Stop
 from Xlib.error import XauthError
 
 from pluriverse_server import event_loop
@@ -123,6 +123,8 @@ async def converse(
                 if isinstance(request, Reset):
                     await _cancel(episode)
                     episode = asyncio.create_task(session.episode(request), name="episode")
+                elif isinstance(request, ReadTree):
+                    session.tell_tree(request)
                 asking = asyncio.create_task(daemon.request(), name="requests")
     finally:
         for task in (stopping, asking, episode):

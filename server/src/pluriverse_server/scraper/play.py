@@ -29,10 +29,12 @@ from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.programs.scraped import PRINTED_VARIABLE
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
+from pluriverse_server.sources.program.tree import read_tree
 from pluriverse_server.sources.reading import Pixels, ReadingState, SourceError, SourceHangs
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
 from pluriverse_server.sources.settle import SETTLE_S
+from pluriverse_server.sources.trees import Box, NoTree, Tree, trim
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 
 from .child import Child
@@ -191,6 +193,7 @@ class Play:
             env,
         )
         memory = self._screen_memory(screen) if settings.lockstep else None
+        self._environment = env
         self._sources = SourceReader(settings.game, settings.directory, target, display, memory)
         self._exit_stack.callback(self._sources.close)
         self._watch = ScreenWatch(display, cookies)
@@ -332,6 +335,16 @@ class Play:
         assert self._last is not None
         said = self._hearing.take() if self._hearing is not None else []
         return [follows for report in said for follows in self.rules.hear(self._last.at, report)]
+
+    async def tree(self, picture: Box) -> Tree:
+        """Return what is to be seen of the program within ``picture``: x, y, width and height on the screen.
+
+        Raises:
+            NoTree: the program's widgets can't be read; says why.
+        """
+        if self.has_ended:
+            raise NoTree("the program has ended")
+        return trim(await asyncio.to_thread(read_tree, self._environment), picture)
 
     async def rest(self) -> None:
         """Return once a play that is ready no longer is. Reads slowly, since nobody sees the play."""

@@ -12,12 +12,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Readings, Ready, Report, Reset
+from pluriverse_protocol.reports import (
+    TIME_LIMIT,
+    Done,
+    Frame,
+    Readings,
+    ReadTree,
+    Ready,
+    Report,
+    Reset,
+    TreeRead,
+)
 
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
 from pluriverse_server.permitted import permitted_by
+from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import start_task
 
 from .daemon_connection import DaemonConnection
@@ -96,6 +107,20 @@ class Session:
         if play.stuck is not None:
             # A process of its own is all that ends what runs in a thread: this one is replaced.
             raise Broken(play.stuck)
+
+    def tell_tree(self, asked: ReadTree) -> None:
+        """Begin to read what is on the screen, and report it."""
+        start_task(self._tell_tree(asked), "tree")
+
+    async def _tell_tree(self, asked: ReadTree) -> None:
+        read = TreeRead(self._episode, asked.number, error="no program runs at the moment")
+        if self._play is not None:
+            try:
+                tree = await self._play.tree(asked.picture)
+                read = replace(read, nodes=tree.nodes, left_out=tree.left_out, error="")
+            except NoTree as error:
+                read = replace(read, error=str(error))
+        self._daemon.send(read)
 
     async def close(self) -> None:
         """Stop all plays."""

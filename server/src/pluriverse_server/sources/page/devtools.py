@@ -15,6 +15,7 @@ import contextlib
 import itertools
 import json
 import logging
+import re
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,6 +44,10 @@ BUSY: Final = 5
 
 # What ends each message, both ways.
 END: Final = b"\0"
+
+# An answer to a call, in as many bytes from its beginning as it takes.
+HEAD_BYTES: Final = 32
+_ANSWER: Final = re.compile(rb'\{"id": ?(\d{1,15}),')
 
 
 class DevToolsError(Exception):
@@ -173,8 +178,12 @@ class DevTools:
         why = "the browser closed the connection"
         try:
             while True:
-                message = await self._stream.readuntil(END)
-                self._take(_parse(message.removesuffix(END)))
+                try:
+                    message = await self._stream.readuntil(END)
+                except asyncio.LimitOverrunError:
+                    await self._pass_over()
+                else:
+                    self._take(_parse(message.removesuffix(END)))
         except (asyncio.IncompleteReadError, OSError):
             pass
         except asyncio.LimitOverrunError:
@@ -183,6 +192,23 @@ class DevTools:
             why = f"the browser said what isn't DevTools: {error}"
         finally:
             self._end(why)
+
+    async def _pass_over(self) -> None:
+        """Fail the call whose answer is too long, and go on after it; raise LimitOverrunError if it is no answer."""
+        beginning = await self._stream.readexactly(HEAD_BYTES)
+        answer = _ANSWER.match(beginning)
+        if answer is None:
+            raise asyncio.LimitOverrunError("no answer", 0)
+        call = self._calls.get(int(answer[1]))
+        if call is not None and not call.result.done():
+            call.result.set_exception(CallFailed(f"{call.method}: the answer is over {MAX_MESSAGE_BYTES} bytes long"))
+        while True:
+            try:
+                await self._stream.readuntil(END)
+            except asyncio.LimitOverrunError as overrun:
+                await self._stream.readexactly(overrun.consumed)
+            else:
+                return
 
     def _take(self, message: dict[str, Any]) -> None:
         if "id" in message:

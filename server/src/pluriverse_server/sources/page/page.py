@@ -10,10 +10,12 @@ from typing import Any, Final, NamedTuple
 
 from pluriverse_server.manifest.page import Permission
 from pluriverse_server.manifest.runtime import ManifestError
+from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree, trim
 
 from .clock import ClockScript
-from .devtools import CallFailed, EventHandler, Parameters
+from .devtools import CallFailed, DevToolsError, EventHandler, Parameters
 from .guard import Guard, Windows
+from .tree import STYLES, frame_ids, join, lay_out
 from .watcher import Watcher
 
 log = logging.getLogger(__name__)
@@ -27,6 +29,8 @@ BEGIN_TIMEOUT_S: Final = 2.0
 
 # A browser window that ends where the screen does loses a row and a column of pixels.
 _OVERLAP: Final = 1
+
+_TREE: Final = "Accessibility.getFullAXTree"
 
 # Only the page itself: its frames are loaded later, and may have stored something by then.
 FORGET: Final = "if (window === window.top) try { sessionStorage.clear(); } catch {}"
@@ -224,6 +228,29 @@ class Page:
             DevToolsError: the page hangs, or is gone.
         """
         return (await self._call("Runtime.globalLexicalScopeNames"))["names"]
+
+    async def tree(self, picture: Box) -> Tree:
+        """Return what is to be seen of the page within ``picture``: x, y, width and height on the screen.
+
+        Raises:
+            NoTree: the page is covered, doesn't answer, or is too large.
+        """
+        if self.guard.dialog_open:
+            raise NoTree("a dialog of the browser's waits for an answer, and is not part of the page")
+        try:
+            # Together, and without anything of the page's in between.
+            snapshot, own = await asyncio.gather(
+                self._look("DOMSnapshot.captureSnapshot", {"computedStyles": STYLES, "includePaintOrder": True}),
+                self._look(_TREE, {}),
+            )
+            inner = (self._look(_TREE, {"frameId": frame}) for frame in frame_ids(snapshot)[1:])
+            trees = [own, *await asyncio.gather(*inner)]
+        except DevToolsError as error:
+            raise NoTree(f"the page's tree can't be had: {error}") from error
+        return await asyncio.to_thread(lambda: trim(join(trees, lay_out(snapshot)), picture))
+
+    async def _look(self, method: str, parameters: Parameters) -> dict[str, Any]:
+        return await self._devtools.call(method, parameters, self._session_id, TREE_S)
 
     async def require_javascript(self) -> None:
         """Compile the manifest's expressions.

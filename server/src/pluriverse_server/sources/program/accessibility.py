@@ -41,7 +41,7 @@ _GET_CHILDREN: Final = "org.a11y.atspi.Accessible.GetChildren"
 _GET_INTERFACES: Final = "org.a11y.atspi.Accessible.GetInterfaces"
 _GET_TEXT: Final = "org.a11y.atspi.Text.GetText"
 
-_DESKTOP: Final = BusObject("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+DESKTOP: Final = BusObject("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 
 
 class AccessibilityReader(ProgramReader):
@@ -249,14 +249,14 @@ def all_widgets(bus: Bus, deadline: float) -> Iterator[tuple[BusObject, str, Bus
 
     What menus, tables and trees hold comes after all the rest.
     """
-    waiting: list[tuple[BusObject, BusObject | None]] = [(_DESKTOP, None)]
+    waiting: list[tuple[BusObject, BusObject | None]] = [(DESKTOP, None)]
     crowd: deque[tuple[BusObject, BusObject | None]] = deque()
     seen = 0
     while (waiting or crowd) and seen < MAX_WIDGETS and time.monotonic() < deadline:
         widget, parent = waiting.pop() if waiting else crowd.popleft()
         seen += 1
         role = ""
-        if widget is not _DESKTOP:
+        if widget is not DESKTOP:
             role = bus.ask(widget, _GET_ROLE, "s") or ""
             yield widget, role, parent
         listed: list[tuple[str, str]] = bus.ask(widget, _GET_CHILDREN, "a(so)") or []

@@ -92,6 +92,12 @@ class Bus:
         found = self._reply(lambda: Properties(_address(place, interface)).get(name), "v")
         return found[1] if found is not None and found[0] == "s" else None
 
+    def number(self, place: BusObject, name: str) -> float | None:
+        """Return the property ``name`` (with its interface) if it is a double; raises as ``ask`` does."""
+        interface, _, name = name.rpartition(".")
+        found = self._reply(lambda: Properties(_address(place, interface)).get(name), "v")
+        return found[1] if found is not None and found[0] == "d" else None
+
     def switch_on(self, place: BusObject, name: str) -> bool:
         """Set the property ``name`` to true; return whether that worked. Raises as ``ask`` does."""
         interface, _, name = name.rpartition(".")
