@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from pluriverse_protocol import lane
 from pluriverse_protocol.env_options import Value, parse_values
 from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM
-from pluriverse_protocol.messages import Describe
+from pluriverse_protocol.messages import Describe, TreeReply
 
 from pluriverse import remotes as remotes_module
 from pluriverse import steady, validation
 from pluriverse.bell import BELL
-from pluriverse.errors import Closed, ConfigurationError, RemoteFailed, RemoteUnavailable, ResetNeeded
+from pluriverse.errors import Closed, ConfigurationError, Misuse, RemoteFailed, RemoteUnavailable, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.rewarder.lane import LaneConnection
@@ -41,8 +41,9 @@ DEFAULT_FPS: Final = 60.0
 # Nobody waits for so many days; more, and the operating system's calls don't take it.
 MAX_WAIT_S: Final = 1e6
 
-# The capability of remotes that take options.
+# The capabilities of remotes that take options, and of environments that tell what is on the screen.
 OPTIONS: Final = "options"
+TREE: Final = "tree"
 
 LOCKSTEP: Final = "lockstep"
 
@@ -240,6 +241,22 @@ class VectorEnv(Env):
         described = connection.rewarder.described
         makes_views = described is not None and bool(described.views)
         return LaneConnection.open(connection.rewarder.credentials, slot, view if makes_views else None)
+
+    def tree(self, index: int) -> TreeReply:
+        """Return what is on the picture of an environment whose episode runs, in pixels of its screen; blocks.
+
+        Raises:
+            Misuse: the remote can't say it, or no episode runs; says why.
+            RemoteUnavailable: it is away.
+            RemoteFailed: it doesn't answer.
+        """
+        connection = self._require().by_index[self._index(index)]
+        described = connection.rewarder.described if connection is not None else None
+        if connection is None or described is None:
+            raise RemoteUnavailable(f"remote {index} is away")
+        if TREE not in (described.capabilities or ()):
+            raise Misuse(f"{described.env_id} at {connection.address} tells no tree: it hasn't the capability {TREE!r}")
+        return connection.rewarder.tree()
 
     def truncate(self, index: int, *, seed: int | None = None) -> None:
         """Give up the episode of one index and ask for the next, with ``seed``; what it had earned is dropped.

@@ -32,6 +32,8 @@ from pluriverse_protocol.messages import (
     Reset,
     ResetReply,
     ServerMessage,
+    Tree,
+    TreeReply,
 )
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
@@ -40,6 +42,7 @@ from pluriverse import steady
 from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteUnavailable, printable
 
+from .asked_trees import Answer, AskedTrees
 from .clock import WINDOW, ClockEstimator, Skew
 from .reward_buffer import Popped, RewardBuffer, RewardsOverflow
 
@@ -111,6 +114,7 @@ class RewarderConnection:
         self._message_ids = itertools.count()
         self._episode_id = 0
         self._pinged: dict[int | str, float] = {}
+        self._trees = AskedTrees()
         # The reset that hasn't been answered yet.
         self._asked_reset: tuple[int, _Encoded, int] | None = None
         self._heard_at = time.monotonic()
@@ -230,6 +234,17 @@ class RewarderConnection:
         """
         self._loop.call_soon_threadsafe(self._send, _Encoded(Action(tuple(events))))
 
+    def tree(self) -> TreeReply:
+        """Ask for what is on the screen; blocks.
+
+        Raises:
+            Misuse: the remote refuses; says why.
+            RemoteFailed: it doesn't answer in time, or the line is broken.
+        """
+        answer = Answer()
+        self._loop.call_soon_threadsafe(self._ask_tree, answer)
+        return AskedTrees.wait(answer)
+
     def pop(self) -> Popped:
         """Take what has come for one episode; see ``RewardBuffer.pop``."""
         with self._lock:
@@ -286,6 +301,9 @@ class RewarderConnection:
             case PingReply():
                 self._note_ping(headers, received_at)
                 return
+            case TreeReply() as reply:
+                self._trees.answered(headers.parent_message_id, reply)
+                return
             case ResetReply():
                 self._note_reset(headers)
             case ErrorReply(message):
@@ -320,6 +338,7 @@ class RewarderConnection:
             self._buffer.unmask(headers.episode_id)
 
     def _note_refusal(self, headers: Headers, message: str) -> None:
+        self._trees.refused(headers.parent_message_id, message)
         if self._answers_reset(headers):
             self.refused = True
             self._fail(f"{self.name} refused the reset: {message}")
@@ -364,6 +383,11 @@ class RewarderConnection:
         leaving = self._episode_id
         self._asked_reset = self._send(reset, episode_id=leaving), reset, leaving
 
+    def _ask_tree(self, answer: Answer) -> None:
+        self._trees.ask(self._send(_TREE), answer)
+        if why := self.error or self.lost:
+            self._trees.give_up(str(why))
+
     def _send(self, message: _Encoded, episode_id: int | None = None) -> int:
         message_id = next(self._message_ids)
         last_number = self._last_number if self._seated else None
@@ -394,11 +418,13 @@ class RewarderConnection:
             self._fail(why)
         elif self.lost is None and self.error is None:
             self.lost = why
+            self._trees.give_up(why)
             self._on_change()
 
     def _fail(self, why: str) -> None:
         if self.error is None:
             self.error = RemoteFailed(why)
+        self._trees.give_up(why)
         self._on_change()
 
 
@@ -417,3 +443,4 @@ class _Encoded:
 
 
 _PING: Final = _Encoded(Ping())
+_TREE: Final = _Encoded(Tree())

@@ -28,9 +28,12 @@ from pluriverse.adapters.computer import (
     Drag,
     Hold,
     Image,
+    Mark,
     Move,
+    Place,
     Press,
     Scroll,
+    Tree,
     Type,
     Wait,
 )
@@ -64,7 +67,8 @@ MAX_LISTED: Final = 100
 INSTRUCTIONS: Final = (
     "Each environment is a program with a screen, and goes on while you think unless its clock is lockstep. "
     "begin_episode returns a handle, which every other tool takes. Coordinates are pixels of the pictures that you are "
-    "given. Every answer says what was earned since the last one, and whether the episode is over; then begin another."
+    "given; where the capabilities have marks, look can number what is to be clicked, for you to name instead. Every "
+    "answer says what was earned since the last one, and whether the episode is over; then begin another."
 )
 
 T = TypeVar("T")
@@ -82,6 +86,9 @@ class Standing(BaseModel):
     steps: int = Field(description="frames that were acted in")
     text: str = Field(description="the environment's latest text, such as a task")
     lags_ms: dict[str, tuple[float, float]] = Field(description="bounds of lags, in milliseconds; empty in lockstep")
+    tree: str = Field(
+        default="", description="what is on the screen, where it was asked for; [n] before what has a mark"
+    )
     frames_ms: list[float] = Field(default=[], description="when each picture was, after the beginning of the call")
 
 
@@ -103,6 +110,9 @@ class Described(BaseModel):
     fps: float
     keys: list[str] = Field(description="the keys that mean something; empty: any may")
     pointer: bool = Field(description="whether the pointer means something")
+    capabilities: list[str] = Field(
+        description="of the remote; with tree and marks, look can tell what is on the screen"
+    )
     text: str
 
 
@@ -113,7 +123,8 @@ class Released(BaseModel):
 
 
 Handle = Annotated[str, Field(description="of an environment, as begin_episode said it", max_length=64)]
-Pixel = Annotated[int, Field(description="in pixels of the picture")]
+Pixel = Annotated[int | None, Field(description="in pixels of the picture")]
+MarkNumber = Annotated[int | None, Field(ge=1, description="the number of a mark, instead of x and y")]
 Keys = Annotated[str, Field(description="keys joined by +, such as ctrl+s", max_length=200)]
 Seen = Annotated[CallToolResult, Standing]
 
@@ -200,6 +211,7 @@ class Server:
                 fps=said.fps,
                 keys=keys,
                 pointer=said.spaces is None or said.spaces.pointer or not keys,
+                capabilities=list(said.capabilities or ()),
                 text=computer.status().text,
             )
 
@@ -233,11 +245,15 @@ class Server:
             tuple[int, int, int, int] | None, Field(description="left, top, right, bottom: enlarge this part")
         ] = None,
         format: Literal["png", "jpeg"] | None = None,  # noqa: A002 - what models know it by
+        marks: Annotated[bool, Field(description="draw a numbered box around all that is acted on")] = False,
+        tree: Annotated[bool, Field(description="tell what is on the screen, in words")] = False,
     ) -> Seen:
-        """Look at the screen as it is now."""
+        """Look at the screen as it is now. The numbers of marks may then be clicked on, until the next are given."""
 
         def look(computer: Computer) -> CallToolResult:
-            return _result(handle, computer, [computer.look(region, format=format)])
+            image = computer.look(region, format=format, marks=marks)
+            seen = (computer.last_tree if marks else computer.tree()) if tree else None
+            return _result(handle, computer, [image], tree=seen)
 
         return await self._do(handle, look)
 
@@ -264,18 +280,21 @@ class Server:
     async def click(
         self,
         handle: Handle,
-        x: Pixel,
-        y: Pixel,
+        x: Pixel = None,
+        y: Pixel = None,
+        mark: MarkNumber = None,
         button: Literal["left", "middle", "right", "back", "forward"] = "left",
         count: Annotated[int, Field(ge=1, le=3)] = 1,
         holding: Keys = "",
     ) -> Seen:
-        """Click at a place: once, twice or three times, with keys held."""
-        return await self._act(handle, lambda: Click(button, (x, y), count, chord(holding) if holding else ()))
+        """Click at a place or a mark: once, twice or three times, with keys held."""
+        at = _place(x, y, mark)
+        return await self._act(handle, lambda: Click(button, at, count, chord(holding) if holding else ()))
 
-    async def move_pointer(self, handle: Handle, x: Pixel, y: Pixel) -> Seen:
-        """Move the pointer to a place."""
-        return await self._act(handle, lambda: Move((x, y)))
+    async def move_pointer(self, handle: Handle, x: Pixel = None, y: Pixel = None, mark: MarkNumber = None) -> Seen:
+        """Move the pointer to a place or a mark."""
+        to = _place(x, y, mark)
+        return await self._act(handle, lambda: Move(to))
 
     async def hold_button(self, handle: Handle, down: bool) -> Seen:
         """Press the left button where the pointer is, or release it."""
@@ -284,23 +303,28 @@ class Server:
     async def drag(
         self,
         handle: Handle,
-        path: Annotated[list[tuple[int, int]], Field(min_length=2, max_length=MAX_PATH_POINTS)],
+        path: Annotated[
+            list[tuple[int, int] | int],
+            Field(min_length=2, max_length=MAX_PATH_POINTS, description="each [x, y], or the number of a mark"),
+        ],
         holding: Keys = "",
     ) -> Seen:
         """Press the left button at the first place, go along the others, and release it at the last."""
-        return await self._act(handle, lambda: Drag(tuple(path), chord(holding) if holding else ()))
+        places = tuple(Mark(place) if isinstance(place, int) else place for place in path)
+        return await self._act(handle, lambda: Drag(places, chord(holding) if holding else ()))
 
     async def scroll(
         self,
         handle: Handle,
         down: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: up")],
         right: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: left")] = 0,
-        x: int | None = None,
-        y: int | None = None,
+        x: Pixel = None,
+        y: Pixel = None,
+        mark: MarkNumber = None,
         holding: Keys = "",
     ) -> Seen:
-        """Turn the wheel by clicks, at a place or where the pointer is."""
-        at = None if x is None or y is None else (x, y)
+        """Turn the wheel by clicks, at a place, at a mark or where the pointer is."""
+        at = None if x is None and y is None and mark is None else _place(x, y, mark)
         return await self._act(handle, lambda: Scroll(right, down, at, chord(holding) if holding else ()))
 
     async def type_text(self, handle: Handle, text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]) -> Seen:
@@ -370,7 +394,22 @@ class Server:
         return _result(handle, computer, [picture])
 
 
-def _result(handle: str, computer: Computer, images: Sequence[Image], times: Sequence[float] = ()) -> CallToolResult:
+def _place(x: int | None, y: int | None, mark: int | None) -> Place:
+    """Return the place that is named; raise ToolError if none is, or two are."""
+    if mark is not None and x is None and y is None:
+        return Mark(mark)
+    if mark is None and x is not None and y is not None:
+        return x, y
+    raise ToolError("a place is either x and y, or a mark")
+
+
+def _result(
+    handle: str,
+    computer: Computer,
+    images: Sequence[Image],
+    times: Sequence[float] = (),
+    tree: Tree | None = None,
+) -> CallToolResult:
     status = computer.standing()
     standing = Standing(
         handle=handle,
@@ -382,6 +421,7 @@ def _result(handle: str, computer: Computer, images: Sequence[Image], times: Seq
         steps=status.steps,
         text=status.text,
         lags_ms=status.lags_ms,
+        tree="" if tree is None else tree.text(),
         frames_ms=list(times),
     )
     content: list[ContentBlock] = [

@@ -7,9 +7,10 @@ what they are answered.
 from __future__ import annotations
 
 from . import anthropic, gemini, openai
-from .acts import Act, ActFor, Click, Drag, Hold, Look, Move, Press, Scroll, Type, Wait, Where
+from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Type, Wait, Where
 from .answer import Answer, Image
 from .computer import Computer, Frame, Status
+from .tree import Tree
 from .view import View
 
 __all__ = [
@@ -23,10 +24,13 @@ __all__ = [
     "Hold",
     "Image",
     "Look",
+    "Mark",
     "Move",
+    "Place",
     "Press",
     "Scroll",
     "Status",
+    "Tree",
     "Type",
     "View",
     "Wait",

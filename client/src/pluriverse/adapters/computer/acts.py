@@ -1,6 +1,7 @@
 """What a model does with a computer, whoever made the model. Pure.
 
-Points are pixels of the picture that it was given last. ``None`` for a point is where the pointer is.
+Points are pixels of the picture that it was given last; a mark stands for the middle of what it was drawn around.
+``None`` for a place is where the pointer is.
 """
 
 from __future__ import annotations
@@ -26,10 +27,20 @@ MAX_BATCH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A place by its number in the tree or picture that the model was given last."""
+
+    number: int
+
+
+Place = Point | Mark
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """Move the pointer."""
 
-    to: Point
+    to: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +48,7 @@ class Click:
     """Click, ``count`` times so quickly that they belong together, with some keys held."""
 
     button: Button = "left"
-    at: Point | None = None
+    at: Place | None = None
     count: int = 1
     holding: Chord = ()
 
@@ -51,9 +62,9 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Drag:
-    """Press the left button at the first point, go along the others, and release it at the last."""
+    """Press the left button at the first place, go along the others, and release it at the last."""
 
-    path: tuple[Point, ...]
+    path: tuple[Place, ...]
     holding: Chord = ()
 
 
@@ -63,7 +74,7 @@ class Scroll:
 
     right: int
     down: int
-    at: Point | None = None
+    at: Place | None = None
     holding: Chord = ()
 
 

@@ -24,7 +24,9 @@ from pluriverse.vnc.input_state import InputEvent
 from .acts import MAX_EVENTS, MAX_SECONDS, Act, ActFor, Look, Where
 from .answer import NOT_EXECUTED, Answer, Image
 from .images import Format, compress, shown
+from .marks import draw
 from .script import Hand
+from .tree import Tree
 from .view import View
 
 # Models see no more than this, most of them.
@@ -232,16 +234,34 @@ class Computer:
         region: tuple[int, int, int, int] | None = None,
         *,
         format: Format | None = None,  # noqa: A002 - what Pillow calls it
+        marks: bool = False,
     ) -> Image:
         """Return a picture of what is on the screen now, or of a region (left, top, right, bottom) of it, enlarged.
 
+        ``marks``: with a numbered box around all that is acted on; the tree that they are of is then ``last_tree``.
+
         Raises:
             ActionError: the region isn't within the picture.
+            Misuse: marks are wanted, and the remote has no tree.
             RemoteFailed: the remote broke.
         """
         view = self._view_of(region)
+        # Before the picture, which is to be the newer one.
+        tree = self.tree() if marks else None
         self.refresh()
-        return self._picture(view, format)
+        return self._picture(view, format, tree)
+
+    def tree(self) -> Tree:
+        """Return what is on the screen, in pixels of the picture. Acts may name its marks until the next one is read.
+
+        Raises:
+            Misuse: the remote can't say it (its description lacks the capability "tree"), or no episode runs.
+            RemoteFailed: the remote broke.
+        """
+        reply = self._core.env.tree(0)
+        self.last_tree = tree = Tree.seen(reply.nodes, self.view, reply.left_out)
+        self._hand.marks = {number: _middle(box) for number, box in tree.marks.items()}
+        return tree
 
     def pixels(self) -> Pixels:
         """Return the environment's part of the screen in the last frame: uint8 (height, width, 3), RGB."""
@@ -286,6 +306,8 @@ class Computer:
 
     def _start(self) -> None:
         self._hand = Hand(self.view)
+        self.last_tree: Tree | None = None
+        """What was last read of what is on the screen, in this episode."""
         self._encoder = self.actions.encoder()
         self._reward = self._total = 0.0
 
@@ -294,8 +316,11 @@ class Computer:
             return self.view
         return View.fitted(self.view.part(region), self.view.width, self.view.height, enlarge=True)
 
-    def _picture(self, view: View, format: Format | None) -> Image:  # noqa: A002 - what Pillow calls it
-        return compress(shown(self._core.screen(0), view), format or self.format)
+    def _picture(self, view: View, format: Format | None, tree: Tree | None = None) -> Image:  # noqa: A002 - what Pillow calls it
+        picture = shown(self._core.screen(0), view)
+        if tree is not None:
+            picture = draw(picture, {number: view.to_picture_box(box) for number, box in tree.marks.items()})
+        return compress(picture, format or self.format)
 
     def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
         """Send the events of each frame, and wait for the frame, until the episode is over."""
@@ -313,3 +338,7 @@ class Computer:
         reward = self._core.result(0).reward
         self._reward += reward
         self._total += reward
+
+def _middle(box: Box) -> tuple[int, int]:
+    x, y, width, height = box
+    return x + width // 2, y + height // 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,24 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse.errors import ActionError
 from pluriverse.vnc.input_state import InputEvent
 
-from .acts import Act, ActFor, Button, Chord, Click, Drag, Hold, Look, Move, Press, Scroll, Type, Wait, Where
+from .acts import (
+    Act,
+    ActFor,
+    Button,
+    Chord,
+    Click,
+    Drag,
+    Hold,
+    Look,
+    Mark,
+    Move,
+    Place,
+    Press,
+    Scroll,
+    Type,
+    Wait,
+    Where,
+)
 from .key_names import XF86_FORWARD, typed
 from .view import Point, View
 
@@ -77,6 +94,8 @@ class Hand:
 
     def __init__(self, view: View) -> None:
         self.view: View = view
+        self.marks: Mapping[int, Point] | None = None
+        """Where on the screen the marks are that were given last; None: none were."""
         self.pointer = PointerEvent(*view.to_screen((view.width // 2, view.height // 2)), 0)
 
     def plan(self, act: Act) -> Script:
@@ -85,7 +104,7 @@ class Hand:
         Raises:
             ActionError: it can't be done; says why.
         """
-        writer = _Writer(self.view, self.pointer)
+        writer = _Writer(self.view, self.pointer, self.marks)
         match act:
             case Move(to):
                 writer.go(to)
@@ -114,21 +133,22 @@ class Hand:
 class _Writer:
     """Writes one script; each call goes on where the last one ended."""
 
-    def __init__(self, view: View, pointer: PointerEvent) -> None:
+    def __init__(self, view: View, pointer: PointerEvent, marks: Mapping[int, Point] | None) -> None:
         self.view = view
         self.pointer = pointer
+        self.marks = marks
         self.events: list[tuple[float, InputEvent]] = []
         self.ms = 0.0
 
-    def go(self, to: Point) -> None:
-        x, y = self.view.to_screen(to)
+    def go(self, to: Place) -> None:
+        x, y = self._place(to)
         self._point(PointerEvent(x, y, self.pointer.buttonmask))
 
     def button(self, mask: int, down: bool) -> None:
         held = self.pointer.buttonmask
         self._point(PointerEvent(self.pointer.x, self.pointer.y, held | mask if down else held & ~mask))
 
-    def click(self, button: Button, at: Point | None, count: int, holding: Chord) -> None:
+    def click(self, button: Button, at: Place | None, count: int, holding: Chord) -> None:
         self._arrive(at)
         with self._holding(holding):
             down_ms = PRESS_MS if count == 1 else QUICK_MS
@@ -141,8 +161,8 @@ class _Writer:
                 self.ms += down_ms
                 self.button(_MASKS[button], False)
 
-    def drag(self, path: Sequence[Point], holding: Chord) -> None:
-        points = [self.view.to_screen(point) for point in path]
+    def drag(self, path: Sequence[Place], holding: Chord) -> None:
+        points = [self._place(place) for place in path]
         self._arrive(path[0])
         with self._holding(holding):
             self.button(1, True)
@@ -153,7 +173,7 @@ class _Writer:
             self.ms += ARRIVE_MS
             self.button(1, False)
 
-    def scroll(self, right: int, down: int, at: Point | None, holding: Chord) -> None:
+    def scroll(self, right: int, down: int, at: Place | None, holding: Chord) -> None:
         self._arrive(at)
         with self._holding(holding):
             for clicks, mask in (
@@ -187,7 +207,18 @@ class _Writer:
                 self.events.append((at, event))
         self.ms = ms
 
-    def _arrive(self, at: Point | None) -> None:
+    def _place(self, place: Place) -> Point:
+        """Return where a place is on the screen."""
+        if not isinstance(place, Mark):
+            return self.view.to_screen(place)
+        if self.marks is None:
+            raise ActionError("no marks were given yet: look with marks first")
+        if place.number not in self.marks:
+            there = f"1 to {len(self.marks)}" if self.marks else "none"
+            raise ActionError(f"there is no mark {place.number}; those that were given last are {there}")
+        return self.marks[place.number]
+
+    def _arrive(self, at: Place | None) -> None:
         if at is not None:
             self.go(at)
             self.ms += ARRIVE_MS

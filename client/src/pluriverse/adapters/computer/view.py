@@ -51,6 +51,14 @@ class View:
         py = (2 * (point[1] - y) + 1) * self.height // (2 * down)
         return min(max(px, 0), self.width - 1), min(max(py, 0), self.height - 1)
 
+    def to_picture_box(self, box: Box) -> Box:
+        """Return the pixels of the picture that show a box on the screen, x, y, width and height; at least one."""
+        left, top, across, down = box
+        x, y, width, height = self.box
+        x0, y0 = (left - x) * self.width // width, (top - y) * self.height // height
+        x1, y1 = -(-(left + across - x) * self.width // width), -(-(top + down - y) * self.height // height)
+        return x0, y0, max(1, x1 - x0), max(1, y1 - y0)
+
     def part(self, corners: tuple[int, int, int, int]) -> Box:
         """Return the box on the screen of (left, top, right, bottom) of the picture, right and bottom exclusive.
 
