@@ -128,6 +128,19 @@ async def test_posted_commands_keep_their_order_and_their_refusal_hurts_nobody()
         assert [command["params"]["n"] for command in browser.heard] == list(range(10))
 
 
+async def test_answer_that_is_too_long_fails_its_call_alone() -> None:
+    def answer(command: dict[str, Any]) -> list[str]:
+        long = "x" * (2 * MAX_MESSAGE_BYTES) if command["method"] == "A.long" else ""
+        return [json.dumps({"id": command["id"], "result": {"of": command["method"], "long": long}})]
+
+    async with connected(answer) as (devtools, _):
+        long, short = devtools.call("A.long"), devtools.call("A.short")
+        failed, answered = await asyncio.gather(long, short, return_exceptions=True)
+        assert isinstance(failed, CallFailed)
+        assert "bytes long" in str(failed)
+        assert answered == {"of": "A.short", "long": ""}
+
+
 async def test_calls_that_wait_are_limited() -> None:
     async with connected(silence) as (devtools, _):
         for _ in range(MAX_OUTSTANDING):
