@@ -26,8 +26,9 @@ from pluriverse.remotes.places import Places
 from pluriverse.serving.computers import Computers
 from pluriverse.serving.mcp_server import PERMISSIONS, Server
 from support.leftovers import Leftovers
+from support.pages import write_runtime
 from support.ports import free_port
-from support.remotes import started
+from support.remotes import on_machine, started
 
 PONG = "gym-core.PongNoFrameskip-v3"
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
@@ -155,6 +156,30 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
         assert "reset()" in await refused(client, "press_keys", handle=handle, keys="Left")
         again = await done(client, "begin_episode", handle=handle)
         assert (again["done"], again["handle"]) == (False, handle)
+
+
+async def test_marks_may_be_looked_at_and_named_instead_of_places(tmp_path: Path) -> None:
+    page = """<style>button { position: absolute; left: 40px; top: 60px; width: 80px; height: 30px }</style>
+      <button onclick="game.message = 'won'">Win</button><script>game.picture = [0, 0, 320, 240]; game.begin(0)</script>"""
+    folder = write_runtime(tmp_path, {"win": page})
+    with on_machine(runtime=str(folder)) as remote:
+        async with by_stdio("--clock", "lockstep", "--env", "pages.*", remotes=remote.address) as client:
+            await click_a_mark(client)
+
+
+async def click_a_mark(client: Client) -> None:
+    handle = (await done(client, "begin_episode", environment="pages.win-v0"))["handle"]
+    described = await done(client, "describe_environment", handle=handle)
+    assert {"tree", "marks"} <= set(described["capabilities"])
+    assert "no marks were given yet" in await refused(client, "click", handle=handle, mark=1)
+    plain, marked = [await call(client, "look", handle=handle, marks=marks, tree=marks) for marks in (False, True)]
+    assert (picture(plain) != picture(marked)).any()
+    assert marked.structured_content is not None
+    assert '[1] button "Win" (40,60,80,30)' in marked.structured_content["tree"]
+    assert "either x and y, or a mark" in await refused(client, "click", handle=handle, x=3, y=3, mark=1)
+    assert "either x and y, or a mark" in await refused(client, "move_pointer", handle=handle)
+    assert "no mark 2" in await refused(client, "drag", handle=handle, path=[[1, 1], 2])
+    assert (await done(client, "click", handle=handle, mark=1))["text"] == "won"
 
 
 async def test_what_is_not_allowed_is_not_there() -> None:

@@ -77,6 +77,19 @@ async def test_steps_are_refused_beside_their_lane(tmp_path: Path) -> None:
         await agent.assert_alive()
 
 
+async def test_a_tree_is_refused_where_nobody_can_tell_it_with_the_environments_name(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        described = await agent.hear()
+        assert not {"tree", "marks"} & set(described["body"]["capabilities"])
+        reply = await agent.hear_reply(await agent.send("v0.env.tree", {}))
+        assert reply["body"]["message"] == "no episode runs; a tree is of one that does"
+        await served.running()
+        reply = await agent.hear_reply(await agent.send("v0.env.tree", {}))
+        assert reply["method"] == "v0.reply.error"
+        assert reply["body"]["message"] == "toy.First-v0 has no tree: its program tells nothing of what it draws"
+        await agent.assert_alive()
+
+
 async def test_joystick_events_are_refused_where_the_program_asks_for_none(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         await served.running()

@@ -18,6 +18,7 @@ from pluriverse.adapters.computer import (
     Hold,
     Image,
     Look,
+    Mark,
     Move,
     Press,
     Scroll,
@@ -27,7 +28,7 @@ from pluriverse.adapters.computer import (
     Where,
 )
 from pluriverse.adapters.computer.acts import MAX_EVENTS
-from pluriverse.errors import ActionError, ConfigurationError, ResetNeeded
+from pluriverse.errors import ActionError, ConfigurationError, Misuse, ResetNeeded
 from pluriverse_protocol.events import KeyEvent
 from support.pages import write_runtime
 from support.remotes import on_machine
@@ -137,6 +138,41 @@ def test_a_region_is_enlarged(page: Computer) -> None:
     # The lower right corner of the part is pixel 79, 59 of the page.
     assert np.abs(part[-1, -1].astype(int) - (39, 59, 0)).max() <= 1
     assert pixels(page.look(format="jpeg")).shape == whole.shape
+
+
+def test_marks_are_drawn_and_clicked_and_the_tree_says_what_they_are_of(page: Computer) -> None:
+    page.begin()
+    with pytest.raises(ActionError, match="no marks were given yet"):
+        page.do(Click(at=Mark(1)))
+    plain, marked = pixels(page.look()), pixels(page.look(marks=True))
+    tree = page.last_tree
+    assert tree is not None
+    # The field is 100 pixels from the left and 60 from the top.
+    (field,) = (node for node in tree.nodes if node.role == "textbox")
+    assert field.box[:2] == (50, 30)
+    assert "] textbox (50,30," in tree.text()
+    assert (plain[30, 51:120] != marked[30, 51:120]).any(1).all()
+    number = tree.numbers[tree.nodes.index(field)]
+    x, y, width, height = tree.marks[number]
+    page.do(Click(at=Mark(number)))
+    said(page, f"mousedown {x + width // 2} {y + height // 2} 0")
+    page.do(Type("ab"))
+    said(page, "text ab")
+    assert '= "ab"' in page.tree().text()
+    with pytest.raises(ActionError, match="no mark 77"):
+        page.do(Move(Mark(77)))
+    assert pixels(page.look((0, 0, 40, 30), marks=True)).shape == (120, 160, 3)
+    page.begin()
+    with pytest.raises(ActionError, match="no marks were given yet"):
+        page.do(Click(at=Mark(number)))
+
+
+def test_an_environment_that_tells_no_tree_says_so(pong: Computer) -> None:
+    pong.begin(3)
+    for ask in (pong.tree, lambda: pong.look(marks=True)):
+        with pytest.raises(Misuse, match=r"PongNoFrameskip-v3 at .* hasn't the capability 'tree'"):
+            ask()
+    assert pixels(pong.look()).shape == (210, 160, 3)
 
 
 def test_timed_events_give_pictures_and_their_times(pong: Computer) -> None:

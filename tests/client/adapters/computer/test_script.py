@@ -14,6 +14,7 @@ from pluriverse.adapters.computer.acts import (
     Drag,
     Hold,
     Look,
+    Mark,
     Move,
     Press,
     Scroll,
@@ -49,6 +50,22 @@ acts: st.SearchStrategy[Act] = st.one_of(
     st.builds(Look),
     st.builds(Where),
 )
+
+
+@pytest.mark.parametrize(
+    "act", [Move(Mark(2)), Click(at=Mark(2)), Drag((Mark(2), (3, 3), Mark(2))), Scroll(0, 1, Mark(2))]
+)
+def test_a_mark_stands_for_where_it_is_on_the_screen(act: Act) -> None:
+    hand = Hand(VIEW)
+    with pytest.raises(ActionError, match="no marks were given yet"):
+        hand.plan(act)
+    hand.marks = {1: (11, 22)}
+    with pytest.raises(ActionError, match="no mark 2; those that were given last are 1 to 1"):
+        hand.plan(act)
+    hand.marks = {1: (11, 22), 2: (301, 77)}
+    _, event = hand.plan(act).events[0]
+    assert event == PointerEvent(301, 77, 0)
+    assert (hand.pointer.x, hand.pointer.y) == (301, 77)
 
 
 def planned(*given: Act) -> list[InputEvent]:

@@ -35,6 +35,23 @@ def test_each_pixel_of_the_screen_can_be_pointed_at_in_a_larger_picture(
     assert view.to_screen(view.to_picture(there)) == there
 
 
+@given(boxes, sides, sides, st.data())
+def test_a_box_in_the_picture_has_every_pixel_that_shows_it(
+    box: tuple[int, int, int, int], width: int, height: int, data: st.DataObject
+) -> None:
+    x, y, across, down = box
+    view = View(box, width, height)
+    left, top = data.draw(st.tuples(st.integers(x, x + across - 1), st.integers(y, y + down - 1)))
+    right, bottom = data.draw(st.tuples(st.integers(left + 1, x + across), st.integers(top + 1, y + down)))
+    px, py, wide, high = view.to_picture_box((left, top, right - left, bottom - top))
+    assert 0 <= px < px + wide <= width
+    assert 0 <= py < py + high <= height
+    for corner in ((left, top), (right - 1, bottom - 1)):
+        shown = view.to_picture(corner)
+        assert px <= shown[0] < px + wide
+        assert py <= shown[1] < py + high
+
+
 @pytest.mark.parametrize("scale", [0.25, 0.5, 1, 1.5, 2])
 def test_corners_are_within_a_pixel_of_the_corners(scale: float) -> None:
     view = View((7, 9, 800, 600), int(800 * scale), int(600 * scale))
