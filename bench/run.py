@@ -31,6 +31,7 @@ import reading
 import reset
 import scraped
 import start
+import trees
 from measuring import measure
 from report import Effort, Measurement, medians, print_table, write_json
 
@@ -54,6 +55,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     lockstep_games.MEASUREMENT,
     interfaces.MEASUREMENT,
     pages.MEASUREMENT,
+    trees.MEASUREMENT,
     reading.MEASUREMENT,
     scraped.MEASUREMENT,
 )

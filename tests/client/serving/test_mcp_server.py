@@ -160,7 +160,8 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
 
 async def test_marks_may_be_looked_at_and_named_instead_of_places(tmp_path: Path) -> None:
     page = """<style>button { position: absolute; left: 40px; top: 60px; width: 80px; height: 30px }</style>
-      <button onclick="game.message = 'won'">Win</button><script>game.picture = [0, 0, 320, 240]; game.begin(0)</script>"""
+      <button onclick="game.message = 'won'">Win</button>
+      <script>game.picture = [0, 0, 320, 240]; game.begin(0)</script>"""
     folder = write_runtime(tmp_path, {"win": page})
     with on_machine(runtime=str(folder)) as remote:
         async with by_stdio("--clock", "lockstep", "--env", "pages.*", remotes=remote.address) as client:

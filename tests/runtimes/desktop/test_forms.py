@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from pluriverse_server.manifest.spaces import keysym
@@ -86,3 +87,29 @@ async def test_each_tag_pays_once_it_is_right_and_costs_that_again_when_it_is_no
         await eventually(lambda: game.remote.status()["last_episodes"])
         last = game.remote.status()["last_episodes"][-1]
         assert (last["reward"], last["reason"]) == (len(FIELDS) - right, "all tags are right")
+
+
+async def test_the_order_forms_tree_tells_its_fields_and_follows_them() -> None:
+    async with playing("YadOrder") as game:
+        described = next(said for said in reversed(game.agent.heard) if said["method"] == "v0.env.describe")
+        assert {"tree", "marks"} <= set(described["body"]["capabilities"])
+        await eventually(lambda: game.reading("letter"))
+        roles = {node["role"] for node in await tree_of(game)}
+        assert {"window", "text", "textbox", "spinbutton", "combobox", "button"} <= roles
+        (send,) = [node for node in await tree_of(game) if node["role"] == "button" and node["name"] == "Send"]
+        # GTK tells the last field first.
+        name = min((node for node in await tree_of(game) if node["role"] == "textbox"), key=lambda node: node["box"][1])
+        x, y, width, height = name["box"]
+        for mask in (0, 1, 0):
+            game.viewer.pointer(x + width // 2, y + height // 2, mask=mask)
+        type_text(game, "Ada")
+        await eventually(lambda: game.reading("name") == "Ada")
+        assert [node["value"] for node in await tree_of(game) if node["box"] == name["box"]] == ["Ada"]
+        assert send["box"][1] > y
+
+
+async def tree_of(game: Played) -> list[dict[str, Any]]:
+    """What the remote says of its widgets."""
+    reply = await game.agent.hear_reply(await game.agent.send("v0.env.tree", {}))
+    assert reply["method"] == "v0.reply.env.tree", reply
+    return reply["body"]["nodes"]

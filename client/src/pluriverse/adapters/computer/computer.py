@@ -339,6 +339,7 @@ class Computer:
         self._reward += reward
         self._total += reward
 
+
 def _middle(box: Box) -> tuple[int, int]:
     x, y, width, height = box
     return x + width // 2, y + height // 2
