@@ -1,6 +1,7 @@
 """Puts measured figures into tables: the last step of ``make bench`` and ``make faults``.
 
-Those of the README, docs/time.md and docs/fleet.md are of ``make bench``, docs/operating.md's are the faults'.
+Those of the README, docs/time.md, docs/fleet.md and docs/models.md are of ``make bench``, docs/operating.md's are the
+faults'.
 ``--check`` only says which tables aren't those of the figures.
 """
 
@@ -16,6 +17,7 @@ README: Final = BENCH.parent / "README.md"
 OPERATING: Final = BENCH.parent / "docs/operating.md"
 TIME: Final = BENCH.parent / "docs/time.md"
 FLEET_PAGE: Final = BENCH.parent / "docs/fleet.md"
+MODELS: Final = BENCH.parent / "docs/models.md"
 
 # What the measurements' names begin with that are in docs/time.md.
 LOCKSTEP: Final = "lockstep"
@@ -25,6 +27,9 @@ GAMES: Final = "lockstep-games"
 
 # Only in docs/fleet.md.
 FLEET: Final = ("fleet", "claims", "claims-many", "rays", "oneport")
+
+# Only in docs/models.md.
+OPENENV: Final = ("openenv",)
 
 # What a day of one remote is computed from, by the titles of the lines.
 REMOTE_CPU: Final = "the whole remote at Pong, 60 fps"
@@ -55,7 +60,12 @@ def fill_faults(operating: str, results: dict[str, Any]) -> str:
 
 def fill_fleet(fleet: str, results: dict[str, Any]) -> str:
     """docs/fleet.md with its tables made anew: all lines about fleets, and what a day of them costs."""
-    return _between(_between(fleet, "fleet", _table_of_fleets(results)), "costs", _table_of_costs(results))
+    return _between(_between(fleet, "fleet", _table_of(results, FLEET)), "costs", _table_of_costs(results))
+
+
+def fill_models(models: str, results: dict[str, Any]) -> str:
+    """docs/models.md with its table made anew: all lines of OpenEnv."""
+    return _between(models, "openenv", _table_of(results, OPENENV))
 
 
 def _between(document: str, name: str, table: str) -> str:
@@ -74,7 +84,7 @@ def _table(results: dict[str, Any]) -> str:
         *(
             _row(line)
             for line in results["lines"]
-            if line["target"] and line["ours"] is not None and line["measurement"] not in (GAMES, *FLEET)
+            if line["target"] and line["ours"] is not None and line["measurement"] not in (GAMES, *FLEET, *OPENENV)
         ),
     ]
     return "\n".join(lines) + "\n"
@@ -93,8 +103,8 @@ def _table_of_lockstep(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table_of_fleets(results: dict[str, Any]) -> str:
-    measured = [line for line in results["lines"] if line["measurement"] in FLEET and line["ours"] is not None]
+def _table_of(results: dict[str, Any], names: tuple[str, ...]) -> str:
+    measured = [line for line in results["lines"] if line["measurement"] in names and line["ours"] is not None]
     runs = max(len(line["runs"]) for line in measured)
     lines = [
         f"Medians of {runs} runs on {_machine(_of(results, measured[0]))}.",
@@ -206,6 +216,7 @@ def main() -> int:
         (README, "results.json", fill),
         (TIME, "results.json", fill_lockstep),
         (FLEET_PAGE, "results.json", fill_fleet),
+        (MODELS, "results.json", fill_models),
         (OPERATING, "faults.json", fill_faults),
     ):
         text = document.read_text(encoding="utf-8")

@@ -28,8 +28,8 @@ STOLEN: Final = "stolen_percent"
 
 PACKAGES: Final = (
     *("pluriverse", "pluriverse-server"),
-    *("aiohttp", "ale-py", "asyncvnc", "envpool", "gymnasium", "miniwob", "numpy", "pygame-ce", "simplejpeg"),
-    "websockets",
+    *("aiohttp", "ale-py", "asyncvnc", "envpool", "gymnasium", "miniwob", "numpy", "openenv-core"),
+    *("pygame-ce", "simplejpeg", "websockets"),
 )
 
 

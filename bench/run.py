@@ -30,6 +30,7 @@ import rays
 import reading
 import reset
 import scraped
+import serving
 import start
 import trees
 from measuring import measure
@@ -58,6 +59,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     trees.MEASUREMENT,
     reading.MEASUREMENT,
     scraped.MEASUREMENT,
+    serving.MEASUREMENT,
 )
 
 NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)
