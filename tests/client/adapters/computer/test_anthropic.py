@@ -63,7 +63,10 @@ CASES: list[tuple[str, dict[str, Any], Act]] = [
 def test_a_member_of_the_toolset_is_read_from_the_sdks_own_block(name: str, given: dict[str, Any], act: Act) -> None:
     block = {"type": "tool_use", "id": "a", "toolset_name": "computer", "name": name, "input": given}
     parsed: Any = TypeAdapter[Any](BetaComputerToolUseBlock).validate_python(block)
-    assert anthropic.read(parsed.model_dump()) == act
+    assert anthropic.read(parsed) == anthropic.read(parsed.model_dump()) == act
+    answered = anthropic.answer(parsed, Answer())
+    TypeAdapter(BetaToolResultBlockParam).validate_python(answered)
+    assert (answered["tool_use_id"], answered["toolset_name"]) == ("a", "computer")
 
 
 def test_no_member_of_the_toolset_is_left_out() -> None:
@@ -130,4 +133,4 @@ def test_an_answer_is_the_apis_own_block() -> None:
     source = picture["content"][0]["source"]
     assert (base64.b64decode(source["data"]), source["media_type"]) == (b"png", "image/png")
     assert (text["tool_use_id"], text["is_error"], text["content"][0]["text"]) == ("toolu_1", True, "no")
-    assert "is_error" not in picture
+    assert not {"is_error", "toolset_name"} & picture.keys()

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image as Pillow
 from pluriverse.adapters.computer import (
     Act,
+    Answer,
     Click,
     Computer,
     Drag,
@@ -28,6 +29,7 @@ from pluriverse.adapters.computer import (
     Where,
 )
 from pluriverse.adapters.computer.acts import MAX_EVENTS
+from pluriverse.adapters.computer.key_names import chord
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, ResetNeeded
 from pluriverse_protocol.events import KeyEvent
 from support.pages import write_runtime
@@ -103,6 +105,7 @@ def test_a_click_lands_on_the_pixel_that_was_meant(page: Computer, corner: tuple
         (Click("right", (5, 5), 1, (0xFFE3,)), "mousedown 11 11 2 ctrl|mouseup 11 11 2 ctrl"),
         (Click("left", (5, 5), 1, (0xFFE1,)), "mousedown 11 11 0 shift"),
         (Click("left", (5, 5), 2), "dblclick 11 11 0"),
+        (Click("left", (5, 5), 3), "dblclick 11 11 0 |mousedown 11 11 0 |mouseup 11 11 0"),
         (Drag(((5, 5), (50, 5), (50, 50))), "mousedown 11 11 0 |mouseup 101 101 0"),
         (Scroll(0, 1, (5, 5)), "wheel 0 1"),
         (Scroll(0, -1, (5, 5)), "wheel 0 -1"),
@@ -127,6 +130,22 @@ def test_any_text_is_written(page: Computer) -> None:
     page.do(Click("left", (80, 34)))
     page.do(Type("aA1 é€日😀~"))
     said(page, "text aA1 é€日😀~")
+
+
+def test_a_shortcut_is_pressed_without_shift_however_its_letter_is_written(page: Computer) -> None:
+    page.begin()
+    for act in (Click("left", (80, 34)), Type("abc"), Press(chord("CTRL+A")), Type("d")):
+        page.do(act)
+    said(page, "text abc|text d")
+
+
+def test_what_was_held_is_released_when_another_episode_begins(page: Computer) -> None:
+    page.begin()
+    page.do(Click("left", (5, 5)))
+    page.do(Hold(True))
+    page.begin()
+    page.do(Click("left", (7, 7)))
+    said(page, "mousedown 15 15 0 |mouseup 15 15 0")
 
 
 def test_a_region_is_enlarged(page: Computer) -> None:
@@ -232,6 +251,14 @@ def test_after_what_fails_the_rest_of_a_batch_is_not_executed(page: Computer) ->
     assert "160 by 120" in answers[1].text
     said(page, "mouseup 11 11")
     assert "15 15" not in page.status().text
+
+
+def test_a_batch_that_is_too_large_is_refused_as_a_whole(page: Computer) -> None:
+    page.begin()
+    answers = page.do_all([lambda: Click("left", (5, 5))] * 1000)
+    assert len(answers) == 1000
+    assert set(answers) == {Answer("1000 actions; at most 100 are taken at once", failed=True)}
+    assert "mousedown" not in page.status().text
 
 
 @pytest.mark.parametrize(

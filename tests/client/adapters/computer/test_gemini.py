@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pluriverse.adapters.computer import Act, Click, Drag, Move, Press, Scroll, Type, View, Wait, gemini
+from pluriverse.adapters.computer import Act, Click, Drag, Look, Move, Press, Scroll, Type, View, Wait, gemini
 from pluriverse.errors import ActionError
 
 VIEW = View((0, 0, 1440, 900), 720, 450)
@@ -33,6 +33,11 @@ VIEW = View((0, 0, 1440, 900), 720, 450)
         ),
         ({"name": "wait_5_seconds"}, [Wait(5.0)]),
         ({"name": "go_back", "args": {}}, [Press((0x1008FF26,))]),
+        ({"name": "open_web_browser", "args": {}}, [Look()]),
+        (
+            {"name": "click_at", "args": {"x": 0, "y": 0, "safety_decision": {"decision": "require_confirmation"}}},
+            [Click("left", (0, 0))],
+        ),
     ],
 )
 def test_a_function_call_is_read(call: dict[str, Any], acts: list[Act]) -> None:

@@ -60,6 +60,8 @@ def test_each_name_is_its_key(keysym: int, names: tuple[str, ...]) -> None:
         ("ctrl++", (0xFFE3, 0x2B)),
         ("+", (0x2B,)),
         (" alt + Tab ", (0xFFE9, 0xFF09)),
+        ("CTRL+C", (0xFFE3, 0x63)),
+        ("A", (0x41,)),
     ],
 )
 def test_a_chord_is_its_keys_in_their_order(text: str, keysyms: tuple[int, ...]) -> None:

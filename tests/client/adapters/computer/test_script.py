@@ -34,7 +34,7 @@ SHIFT, CTRL, A = 0xFFE1, 0xFFE3, 0x61
 points = st.tuples(st.integers(0, 199), st.integers(0, 99))
 chords = st.lists(st.sampled_from([SHIFT, CTRL, A, 0x62]), max_size=3, unique=True).map(tuple)
 acts: st.SearchStrategy[Act] = st.one_of(
-    st.builds(Move, points),
+    st.builds(Move, points, chords),
     st.builds(
         Click,
         st.sampled_from(["left", "middle", "right", "back", "forward"]),
@@ -118,6 +118,13 @@ def test_a_triple_click_is_three_within_half_a_second() -> None:
     assert script.ms < 500
 
 
+def test_in_lockstep_a_double_click_is_in_one_frame() -> None:
+    frames = Hand(VIEW, lockstep=True).plan(Click("left", (0, 0), 2, (SHIFT,))).frames(1000 / 60)
+    (clicks,) = [frame for frame in frames if PointerEvent(11, 21, 1) in frame]
+    assert [event.buttonmask for event in clicks if isinstance(event, PointerEvent)] == [1, 0, 1, 0]
+    assert KeyEvent(SHIFT, False) in frames[-1]
+
+
 def test_a_button_that_is_held_stays_held_while_the_pointer_moves() -> None:
     masks = [
         event.buttonmask for event in planned(Hold(True), Move((3, 3)), Hold(False)) if isinstance(event, PointerEvent)
@@ -146,6 +153,11 @@ def test_a_text_is_written_character_by_character() -> None:
 def test_keys_are_held_as_long_as_was_said() -> None:
     events = Hand(VIEW).plan(Press((A,), seconds=0.75)).events
     assert [at for at, _ in events] == [0, 750]
+
+
+def test_keys_that_would_be_held_too_long_in_all_are_refused() -> None:
+    with pytest.raises(ActionError, match="at most 100 are taken at once"):
+        Hand(VIEW).plan(Press((A,), 3, 50.0))
 
 
 def test_events_of_ones_own_come_at_their_times_and_where_they_point() -> None:

@@ -38,9 +38,10 @@ Place = Point | Mark
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Move the pointer."""
+    """Move the pointer, with some keys held."""
 
     to: Place
+    holding: Chord = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,6 @@ from .answer import Answer
 from .fields import SHOWN, Fields, text_of
 from .key_names import chord
 
-TOOLSET: Final = "computer_toolset_20260801"
-
 # A chord's names are few.
 _CHORD_CHARS: Final = 200
 
@@ -60,7 +58,7 @@ def read(block: Any) -> Act:
 
 
 def answer(block: Any, answered: Answer) -> dict[str, Any]:
-    """Return the ``tool_result`` block of a ``tool_use`` block."""
+    """Return the ``tool_result`` block of a ``tool_use`` block; it is of the toolset that this is of."""
     content: list[dict[str, Any]] = []
     if answered.text:
         content.append({"type": "text", "text": answered.text})
@@ -69,6 +67,8 @@ def answer(block: Any, answered: Answer) -> dict[str, Any]:
         source = {"type": "base64", "media_type": answered.image.media_type, "data": data}
         content.append({"type": "image", "source": source})
     result: dict[str, Any] = {"type": "tool_result", "tool_use_id": text_of(block, "id"), "content": content}
+    if toolset := text_of(block, "toolset_name"):
+        result["toolset_name"] = toolset
     if answered.failed:
         result["is_error"] = True
     return result

@@ -21,7 +21,7 @@ from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.vnc.input_state import InputEvent
 
-from .acts import MAX_EVENTS, MAX_SECONDS, Act, ActFor, Look, Where
+from .acts import MAX_BATCH, MAX_EVENTS, MAX_SECONDS, Act, ActFor, Look, Where
 from .answer import NOT_EXECUTED, Answer, Image
 from .images import Format, compress, shown
 from .marks import draw
@@ -119,6 +119,11 @@ class Computer:
         return self._total
 
     @property
+    def text(self) -> str:
+        """The latest text of the environment."""
+        return self._core.result(0).text
+
+    @property
     def over(self) -> bool:
         """Whether the episode is over, or none has begun."""
         return self._core.phase(0) is not Phase.READY
@@ -158,6 +163,10 @@ class Computer:
 
     def do_all(self, acts: Iterable[Callable[[], Act]]) -> list[Answer]:
         """Read and do one after the other; after one that fails, none is done. Models read why."""
+        acts = list(acts)
+        if len(acts) > MAX_BATCH:
+            refused = Answer(f"{len(acts)} actions; at most {MAX_BATCH} are taken at once", failed=True)
+            return [refused] * len(acts)
         answers: list[Answer] = []
         failed = False
         for read in acts:
@@ -305,7 +314,7 @@ class Computer:
         self.close()
 
     def _start(self) -> None:
-        self._hand = Hand(self.view)
+        self._hand = Hand(self.view, lockstep=self.clock == "lockstep")
         self.last_tree: Tree | None = None
         """What was last read of what is on the screen, in this episode."""
         self._encoder = self.actions.encoder()

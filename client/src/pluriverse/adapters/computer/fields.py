@@ -18,7 +18,8 @@ _REQUIRED: Final = object()
 
 def text_of(given: Any, name: str) -> str:
     """Return a field that names what is answered; empty if there is none."""
-    found = cast("Mapping[str, Any]", given).get(name) if isinstance(given, Mapping) else None
+    fields = _mapping(given)
+    found = None if fields is None else fields.get(name)
     return found if isinstance(found, str) else ""
 
 
@@ -29,12 +30,12 @@ class Fields:
     """
 
     def __init__(self, action: str, given: Any) -> None:
-        if not isinstance(given, Mapping):
+        fields = _mapping(given)
+        if fields is None:
             raise ActionError(f"{action} takes an object, got {given!r:.{SHOWN}}")
         self.action = action
         # A field that is null is as one that isn't there.
-        items = cast("Mapping[Any, Any]", given).items()
-        self._left: dict[Any, Any] = {name: value for name, value in items if value is not None}
+        self._left: dict[Any, Any] = {name: value for name, value in fields.items() if value is not None}
 
     def done(self) -> None:
         """Check that nothing was given beside what was asked for."""
@@ -141,6 +142,13 @@ class Fields:
 
     def _refuse(self, name: str, value: Any, expected: str) -> None:
         raise ActionError(f"{self.action}: {name} is {value!r:.{SHOWN}}; expected {expected}")
+
+
+def _mapping(given: Any) -> Mapping[Any, Any] | None:
+    """Return the fields of an object, also of one that the provider's SDK made, which is a model of pydantic's."""
+    dump = getattr(given, "model_dump", None)
+    fields = dump() if callable(dump) else given
+    return cast("Mapping[Any, Any]", fields) if isinstance(fields, Mapping) else None
 
 
 def _within(value: float, minimum: float, maximum: float) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pluriverse.errors import ActionError
 
-from .acts import MAX_TEXT_CHARS, Act, Click, Drag, Move, Press, Scroll, Type, Wait
+from .acts import MAX_TEXT_CHARS, Act, Click, Drag, Look, Move, Press, Scroll, Type, Wait
 from .fields import SHOWN, Fields
 from .key_names import XF86_BACK, XF86_FORWARD, chord
 from .view import Point, View
@@ -45,6 +45,8 @@ def point(place: Point, view: View) -> Point:
 def read(call: Any, view: View) -> list[Act]:
     """Return what a function call (``name``, ``args``) asks for, to be done one after the other.
 
+    Its ``safety_decision``, if there is one, is a user's to confirm before.
+
     Raises:
         ActionError: it is no such call, or asks for what isn't there.
     """
@@ -53,7 +55,8 @@ def read(call: Any, view: View) -> list[Act]:
     reader = _READERS.get(name)
     if reader is None:
         raise ActionError(f"there is no function {name!r}; expected one of {', '.join(_READERS)}")
-    arguments = Fields(name, fields.mapping("args") if fields.has("args") else {})
+    given: Mapping[str, Any] = fields.mapping("args") if fields.has("args") else {}
+    arguments = Fields(name, {each: value for each, value in given.items() if each != "safety_decision"})
     acts = reader(arguments, view)
     arguments.done()
     return acts
@@ -86,6 +89,8 @@ def _scroll_document(fields: Fields, view: View) -> list[Act]:
 
 
 _READERS: Final[dict[str, Callable[[Fields, View], list[Act]]]] = {
+    # It is open; models begin with this nevertheless.
+    "open_web_browser": lambda _, __: [Look()],
     "click_at": lambda fields, view: [Click("left", _at(fields, view))],
     "hover_at": lambda fields, view: [Move(_at(fields, view))],
     "type_text_at": _type,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from pluriverse.errors import ActionError
@@ -52,20 +53,26 @@ def key(name: str) -> int:
 
 
 def chord(names: str) -> tuple[int, ...]:
-    """Return the keysyms of keys joined by ``+``, in the order in which they are pressed: ``"ctrl+shift+s"``, ``"+"``.
-
-    Raises:
-        ActionError: one isn't a key, or they are too many.
-    """
+    """Return the keysyms of keys joined by ``+``: ``"ctrl+shift+s"``, ``"+"``; as ``together``."""
     parts = names.strip().split("+")
     # A plus by itself, or at the end of a chord.
     if parts[-2:] == ["", ""]:
         parts[-2:] = ["+"]
-    if len(parts) > MAX_CHORD:
-        raise ActionError(f"{len(parts)} keys at once; at most {MAX_CHORD} can be held")
     if not all(part.strip() for part in parts):
         raise ActionError(f"{names!r:.80} names no key; expected keys joined by +, such as ctrl+s")
-    return tuple(key(part.strip()) for part in parts)
+    return together([part.strip() for part in parts])
+
+
+def together(names: Sequence[str]) -> tuple[int, ...]:
+    """Return the keysyms of keys that are held together, in the order in which they are pressed.
+
+    Raises:
+        ActionError: one isn't a key, or they are too many.
+    """
+    if len(names) > MAX_CHORD:
+        raise ActionError(f"{len(names)} keys at once; at most {MAX_CHORD} can be held")
+    # Beside another key a letter is its key: CTRL and C are not Control, Shift and c.
+    return tuple(key(name.lower() if len(name) == 1 < len(names) else name) for name in names)
 
 
 def typed(character: str) -> int:

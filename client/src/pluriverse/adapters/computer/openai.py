@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from pluriverse.errors import ActionError
@@ -25,9 +25,9 @@ from .acts import (
     Type,
     Wait,
 )
-from .answer import Answer
+from .answer import Answer, Image
 from .fields import SHOWN, Fields, text_of
-from .key_names import MAX_CHORD, chord, key
+from .key_names import MAX_CHORD, chord, together
 
 # Pixels that a page goes by for a click of the wheel, about.
 PIXELS_OF_A_CLICK: Final = 100
@@ -45,14 +45,14 @@ _BUTTONS: Final[dict[str, Button]] = {
 
 
 def actions(call: Any) -> list[Any]:
-    """Return the actions of a ``computer_call``, unread.
+    """Return the actions of a ``computer_call``, unread. Its ``pending_safety_checks`` are its user's to acknowledge.
 
     Raises:
         ActionError: it is no such call, or has too many.
     """
     fields = Fields("a computer_call", call)
     given = cast("list[Any]", fields.items("actions", MAX_BATCH, []))
-    return given or ([call["action"]] if fields.has("action") else [])
+    return given or ([fields.mapping("action")] if fields.has("action") else [])
 
 
 def read(action: Any) -> Act:
@@ -72,37 +72,43 @@ def read(action: Any) -> Act:
     return act
 
 
-def answer(call: Any, answered: Answer) -> list[dict[str, Any]]:
-    """Return the items that answer a ``computer_call``: its output, and if something failed, what the model is told."""
+def answer(
+    call: Any, answers: Sequence[Answer], image: Image, acknowledged: Sequence[Mapping[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Return the items that answer a ``computer_call``: its output, and if an action failed, what the model is told.
+
+    ``answers`` are to its actions, ``image`` is of the screen after them, and ``acknowledged`` are its safety checks
+    that a user has.
+    """
+    data = base64.b64encode(image.data).decode()
     output: dict[str, Any] = {
         "type": "computer_call_output",
         "call_id": text_of(call, "call_id"),
-        "output": {"type": "computer_screenshot"},
-        "status": "incomplete" if answered.failed else "completed",
+        "output": {"type": "computer_screenshot", "image_url": f"data:{image.media_type};base64,{data}"},
+        "status": "incomplete" if any(each.failed for each in answers) else "completed",
     }
-    if answered.image is not None:
-        data = base64.b64encode(answered.image.data).decode()
-        output["output"]["image_url"] = f"data:{answered.image.media_type};base64,{data}"
-    items = [output]
-    if answered.text:
-        said = {"type": "input_text", "text": answered.text}
-        items.append({"type": "message", "role": "user", "content": [said]})
-    return items
+    if acknowledged:
+        output["acknowledged_safety_checks"] = list(acknowledged)
+    texts = [f"action {number}: {each.text}" for number, each in enumerate(answers, 1) if each.text]
+    if not texts:
+        return [output]
+    said = {"type": "input_text", "text": "\n".join(texts)}
+    return [output, {"type": "message", "role": "user", "content": [said]}]
 
 
 def _holding(fields: Fields) -> Chord:
     names = fields.items("keys", MAX_CHORD, ())
     if not all(isinstance(name, str) for name in names):
         raise ActionError(f"{fields.action}: keys are {names!r:.{SHOWN}}; expected names of keys")
-    return tuple(map(key, names))
+    # Some put a whole chord into one name.
+    return chord(names[0]) if len(names) == 1 else together(names)
 
 
 def _keypress(fields: Fields) -> Act:
-    names = fields.items("keys", MAX_CHORD)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise ActionError(f"keypress: keys are {names!r:.{SHOWN}}; expected names of keys")
-    # Some put a whole chord into one name.
-    return Press(chord("+".join(names)) if len(names) == 1 else tuple(map(key, names)))
+    keys = _holding(fields)
+    if not keys:
+        raise ActionError("keypress needs keys")
+    return Press(keys)
 
 
 def _drag(fields: Fields) -> Act:
@@ -124,18 +130,11 @@ def _clicks(pixels: int) -> int:
     return clicks if pixels > 0 else -clicks
 
 
-def _move(fields: Fields) -> Act:
-    to = fields.xy()
-    # Keys that are held while nothing but the pointer moves change nothing that it does.
-    _holding(fields)
-    return Move(to)
-
-
 _READERS: Final[dict[str, Callable[[Fields], Act]]] = {
     "click": lambda fields: Click(fields.choice("button", _BUTTONS), fields.xy(), 1, _holding(fields)),
     "double_click": lambda fields: Click("left", fields.xy(), 2, _holding(fields)),
     "drag": _drag,
-    "move": _move,
+    "move": lambda fields: Move(fields.xy(), _holding(fields)),
     "scroll": _scroll,
     "keypress": _keypress,
     "type": lambda fields: Type(fields.text("text", MAX_TEXT_CHARS)),

@@ -14,6 +14,7 @@ from pluriverse.errors import ActionError
 from pluriverse.vnc.input_state import InputEvent
 
 from .acts import (
+    MAX_SECONDS,
     Act,
     ActFor,
     Button,
@@ -65,13 +66,18 @@ class Script:
 
     events: tuple[tuple[float, InputEvent], ...]
     ms: float
+    at_once: bool = False
+    """Whether buttons may change repeatedly in one frame."""
 
     def frames(self, frame_ms: float) -> list[list[InputEvent]]:
         """Return the events of each frame, of which there is at least one.
 
-        A key or button changes once a frame at most, so that programs that look at it once a frame see each change.
+        A key or button changes once a frame at most, so that programs that look at it once a frame see each change;
+        buttons not if they are to change at once.
         """
         frames: list[list[InputEvent]] = [[] for _ in range(max(1, math.ceil(self.ms / frame_ms - 0.01)))]
+        # The wheel's bits are no buttons that anybody holds.
+        unseen = 0xFF if self.at_once else _WHEEL
         at, mask = 0, 0
         changed: dict[int, int] = {}
         for ms, event in self.events:
@@ -79,8 +85,7 @@ class Script:
             if isinstance(event, KeyEvent):
                 subject = event.keysym
             else:
-                # The wheel's bits are no buttons that anybody holds.
-                subject, mask = -((mask ^ event.buttonmask) & ~_WHEEL), event.buttonmask
+                subject, mask = -((mask ^ event.buttonmask) & ~unseen), event.buttonmask
             if subject:
                 at = max(at, changed.get(subject, -1) + 1)
                 changed[subject] = at
@@ -92,10 +97,12 @@ class Script:
 class Hand:
     """Plans what acts send, knowing where the pointer is and which buttons it holds."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, *, lockstep: bool = False) -> None:
+        """In lockstep clicks that belong together are done at once: by that pages know them there."""
         self.view: View = view
         self.marks: Mapping[int, Point] | None = None
         """Where on the screen the marks are that were given last; None: none were."""
+        self._quick_ms = 0.0 if lockstep else QUICK_MS
         self.pointer = PointerEvent(*view.to_screen((view.width // 2, view.height // 2)), 0)
 
     def plan(self, act: Act) -> Script:
@@ -104,10 +111,10 @@ class Hand:
         Raises:
             ActionError: it can't be done; says why.
         """
-        writer = _Writer(self.view, self.pointer, self.marks)
+        writer = _Writer(self.view, self.pointer, self.marks, self._quick_ms)
         match act:
-            case Move(to):
-                writer.go(to)
+            case Move(to, holding):
+                writer.move(to, holding)
             case Click(button, at, count, holding):
                 writer.click(button, at, count, holding)
             case Hold(down):
@@ -127,22 +134,28 @@ class Hand:
             case Look() | Where():
                 pass
         self.pointer = writer.pointer
-        return Script(tuple(writer.events), writer.ms)
+        at_once = isinstance(act, Click) and act.count > 1 and not self._quick_ms
+        return Script(tuple(writer.events), writer.ms, at_once)
 
 
 class _Writer:
     """Writes one script; each call goes on where the last one ended."""
 
-    def __init__(self, view: View, pointer: PointerEvent, marks: Mapping[int, Point] | None) -> None:
+    def __init__(self, view: View, pointer: PointerEvent, marks: Mapping[int, Point] | None, quick_ms: float) -> None:
         self.view = view
         self.pointer = pointer
         self.marks = marks
+        self.quick_ms = quick_ms
         self.events: list[tuple[float, InputEvent]] = []
         self.ms = 0.0
 
     def go(self, to: Place) -> None:
         x, y = self._place(to)
         self._point(PointerEvent(x, y, self.pointer.buttonmask))
+
+    def move(self, to: Place, holding: Chord) -> None:
+        with self._holding(holding):
+            self.go(to)
 
     def button(self, mask: int, down: bool) -> None:
         held = self.pointer.buttonmask
@@ -151,9 +164,9 @@ class _Writer:
     def click(self, button: Button, at: Place | None, count: int, holding: Chord) -> None:
         self._arrive(at)
         with self._holding(holding):
-            down_ms = PRESS_MS if count == 1 else QUICK_MS
+            down_ms = PRESS_MS if count == 1 else self.quick_ms
             for number in range(count):
-                self.ms += QUICK_MS if number else 0
+                self.ms += self.quick_ms if number else 0
                 if button == "forward":
                     self._tap((XF86_FORWARD,), down_ms)
                     continue
@@ -190,6 +203,8 @@ class _Writer:
             self.ms += CHARACTER_MS / 2
 
     def press(self, keys: Chord, repeat: int, ms: float) -> None:
+        if repeat * ms > 1000 * MAX_SECONDS:
+            raise ActionError(f"{repeat} times {ms / 1000:g} seconds; at most {MAX_SECONDS:g} are taken at once")
         for number in range(repeat):
             self.ms += BETWEEN_MS if number else 0
             self._tap(keys, ms)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse.errors import ActionError
 
 Point = tuple[int, int]
-
-# What a picture may be asked for at most, in pixels of a side.
-MAX_SIDE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
