@@ -218,6 +218,15 @@ def engine_has_image(runtime: str = "gym-core") -> bool:
     return True
 
 
+def daemons() -> set[psutil.Process]:
+    """Those of the remotes that this process started, directly or not."""
+    return {
+        child
+        for child in psutil.Process().children(recursive=True)
+        if "pluriverse_server" in " ".join(child.cmdline()) and "run" in child.cmdline()
+    }
+
+
 def kill_remote(address: Address) -> None:
     """Kill the daemon that listens at ``address``, a child of this process; what it started dies with it."""
     for process in psutil.Process().children(recursive=True):

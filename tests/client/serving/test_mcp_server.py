@@ -7,14 +7,13 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import httpx2
 import numpy as np
-import psutil
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -28,11 +27,14 @@ from pluriverse.serving.mcp_server import PERMISSIONS, Server
 from support.leftovers import Leftovers
 from support.pages import write_runtime
 from support.ports import free_port
-from support.remotes import on_machine, started
+from support.remotes import daemons, on_machine, started
 
 PONG = "gym-core.PongNoFrameskip-v3"
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
 TOKEN = "let-me-in-to-play"
+
+# Remotes take their time on a busy machine.
+DEADLINE_S = 60.0
 
 # None may be taken for Gymnasium's or a session's own.
 FORBIDDEN = {"reset", "step", "state", "close"}
@@ -62,10 +64,17 @@ def serving(*more: str, **options: Any) -> Generator[str]:
 @contextlib.asynccontextmanager
 async def by_http(address: str, token: str = TOKEN) -> AsyncGenerator[Client]:
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=DEADLINE_S) as http,
         Client(streamable_http_client(address, http_client=http)) as client,
     ):
         yield client
+
+
+@contextlib.asynccontextmanager
+async def by_http_alone(*more: str) -> AsyncGenerator[Client]:
+    with serving(*more) as address:
+        async with by_http(address) as client:
+            yield client
 
 
 async def call(client: Client, name: str, **arguments: Any) -> CallToolResult:
@@ -132,24 +141,34 @@ async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
     leftovers.assert_none()
 
 
-async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
-    async with by_stdio("--clock", "lockstep") as client:
+@pytest.mark.parametrize("connected", [by_stdio, by_http_alone])
+async def test_nonsense_is_refused_in_words_and_harms_nothing(connected: Callable[..., Any]) -> None:
+    async with connected("--clock", "lockstep") as client:
+        assert "expected an integer" in await refused(client, "begin_episode", environment=PONG, seed=10**30)
+        # Its remote is free for this.
         handle = (await done(client, "begin_episode", environment="gym-core.CartPole-v0", seed=3))["handle"]
         assert "may not be begun" in await refused(client, "begin_episode", environment="doom.Basic-v0")
         assert "outside of the picture" in await refused(client, "click", handle=handle, x=10_000, y=3)
         assert "no key is called" in await refused(client, "press_keys", handle=handle, keys="Hyperdrive")
         assert "Unknown tool" in await refused(client, "fly", handle=handle)
         assert "there is no environment" in await refused(client, "look", handle="guessed")
+        assert "both x and y" in await refused(client, "scroll", handle=handle, down=1, x=3)
+        chord = [{"ms": 0, "key": "ctrl+a"}]
+        assert "no key is called" in await refused(client, "act_for", handle=handle, events=chord, ms=10)
         assert "is not within the picture" in await refused(client, "look", handle=handle, region=[5, 5, 1, 1])
         wrongs: list[dict[str, Any]] = [
-            {"name": "type_text", "text": "x" * 100_000},
+            {"name": "type_text", "text": "x" * 10_000_000},
+            {"name": "drag", "path": [[1, 1]] * 5000},
+            {"name": "press_keys", "keys": "Left", "repeat": 100, "seconds": 100},
             {"name": "act_for", "events": [{"ms": 0, "key": "a"}] * 5000, "ms": 10},
             {"name": "act_for", "events": [{"ms": 5, "key": "a"}], "ms": float(10**9)},
             {"name": "wait", "seconds": -1},
             {"name": "click", "x": "here", "y": 3},
         ]
         for wrong in wrongs:
-            assert await refused(client, handle=handle, **wrong)
+            said = await refused(client, handle=handle, **wrong)
+            assert f"Error executing tool {wrong['name']}: " in said
+            assert len(said) < 500
         assert (await done(client, "status", handle=handle))["steps"] == 0
         over = await done(client, "wait", handle=handle, seconds=20)
         assert (over["done"], over["terminated"]) == (True, True)
@@ -223,11 +242,3 @@ async def test_http_needs_the_token() -> None:
                 answer = await http.post(address, json={}, headers=headers)
                 assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
                 assert "the token is missing or wrong" in answer.text
-
-
-def daemons() -> set[psutil.Process]:
-    return {
-        child
-        for child in psutil.Process().children(recursive=True)
-        if "pluriverse_server" in " ".join(child.cmdline()) and "run" in child.cmdline()
-    }

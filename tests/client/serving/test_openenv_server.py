@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
@@ -17,12 +17,16 @@ import pytest
 from openenv.cli._validation import validate_running_environment  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core import GenericEnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseEnv
+from support.leftovers import Leftovers
 from support.ports import free_port
-from support.remotes import started
+from support.remotes import daemons, started
 from websockets.sync.client import connect
 
 PONG = "gym-core.PongNoFrameskip-v3"
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
+
+
+DEADLINE_S = 60
 
 
 @contextlib.contextmanager
@@ -84,6 +88,11 @@ def test_actions_are_those_of_computer_use_too(pong: str) -> None:
         ({"action": 99}, "expected an integer of 0 to"),
         ({"computer": {"action": "fly"}}, "there is no action"),
         ({"action": 1, "computer": {"action": "wait", "duration": 1}}, "this is both"),
+        ({"action": [["KeyEvent", "Up", True]] * 100_000}, "expected an integer of 0 to"),
+        ({"computer": {"action": "type", "text": "x" * 10_000_000}}, "text has 10000000 characters; at most 10000"),
+        ({"computer": {"action": "left_click", "coordinate": [160, 0]}}, "outside of the picture"),
+        ({"computer": {"action": "key", "text": 5}}, "expected a text"),
+        ({"computer": "click"}, "VALIDATION_ERROR"),
         ({"frames": 10**9}, "VALIDATION_ERROR"),
         ({"jump": 1}, "VALIDATION_ERROR"),
     ],
@@ -115,14 +124,80 @@ def test_openenvs_validator_passes_it(env_id: str) -> None:
         assert "lockstep" in told["description"]
 
 
-def test_a_folder_of_its_own_passes_the_validator(tmp_path: Path) -> None:
-    folder = tmp_path / "pong"
-    subprocess.run([PLURIVERSE, "openenv", PONG, "--write", str(folder)], check=True, capture_output=True)
-    # What ``uv lock`` makes needs the registry.
-    (folder / "uv.lock").write_text("version = 1\n")
-    validator = str(Path(sys.executable).with_name("openenv"))
-    validated = subprocess.run([validator, "validate", str(folder)], capture_output=True, text=True, env=os.environ)
-    assert "[OK]" in validated.stdout, validated.stdout + validated.stderr
-    again = subprocess.run([PLURIVERSE, "openenv", PONG, "--write", str(folder)], capture_output=True, text=True)
+def test_a_folder_is_written_once(tmp_path: Path) -> None:
+    command = [PLURIVERSE, "openenv", PONG, "--write", str(tmp_path / "pong")]
+    subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE_S)
+    again = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S)
     assert again.returncode == 2
     assert "is not empty" in again.stderr
+
+
+# As it is written for an environment of another's, but for the first line.
+LOOP = """
+from {module} import {env} as Env, {action} as Action
+
+def train(address):
+    rewards = []
+    with Env(base_url=address).sync() as env:
+        result = env.reset(seed=5)
+        while not result.done and len(rewards) < 100:
+            result = env.step(Action(action=len(rewards) % 6, frames=8))
+            rewards.append(result.reward)
+    return rewards
+"""
+
+
+def test_a_training_loop_changes_its_import_alone(pong: str) -> None:
+    def train(module: str, env: str, action: str) -> list[float]:
+        names: dict[str, Any] = {}
+        exec(LOOP.format(module=module, env=env, action=action), names)  # noqa: S102 - our own
+        return names["train"](pong)
+
+    ours = train("pluriverse.adapters.openenv", "PluriverseEnv", "PluriverseAction")
+    assert ours == train("openenv.core", "GenericEnvClient", "GenericAction")
+    assert sum(ours) < 0
+
+
+def test_the_death_of_one_remote_harms_no_other_session() -> None:
+    leftovers = Leftovers()
+    with serving(PONG, remotes="local:2") as address, contextlib.ExitStack() as stack:
+        one, other = (stack.enter_context(PluriverseEnv(base_url=address).sync()) for _ in range(2))
+        one.reset()
+        known = daemons()
+        other.reset()
+        (victim,) = daemons() - known
+        victim.kill()
+        # It is replaced, as others are: its session is told so, or that its episode is over.
+        with contextlib.suppress(RuntimeError):
+            while not other.step(PluriverseAction(action=0)).done:
+                pass
+        assert not one.step(PluriverseAction(action=2)).done
+        assert not other.reset().done
+        assert not other.step(PluriverseAction(action=2)).done
+    leftovers.assert_none()
+
+
+def test_a_client_that_leaves_is_no_error() -> None:
+    words = [PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--http", f"127.0.0.1:{free_port()}"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0]
+        with PluriverseEnv(base_url=address).sync() as env:
+            env.reset()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=DEADLINE_S)
+    assert "Traceback" not in said, said
+
+
+def test_ctrl_c_ends_the_server_though_a_session_waits() -> None:
+    leftovers, port = Leftovers(), free_port()
+    with (
+        started([PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--http", f"127.0.0.1:{port}"]) as (process, _),
+        connect(f"ws://127.0.0.1:{port}/ws") as busy,
+    ):
+        for kind, data in (("reset", {}), ("step", {"computer": {"action": "wait", "duration": 95}})):
+            busy.send(json.dumps({"type": kind, "data": data}))
+        assert json.loads(busy.recv(timeout=DEADLINE_S))["type"] == "observation"
+        process.send_signal(signal.SIGINT)
+        process.wait(DEADLINE_S)
+    leftovers.assert_none(DEADLINE_S)

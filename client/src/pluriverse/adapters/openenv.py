@@ -42,7 +42,7 @@ class PluriverseObservation(Observation):
 
     image: str = Field(default="", description="the picture as a file in base64")
     media_type: Literal["image/png", "image/jpeg"] = "image/png"
-    width: int = 0
+    width: int = Field(default=0, description="of the whole picture, in whose pixels coordinates are")
     height: int = 0
     text: str = ""
     said: str = Field(default="", description="what an action of computer use was answered, besides the picture")

@@ -119,7 +119,8 @@ class Computers:
         return handle
 
     def close_all(self) -> None:
-        """Give all remotes back."""
-        for handle in list(self._open):
+        """Give all remotes back; what is under way breaks off."""
+        for handle, opened in list(self._open.items()):
+            opened.computer.close()
             with contextlib.suppress(NoSuchHandle):
                 self.close(handle)

@@ -13,8 +13,8 @@ from .web import serve
 
 Greet = Callable[[], object]
 
-# A request is an act and its events; what a model writes may be some thousand characters.
-MAX_REQUEST_BYTES: Final = 1024 * 1024
+# Who asks for too much is told so in words by the tool; beyond this there is just an error.
+MAX_REQUEST_BYTES: Final = 16 * 1024 * 1024
 
 
 def run_stdio(server: Server, computers: Computers) -> None:

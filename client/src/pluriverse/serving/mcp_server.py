@@ -46,7 +46,7 @@ from pluriverse.adapters.computer.acts import (
     MAX_WHEEL_CLICKS,
 )
 from pluriverse.adapters.computer.computer import MAX_FRAMES
-from pluriverse.adapters.computer.key_names import chord
+from pluriverse.adapters.computer.key_names import chord, key
 from pluriverse.errors import ConfigurationError, PluriverseError
 from pluriverse.vnc.keys import key_name
 
@@ -142,8 +142,7 @@ class TimedEvent(BaseModel):
     def event(self) -> KeyEvent | PointerEvent:
         """Return the event; raise ToolError if it is none."""
         if self.key is not None:
-            (keysym,) = chord(self.key)[:1]
-            return KeyEvent(keysym, self.down)
+            return KeyEvent(key(self.key), self.down)
         if self.x is None or self.y is None:
             raise ToolError("each event needs a key, or x and y")
         return PointerEvent(self.x, self.y, self.buttons)
@@ -201,6 +200,7 @@ class Server:
 
         def describe(computer: Computer) -> Described:
             said = computer.described
+            computer.refresh()
             keys = [] if said.spaces is None else [key_name(key) for key in said.spaces.keyboard]
             return Described(
                 handle=handle,
@@ -212,7 +212,7 @@ class Server:
                 keys=keys,
                 pointer=said.spaces is None or said.spaces.pointer or not keys,
                 capabilities=list(said.capabilities or ()),
-                text=computer.status().text,
+                text=computer.text,
             )
 
         return await self._do(handle, describe)
@@ -224,12 +224,19 @@ class Server:
         seed: Annotated[int | None, Field(ge=0)] = None,
     ) -> Seen:
         """Begin an episode of an environment, or another one of one that is open; the answer has the handle."""
-        if not handle:
-            if not self._may_begin(environment):
-                allowed = ", ".join(self._environments) or "none"
-                raise ToolError(f"the environment {environment!r} may not be begun; allowed are: {allowed}")
-            handle = await anyio.to_thread.run_sync(self._computers.open, environment or None)
-        return await self._seen(handle, lambda computer: computer.begin(seed))
+        if handle:
+            return await self._seen(handle, lambda computer: computer.begin(seed))
+        if not self._may_begin(environment):
+            allowed = ", ".join(self._environments) or "none"
+            raise ToolError(f"the environment {environment!r} may not be begun; allowed are: {allowed}")
+        handle = await anyio.to_thread.run_sync(self._computers.open, environment or None)
+        try:
+            return await self._seen(handle, lambda computer: computer.begin(seed))
+        except BaseException:
+            # Nobody knows its handle.
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._computers.close, handle)
+            raise
 
     async def release(self, handle: Handle) -> Released:
         """Give an environment back, so that another can be begun in its place."""
@@ -377,7 +384,8 @@ class Server:
         return await self._do(handle, act)
 
     async def _do(self, handle: str, action: Callable[[Computer], T]) -> T:
-        return await anyio.to_thread.run_sync(self._computers.do, handle, action)
+        # Who hangs up, or ends the server, doesn't wait for the end of an act.
+        return await anyio.to_thread.run_sync(self._computers.do, handle, action, abandon_on_cancel=True)
 
     def _wait(self, handle: str, computer: Computer, what: str, seconds: float) -> CallToolResult:
         """Wait by the environment's own time in lockstep, else by ours."""

@@ -7,7 +7,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from pluriverse_protocol.kinds import CLOCKS
+
+from pluriverse import validation
 from pluriverse.errors import ConfigurationError
+from pluriverse.remotes.places import one_by_one
 
 _YAML: Final = """\
 spec_version: 1
@@ -61,8 +65,10 @@ def write(folder: Path, env_id: str, remotes: str, clock: str) -> list[Path]:
     """Write it into a new folder; return its files. ``uv lock`` in it makes the lock that OpenEnv wants, too.
 
     Raises:
-        ConfigurationError: there is something in the folder already, or it can't be written.
+        ConfigurationError: there is something in the folder already, it can't be written, or it could not be served.
     """
+    validation.choice("clock", clock, CLOCKS)
+    one_by_one(remotes)
     name = re.sub(r"[^a-z0-9]+", "-", env_id.lower()).strip("-")
     values = {"name": name, "env_id": env_id, "remotes": remotes, "clock": clock, "version": version("pluriverse")}
     files = {"openenv.yaml": _YAML, "pyproject.toml": _PYPROJECT, "server/__init__.py": "", "server/app.py": _APP}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 from importlib.metadata import version
 from typing import Any, Final, cast
 
@@ -11,8 +12,11 @@ from openenv.core.env_server import (  # pyright: ignore[reportMissingTypeStubs]
     create_fastapi_app,  # pyright: ignore[reportUnknownVariableType]
 )
 from openenv.core.env_server.types import EnvironmentMetadata  # pyright: ignore[reportMissingTypeStubs]
+from pluriverse_protocol.kinds import CLOCKS
 from pluriverse_protocol.limits import MAX_SEED
+from starlette.websockets import WebSocketDisconnect
 
+from pluriverse import validation
 from pluriverse.adapters.computer import Answer, Computer, anthropic
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ResetNeeded
@@ -139,13 +143,27 @@ def make_app(env_id: str, remotes: str, **options: Any) -> Any:
     """Return OpenEnv's ASGI application for an environment; ``options`` are those of ``Computer``.
 
     Raises:
-        ConfigurationError: ``remotes`` isn't what ``pluriverse.make`` takes.
+        ConfigurationError: ``remotes`` isn't what ``pluriverse.make`` takes, or there is no such clock.
     """
     places = Places(remotes)
     options = {"clock": "realtime", **options}
-    return create_fastapi_app(
+    validation.choice("clock", options["clock"], CLOCKS)
+    app: Any = create_fastapi_app(
         lambda: PluriverseEnvironment(env_id, places, options),
         PluriverseAction,
         PluriverseObservation,
         max_concurrent_envs=places.count,
     )
+    app.add_middleware(_Leaving)
+    return app
+
+
+class _Leaving:
+    """OpenEnv's server closes the connection of a client that has left, which would be logged as an error each time."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        with contextlib.suppress(WebSocketDisconnect):
+            await self._app(scope, receive, send)

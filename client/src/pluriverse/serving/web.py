@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import uvicorn
 
 from pluriverse.errors import ConfigurationError
+
+# After Ctrl-C, what is under way may take as long, in seconds.
+GRACE_S: Final = 2
 
 
 def parse_where(where: str) -> tuple[str, int]:
@@ -35,4 +38,5 @@ def serve(app: Any, host: str, port: int, greet: Callable[[], object]) -> None:
         raise ConfigurationError(f"{host}:{port} can't be listened on: {error.strerror}; choose another") from error
     with listener:
         greet()
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE_S)
+        uvicorn.Server(config).run(sockets=[listener])

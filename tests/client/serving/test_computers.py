@@ -1,0 +1,84 @@
+"""Computers by handle, on real remotes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator
+
+import pytest
+from pluriverse.adapters.computer import Computer, Wait
+from pluriverse.errors import ConfigurationError, PluriverseError
+from pluriverse.remotes.places import Full, Places
+from pluriverse.serving.computers import Computers, NoSuchHandle
+
+POLE = "gym-core.CartPole-v0"
+
+
+@pytest.fixture
+def computers() -> Generator[Computers]:
+    opened = Computers(Places("local:1"), clock="lockstep")
+    yield opened
+    opened.close_all()
+
+
+def test_a_remote_is_given_back_for_another(computers: Computers) -> None:
+    first = computers.open(POLE)
+    with pytest.raises(Full, match="all 1 remotes are in use"):
+        computers.open(POLE)
+    computers.close(first)
+    second = computers.open(POLE)
+    assert first != second
+    with pytest.raises(NoSuchHandle), computers.using(first):
+        pass
+    with pytest.raises(NoSuchHandle):
+        computers.close(first)
+
+
+def test_what_could_not_be_opened_takes_no_remote(computers: Computers) -> None:
+    with pytest.raises(PluriverseError):
+        computers.open("gym-core.NoSuchGame-v0")
+    computers.close(computers.open(POLE))
+
+
+def test_calls_on_one_computer_come_one_after_the_other(computers: Computers) -> None:
+    handle = computers.open(POLE)
+    order: list[str] = []
+
+    def act(computer: Computer) -> None:
+        order.append(f"second, {computer.clock}")
+
+    with computers.using(handle):
+        waiting = threading.Thread(target=computers.do, args=(handle, act))
+        waiting.start()
+        order.append("first")
+    waiting.join(20)
+    assert order == ["first", "second, lockstep"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_the_end_breaks_off_what_is_under_way() -> None:
+    computers = Computers(Places("local:1"), clock="realtime")
+    handle = computers.open("gym-core.PongNoFrameskip-v3")
+    began, ended = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        try:
+            with computers.using(handle) as computer:
+                computer.begin()
+                began.set()
+                computer.do(Wait(100.0))
+        finally:
+            ended.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    assert began.wait(30)
+    before = time.monotonic()
+    computers.close_all()
+    assert ended.wait(30)
+    assert time.monotonic() - before < 90
+
+
+def test_there_is_no_third_clock() -> None:
+    with pytest.raises(ConfigurationError, match="clock"):
+        Computers(Places("1"), clock="slow")
