@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pluriverse.adapters.computer import Computer, Status
+from pluriverse.adapters.computer import Computer, Status, Tree
 from pluriverse.adapters.computer.answer import Image
 from pluriverse.adapters.info import Ended, ended
 from pluriverse.adapters.pictures import Pixels
@@ -153,6 +153,13 @@ class Play(Computer):
         image = super().look(*arguments, **options)
         self._see()
         return image
+
+    def tree(self) -> Tree:
+        """Return what is on the screen, as ``Computer.tree``."""
+        with self._lock:
+            tree = super().tree()
+        self._see()
+        return tree
 
     def _forget(self) -> None:
         self._began_at = self._frame_at = time.monotonic()
