@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from support.agent import connected
 from support.leftovers import Leftovers
 from support.ports import free_port
@@ -22,6 +24,11 @@ from support.rfb import RfbClient
 from support.waiting import eventually
 
 README = (ROOT / "README.md").read_text()
+
+PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
+
+# Where the README's client of OpenEnv looks for its server.
+SERVED = "http://127.0.0.1:8000"
 
 
 def test_readme_shows_the_very_script_that_docs_has() -> None:
@@ -166,7 +173,7 @@ def samples() -> list[Any]:
         pytest.param(sample, id=f"{document}-{number}")
         for document in ("README.md", "docs/agents.md", "docs/interfaces.md", "docs/time.md")
         for number, sample in enumerate(re.findall(r"(?s)```python\n(.*?)```", (ROOT / document).read_text()))
-        if "pluriverse" in sample
+        if "pluriverse" in sample and SERVED not in sample
     ]
 
 
@@ -179,6 +186,30 @@ def test_sample_agents_play(source: str, tmp_path: Path) -> None:
     leftovers = Leftovers()
     subprocess.run([sys.executable, agent], cwd=ROOT, check=True, timeout=120, capture_output=True, text=True)
     leftovers.assert_none()
+
+
+def test_readmes_client_of_openenv_plays_what_the_readme_serves() -> None:
+    (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if SERVED in block)
+    (command,) = re.findall(r"`pluriverse (openenv [^`]*)`", README)
+    where = f"127.0.0.1:{free_port()}"
+    with started([PLURIVERSE, *command.split(), "--remotes", "local:1", "--http", where]):
+        sample = sample.replace(SERVED, f"http://{where}")
+        played = subprocess.run([sys.executable, "-c", sample], check=True, timeout=120, capture_output=True, text=True)
+    assert played.stdout == "False 0.0\n"
+
+
+async def test_readmes_configuration_lets_a_model_play() -> None:
+    leftovers = Leftovers()
+    (block,) = re.findall(r"(?s)```json\n(.*?)```", README)
+    configured = json.loads(block)["mcpServers"]["pluriverse"]
+    assert configured["command"] == Path(PLURIVERSE).name
+    parameters = StdioServerParameters(command=PLURIVERSE, args=[*configured["args"], "--remotes", "local:1"])
+    async with Client(stdio_client(parameters)) as client:
+        begun: Any = await client.call_tool("begin_episode", {"environment": "gym-core.PongNoFrameskip-v3"})
+        handle = begun.structured_content["handle"]
+        acted: Any = await client.call_tool("press_keys", {"handle": handle, "keys": "Up"})
+        assert not acted.is_error, acted.content
+    leftovers.assert_none(20)
 
 
 def test_make_run_with_an_agent_prints_what_it_measures_and_ctrl_c_ends_both() -> None:
