@@ -152,7 +152,7 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing(connected: Callabl
         assert "no key is called" in await refused(client, "press_keys", handle=handle, keys="Hyperdrive")
         assert "Unknown tool" in await refused(client, "fly", handle=handle)
         assert "there is no environment" in await refused(client, "look", handle="guessed")
-        assert "both x and y" in await refused(client, "scroll", handle=handle, down=1, x=3)
+        assert "either x and y" in await refused(client, "scroll", handle=handle, down=1, x=3)
         chord = [{"ms": 0, "key": "ctrl+a"}]
         assert "no key is called" in await refused(client, "act_for", handle=handle, events=chord, ms=10)
         assert "is not within the picture" in await refused(client, "look", handle=handle, region=[5, 5, 1, 1])

@@ -7,13 +7,18 @@ from pluriverse.evaluation.agents.reference import RandomAgent, StillAgent
 from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
 from support.evaluated import task
+from support.remotes import on_machine
 
 (PAUSED,) = parse_modes("paused")
 
 
 @pytest.fixture(scope="module", params=["gym-core.PongNoFrameskip-v3", "wob.mini.ClickTest-v0"])
 def play(request: pytest.FixtureRequest) -> Generator[Play]:
-    with Play(task(env=request.param, seconds=3), PAUSED, "local:1") as play:
+    runtime = "world-of-bits" if request.param.startswith("wob.") else "gym-core"
+    with (
+        on_machine(runtime=runtime) as remote,
+        Play(task(env=request.param, seconds=3), PAUSED, remote.address) as play,
+    ):
         yield play
 
 

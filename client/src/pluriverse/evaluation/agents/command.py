@@ -9,6 +9,7 @@ space; and ``{}``, to let a frame pass. What can't be done it reads as ``{"error
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import select
@@ -33,6 +34,7 @@ MAX_LINE_BYTES: Final = 1024 * 1024
 # So many wrong answers to one picture, and it is given up.
 MAX_ERRORS: Final = 10
 
+LEAVE_S: Final = 1.0
 END_S: Final = 5.0
 
 
@@ -125,7 +127,11 @@ class Program:
 
     def close(self) -> None:
         """End it, and what it has started."""
-        self._to.close()
+        with contextlib.suppress(OSError):
+            self._to.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            # There is nothing more to read, by which it may end by itself.
+            self._process.wait(LEAVE_S)
         stop(self._process)
         self._from.close()
 
