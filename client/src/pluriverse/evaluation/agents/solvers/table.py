@@ -7,4 +7,32 @@ from typing import Final
 
 from pluriverse.evaluation.agents.agent import Decide
 
-SOLVERS: Final[dict[str, Callable[[], Decide]]] = {}
+from . import atari, boards, classic, desktop, doom, flash, grids, meteors, wob
+
+SOLVERS: Final[dict[str, Callable[[], Decide]]] = {
+    "acrobot": classic.Acrobot,
+    "boxing": atari.Boxing,
+    "breakout": atari.Breakout,
+    "cart-pole": classic.CartPole,
+    "chase-circle": lambda: wob.chase_circle,
+    "circle-center": lambda: wob.circle_center,
+    "click-shades": lambda: wob.click_shades,
+    "click-test": lambda: wob.click_test,
+    "defend-the-center": doom.DefendTheCenter,
+    "doom-basic": lambda: doom.basic,
+    "door-key": grids.DoorKey,
+    "drag-box": lambda: wob.drag_box,
+    "go-to-object": grids.GoToObject,
+    "health-gathering": lambda: doom.health_gathering,
+    "kaboom": atari.Kaboom,
+    "lights": flash.Lights,
+    "meteors": meteors.Meteors,
+    "mountain-car": classic.MountainCar,
+    "moving-items": lambda: wob.moving_items,
+    "pong": atari.Pong,
+    "racer": flash.Racer,
+    "shooter": flash.Shooter,
+    "slime-volley": desktop.SlimeVolley,
+    "take-cover": lambda: doom.take_cover,
+    "tiles-2048": boards.Tiles2048,
+}

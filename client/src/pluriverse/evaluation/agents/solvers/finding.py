@@ -1,0 +1,74 @@
+"""Finds things in pictures by their colours. Pure; points are (x, y) in pixels, boxes (left, top, right, bottom)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pluriverse.adapters.pictures import Pixels
+
+Mask = NDArray[np.bool_]
+Point = tuple[float, float]
+Box = tuple[int, int, int, int]
+
+
+def coloured(picture: Pixels, colour: tuple[int, int, int], tolerance: int = 0) -> Mask:
+    """Return which pixels have a colour, up to ``tolerance`` in each channel."""
+    if not tolerance:
+        return (picture == np.array(colour, np.uint8)).all(axis=-1)
+    return (np.abs(picture.astype(np.int16) - np.array(colour, np.int16)) <= tolerance).all(axis=-1)
+
+
+def middle(mask: Mask) -> Point | None:
+    """Return the middle of all pixels, None if there are none."""
+    ys, xs = np.nonzero(mask)
+    return (float(xs.mean()), float(ys.mean())) if len(xs) else None
+
+
+def runs(line: Mask) -> list[tuple[int, int]]:
+    """Return where each run of set places of a line begins, and where it has ended."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], line.astype(np.int8), [0]))))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def boxes(mask: Mask) -> list[Box]:
+    """Return the boxes around things that an empty row or column parts, from left to right."""
+    found: list[Box] = []
+    for left, right in runs(mask.any(axis=0)):
+        rows = runs(mask[:, left:right].any(axis=1))
+        if len(rows) == 1:
+            found.append((left, rows[0][0], right, rows[0][1]))
+            continue
+        for top, bottom in rows:
+            inner = boxes(mask[top:bottom, left:right])
+            found += ((left + a, top + b, left + c, top + d) for a, b, c, d in inner)
+    return found
+
+
+def centre(box: Box) -> Point:
+    """Return the middle of a box."""
+    left, top, right, bottom = box
+    return (left + right - 1) / 2, (top + bottom - 1) / 2
+
+
+def reflected(at: float, low: float, high: float) -> float:
+    """Return where something comes to that would come to ``at``, if it didn't bounce off both ends."""
+    span = high - low
+    folded = (at - low) % (2 * span)
+    return low + min(folded, 2 * span - folded)
+
+
+class Motion:
+    """How a thing moves, by where it was seen last."""
+
+    def __init__(self) -> None:
+        self._last: tuple[float, Point] | None = None
+        self.speed: Point = (0.0, 0.0)
+        """Pixels a millisecond, across and down."""
+
+    def note(self, ms: float, at: Point | None) -> None:
+        """Note where it is seen, if it is."""
+        if at is not None and self._last is not None and ms > self._last[0]:
+            before, (x, y) = self._last
+            self.speed = (at[0] - x) / (ms - before), (at[1] - y) / (ms - before)
+        self._last = None if at is None else (ms, at)
