@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from pluriverse.evaluation.agents.agent import Seen, hold
 
-from .boards import Tiles2048
 from .finding import Motion, coloured, middle
 
 WAIT, LEFT, RIGHT, JUMP, JUMP_LEFT, JUMP_RIGHT = range(6)
@@ -50,14 +49,3 @@ class SlimeVolley:
         if abs(off) < 10:
             return hold(WAIT)
         return hold(LEFT if off < 0 else RIGHT)
-
-
-class Gnome2048(Tiles2048):
-    """2048 of GNOME, whose tiles have the colours of Tango."""
-
-    corner = (156, 79)
-    pitch = (132, 132)
-    colours = (
-        (255, 255, 255), (252, 233, 79), (138, 226, 52), (252, 175, 62), (114, 159, 207), (173, 127, 168),
-        (193, 125, 17), (239, 41, 41), (196, 160, 0), (78, 154, 6), (206, 92, 0), (32, 74, 135),
-    )  # fmt: skip
