@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from pluriverse.evaluation.agents.agent import Seen, hold
 
 from .finding import Motion, boxes, centre, coloured, middle, reflected
@@ -89,31 +87,3 @@ class Kaboom:
         if abs(target - buckets[0]) < 3:
             return hold(NOOP)
         return hold(RIGHT if target > buckets[0] else LEFT)
-
-
-class Boxing:
-    """Stands left of the other, a little above or below, where a fist meets a head; and hits."""
-
-    def __call__(self, seen: Seen) -> Any:
-        """Come near, or hit."""
-        ring = seen.picture[36:176, 30:130]
-        we, they = middle(coloured(ring, (214, 214, 214))), middle(coloured(ring, (0, 0, 0)))
-        if we is None or they is None:
-            return hold(0)
-        across, down = they[0] - 26 - we[0], they[1] - we[1]
-        down += 14 if down < 0 else -14
-        x, y = (abs(across) > 3) * np.sign(across), (abs(down) > 3) * np.sign(down)
-        fire = abs(across) < 10 and abs(down) < 8
-        return hold(self.WAYS[int(x), int(y)][fire and int(seen.ms / 100) % 2], 2)
-
-    WAYS: Final = {
-        (0, 0): (0, 1),
-        (0, -1): (2, 10),
-        (1, 0): (3, 11),
-        (-1, 0): (4, 12),
-        (0, 1): (5, 13),
-        (1, -1): (6, 14),
-        (-1, -1): (7, 15),
-        (1, 1): (8, 16),
-        (-1, 1): (9, 17),
-    }

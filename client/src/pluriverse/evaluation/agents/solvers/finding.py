@@ -15,8 +15,9 @@ Box = tuple[int, int, int, int]
 def coloured(picture: Pixels, colour: tuple[int, int, int], tolerance: int = 0) -> Mask:
     """Return which pixels have a colour, up to ``tolerance`` in each channel."""
     if not tolerance:
-        return (picture == np.array(colour, np.uint8)).all(axis=-1)
-    return (np.abs(picture.astype(np.int16) - np.array(colour, np.int16)) <= tolerance).all(axis=-1)
+        return np.asarray((picture == np.array(colour, np.uint8)).all(axis=-1))
+    near = np.abs(picture.astype(np.int16) - np.array(colour, np.int16)) <= tolerance
+    return np.asarray(near.all(axis=-1))
 
 
 def middle(mask: Mask) -> Point | None:
@@ -34,8 +35,8 @@ def runs(line: Mask) -> list[tuple[int, int]]:
 def boxes(mask: Mask) -> list[Box]:
     """Return the boxes around things that an empty row or column parts, from left to right."""
     found: list[Box] = []
-    for left, right in runs(mask.any(axis=0)):
-        rows = runs(mask[:, left:right].any(axis=1))
+    for left, right in runs(np.asarray(mask.any(axis=0))):
+        rows = runs(np.asarray(mask[:, left:right].any(axis=1)))
         if len(rows) == 1:
             found.append((left, rows[0][0], right, rows[0][1]))
             continue

@@ -26,7 +26,7 @@ class Meteors:
         meteors = [
             (centre(box)[0], (box[2] - box[0]) / 2 + self.MARGIN)
             for box in boxes(coloured(seen.picture, (160, 116, 78)) | coloured(seen.picture, (125, 87, 56)))
-            if self.SHIP_Y - self.NEAR < box[3] and box[1] < self.SHIP_Y + 12
+            if box[3] > self.SHIP_Y - self.NEAR and box[1] < self.SHIP_Y + 12
         ]
         crystals = [centre(box) for box in boxes(coloured(seen.picture[:430], (79, 240, 208)))]
 

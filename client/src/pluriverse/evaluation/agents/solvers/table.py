@@ -7,25 +7,28 @@ from typing import Final
 
 from pluriverse.evaluation.agents.agent import Decide
 
-from . import atari, boards, classic, desktop, doom, flash, grids, meteors, wob
+from . import atari, boards, classic, desktop, doom, flash, forms, grids, meteors, wob
 
 SOLVERS: Final[dict[str, Callable[[], Decide]]] = {
     "acrobot": classic.Acrobot,
-    "boxing": atari.Boxing,
     "breakout": atari.Breakout,
     "cart-pole": classic.CartPole,
     "chase-circle": lambda: wob.chase_circle,
-    "circle-center": lambda: wob.circle_center,
+    "click-button": lambda: forms.click_button,
+    "click-checkboxes": lambda: forms.click_checkboxes,
+    "click-link": lambda: forms.click_link,
     "click-shades": lambda: wob.click_shades,
-    "click-test": lambda: wob.click_test,
     "defend-the-center": doom.DefendTheCenter,
     "doom-basic": lambda: doom.basic,
     "door-key": grids.DoorKey,
     "drag-box": lambda: wob.drag_box,
+    "enter-text": lambda: forms.enter_text,
+    "find-word": lambda: forms.find_word,
     "go-to-object": grids.GoToObject,
     "health-gathering": lambda: doom.health_gathering,
     "kaboom": atari.Kaboom,
     "lights": flash.Lights,
+    "login-user": lambda: forms.login_user,
     "meteors": meteors.Meteors,
     "mountain-car": classic.MountainCar,
     "moving-items": lambda: wob.moving_items,

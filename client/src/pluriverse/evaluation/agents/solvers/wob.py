@@ -33,12 +33,6 @@ def button(picture: Pixels) -> Point | None:
     return whole(max(found, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))) if found else None
 
 
-def click_test(seen: Seen) -> Any:
-    """Click the button."""
-    at = button(seen.picture)
-    return None if at is None else Click(at=at)
-
-
 def drag_box(seen: Seen) -> Any:
     """Drag the red box into the middle of the blue one."""
     small, large = below(coloured(seen.picture, (255, 0, 0), 60)), below(coloured(seen.picture, (0, 0, 255), 60))
@@ -49,16 +43,6 @@ def drag_box(seen: Seen) -> Any:
     across, down = to_left + 15 - left, to_top + 15 - top
     path = tuple((x + across * part // 8, y + down * part // 8) for part in range(9))
     return [Drag(path), Click(at=submit)]
-
-
-def circle_center(seen: Seen) -> Any:
-    """Click the middle of the circle, then the button."""
-    submit = button(seen.picture)
-    if submit is None:
-        return None
-    # The button's frame is dark, too, but not as high.
-    circle = max(below(seen.picture.max(axis=-1) < 150), key=lambda box: box[3] - box[1])
-    return [Click(at=whole(circle)), Click(at=submit)]
 
 
 def chase_circle(seen: Seen) -> Any:

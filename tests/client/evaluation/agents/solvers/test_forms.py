@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import pytest
+from pluriverse.evaluation.agents.solvers.forms import quoted
+from support.solved import earned
+
+
+def test_names_are_quoted() -> None:
+    assert quoted('Enter the username "ann" and the password "x y".') == ["ann", "x y"]
+
+
+@pytest.mark.parametrize(
+    "name", ["click-button", "click-link", "click-checkboxes", "enter-text", "login-user", "find-word"]
+)
+def test_form_is_done_as_it_says(name: str) -> None:
+    task, points = earned(name, seed=3)
+    assert points >= task.success

@@ -1,0 +1,41 @@
+"""Plays tasks of the shipped suite with its scripts, and draws what they are to see."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+import numpy as np
+from pluriverse.adapters.pictures import Pixels
+from pluriverse.evaluation.agents.agent import Seen
+from pluriverse.evaluation.agents.solvers import SolverAgent
+from pluriverse.evaluation.modes import parse_modes
+from pluriverse.evaluation.play import Play
+from pluriverse.evaluation.suite import Task, read_suite
+
+TASKS: Final = {task.name: task for task in read_suite("realtime").tasks}
+
+
+def earned(name: str, seed: int = 0, seconds: float | None = None) -> tuple[Task, float]:
+    """Play a task with its script in lockstep, for less than its time if ``seconds`` says so."""
+    task = TASKS[name] if seconds is None else TASKS[name].model_copy(update={"seconds": seconds})
+    (paused,) = parse_modes("paused")
+    with Play(task, paused, "local:1") as play:
+        play.start(seed, paused)
+        SolverAgent().play(play)
+        return task, play.earned
+
+
+def blank(width: int, height: int, colour: tuple[int, int, int] = (0, 0, 0)) -> Pixels:
+    """Return a picture of one colour."""
+    return np.full((height, width, 3), colour, np.uint8)
+
+
+def fill(picture: Pixels, box: tuple[int, int, int, int], colour: tuple[int, int, int]) -> None:
+    """Paint a box (left, top, right, bottom)."""
+    left, top, right, bottom = box
+    picture[top:bottom, left:right] = colour
+
+
+def seen(picture: Pixels, ms: float = 0.0, text: str = "") -> Seen:
+    """Return what a script is shown that looks at nothing else."""
+    return Seen(picture, text, 0.0, ms, ms == 0, TASKS["pong"], cast("Any", None))
