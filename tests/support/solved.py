@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import numpy as np
@@ -14,15 +15,17 @@ from pluriverse.evaluation.suite import Task, read_suite
 
 TASKS: Final = {task.name: task for task in read_suite("realtime").tasks}
 
+Earned = Callable[..., tuple[Task, float]]
 
-def earned(name: str, seed: int = 0, seconds: float | None = None) -> tuple[Task, float]:
+
+def play(name: str, seed: int = 0, seconds: float | None = None, *, remotes: str) -> tuple[Task, float]:
     """Play a task with its script in lockstep, for less than its time if ``seconds`` says so."""
     task = TASKS[name] if seconds is None else TASKS[name].model_copy(update={"seconds": seconds})
     (paused,) = parse_modes("paused")
-    with Play(task, paused, "local:1") as play:
-        play.start(seed, paused)
-        SolverAgent().play(play)
-        return task, play.earned
+    with Play(task, paused, remotes) as computer:
+        computer.start(seed, paused)
+        SolverAgent().play(computer)
+        return task, computer.earned
 
 
 def blank(width: int, height: int, colour: tuple[int, int, int] = (0, 0, 0)) -> Pixels:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 from pluriverse.evaluation.agents.solvers.boards import DOWN, LEFT, RIGHT, UP, Tiles2048, best_push, pushed
-from support.solved import blank, earned, fill
+from support.solved import Earned, blank, fill
 
 TILES = np.array([[2, 2, 2, 0], [0, 4, 0, 4], [0, 0, 0, 0], [8, 0, 0, 2]])
 
@@ -32,6 +32,6 @@ def test_tiles_are_read_by_their_colours_once_they_stand() -> None:
     assert script.read(blank(480, 480, (1, 2, 3))) is None
 
 
-def test_2048_is_played() -> None:
-    _, points = earned("tiles-2048", seconds=1)
+def test_2048_is_played(earned_in_page: Earned) -> None:
+    _, points = earned_in_page("tiles-2048", seconds=1)
     assert points > 100

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from support.solved import earned
+from support.solved import Earned
 
 
 @pytest.mark.parametrize(("name", "seconds", "enough"), [("doom-basic", None, 0), ("take-cover", 5, 175)])
-def test_scenario_is_played(name: str, seconds: float | None, enough: float) -> None:
+def test_scenario_is_played(earned: Earned, name: str, seconds: float | None, enough: float) -> None:
     _, points = earned(name, seconds=seconds)
     assert points >= enough
 
 
-def test_monsters_are_shot() -> None:
+def test_monsters_are_shot(earned: Earned) -> None:
     _, points = earned("defend-the-center", seconds=6)
     assert points >= 1

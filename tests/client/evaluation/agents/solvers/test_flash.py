@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 from pluriverse.evaluation.agents.solvers.flash import Racer, lights_out
-from support.solved import blank, earned, fill, seen
+from support.solved import Earned, blank, fill, seen
 
 OWN, OTHER = (224, 64, 48), (59, 111, 208)
 
@@ -30,6 +30,6 @@ def test_lamps_are_put_out() -> None:
     assert lights_out(lamps) == [], "no clicks lead there"
 
 
-def test_riddle_is_solved() -> None:
-    task, points = earned("lights")
+def test_riddle_is_solved(earned_in_page: Earned) -> None:
+    task, points = earned_in_page("lights")
     assert points >= task.success

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from pluriverse.evaluation.agents.solvers.forms import quoted
-from support.solved import earned
+from support.solved import Earned
 
 
 def test_names_are_quoted() -> None:
@@ -12,6 +12,6 @@ def test_names_are_quoted() -> None:
 @pytest.mark.parametrize(
     "name", ["click-button", "click-link", "click-checkboxes", "enter-text", "login-user", "find-word"]
 )
-def test_form_is_done_as_it_says(name: str) -> None:
-    task, points = earned(name, seed=3)
+def test_form_is_done_as_it_says(earned_in_page: Earned, name: str) -> None:
+    task, points = earned_in_page(name, seed=3)
     assert points >= task.success

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from pluriverse.evaluation.agents.solvers.grids import FORWARD, TURN_LEFT, TURN_RIGHT, Grid, path
-from support.solved import earned
+from support.solved import Earned
 
 WALLS = {(x, y): "grey square" for x in range(5) for y in range(5) if x in (0, 4) or y in (0, 4)}
 
@@ -20,6 +20,6 @@ def test_there_may_be_no_path() -> None:
 
 @pytest.mark.parametrize("name", ["door-key", "go-to-object"])
 @pytest.mark.parametrize("seed", [0, 5])
-def test_way_is_found(name: str, seed: int) -> None:
+def test_way_is_found(earned: Earned, name: str, seed: int) -> None:
     task, points = earned(name, seed)
     assert points >= task.success

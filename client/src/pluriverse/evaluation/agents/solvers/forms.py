@@ -1,4 +1,7 @@
-"""Scripts for tasks of World of Bits that are read: they find widgets in the accessibility tree by role and name."""
+"""Scripts for tasks of World of Bits that are read: they find widgets in the accessibility tree by role and name.
+
+None acts before the instruction has come, which is text.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,25 @@ from pluriverse.evaluation.agents.agent import Seen
 
 from .wob import TOP
 
+PUNCTUATION: Final = ".,;:!?"
+
 
 def click_button(seen: Seen) -> Any:
     """Click the button that is named."""
-    (name,) = quoted(seen.text)
-    return click(find(widgets(seen), "button", name))
+    names = quoted(seen.text)
+    return click([node for node in find(widgets(seen), "button") if node.name in names])
 
 
 def click_link(seen: Seen) -> Any:
     """Click the link that is named; these links are text to the page."""
-    (name,) = quoted(seen.text)
-    return click([node for node in widgets(seen) if node.name == name])
+    names = quoted(seen.text)
+    return click([node for node in widgets(seen) if node.name in names])
 
 
 def click_checkboxes(seen: Seen) -> Any:
     """Tick the boxes that are named, then submit."""
+    if not seen.text:
+        return None
     nodes = widgets(seen)
     names = seen.text.removeprefix("Select ").removesuffix(" and click Submit.").split(", ")
     wanted = [node for node in find(nodes, "checkbox") if node.name in names and node.value == "false"]
@@ -47,12 +54,11 @@ def login_user(seen: Seen) -> Any:
 
 def find_word(seen: Seen) -> Any:
     """Type the word of the text whose number is given, then submit."""
+    if not seen.text:
+        return None
     number = int(re.findall(r"\d+", seen.text)[0])
     words = " ".join(node.name for node in find(widgets(seen), "text")).split()
     return fill(seen, [words[number - 1].strip(PUNCTUATION)], "Submit") if len(words) >= number else None
-
-
-PUNCTUATION: Final = ".,;:!?"
 
 
 def quoted(text: str) -> list[str]:
@@ -85,7 +91,7 @@ def fill(seen: Seen, texts: Sequence[str], button: str) -> Any:
     """Return what fills each field with its text, instead of what is there, and then clicks a button."""
     nodes = widgets(seen)
     fields = find(nodes, "textbox")
-    if len(fields) < len(texts):
+    if not texts or len(fields) < len(texts):
         return None
     acts: list[Act] = []
     for node, text in zip(fields, texts, strict=False):

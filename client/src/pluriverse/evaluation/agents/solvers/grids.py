@@ -135,7 +135,9 @@ class Walker:
         self._until = 0.0
 
     def __call__(self, seen: Seen) -> Any:
-        """Take a step, or wait."""
+        """Take a step, or wait: for what the last one did, and for the mission."""
+        if not seen.text:
+            return None
         if self._before is not None and seen.ms < self._until and np.array_equal(seen.picture, self._before):
             return None
         self._before, self._until = seen.picture.copy(), seen.ms + PATIENCE_MS

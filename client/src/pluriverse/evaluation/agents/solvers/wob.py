@@ -59,6 +59,8 @@ def moving_items(seen: Seen) -> Any:
 
 def click_shades(seen: Seen) -> Any:
     """Click all squares in which the colour that is named is the strongest, then the button."""
+    if not seen.text:
+        return None
     wanted = [name in seen.text.split() for name in ("red", "green", "blue")].index(True)
     picture = seen.picture.astype(np.int16)
     squares = [whole(box) for box in below(np.ptp(picture, axis=-1) > 8)]
