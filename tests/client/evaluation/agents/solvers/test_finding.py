@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pluriverse.evaluation.agents.solvers.finding import Motion, boxes, centre, coloured, middle, reflected, runs
+from pluriverse.evaluation.agents.solvers.finding import (
+    Motion,
+    Patience,
+    boxes,
+    centre,
+    coloured,
+    middle,
+    reflected,
+    runs,
+)
 from support.solved import blank, fill
 
 RED = (200, 72, 72)
@@ -45,3 +54,11 @@ def test_speed_is_known_of_what_was_seen_twice() -> None:
 @pytest.mark.parametrize(("at", "comes"), [(5, 5), (12, 8), (-3, 3), (23, 3), (10, 10)])
 def test_what_bounces_comes_back(at: float, comes: float) -> None:
     assert reflected(at, 0, 10) == comes
+
+
+def test_patience_ends_when_something_is_seen_or_time_is_up() -> None:
+    patience, before, after = Patience(100), np.zeros(2), np.ones(2)
+    assert not patience.waits(0, before)
+    assert [patience.waits(ms, before) for ms in (500, 550, 600)] == [True, True, False]
+    assert patience.waits(900, before)
+    assert not patience.waits(910, after)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.evaluation.agents.agent import Seen, hold
 
+from .finding import Patience
+
 Tiles = NDArray[np.int64]
 
 LEFT, RIGHT, UP, DOWN = range(4)
@@ -67,18 +69,14 @@ class Tiles2048:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self._before: Tiles | None = None
-        self._until = 0.0
+        self._patience = Patience(PATIENCE_MS)
 
     def __call__(self, seen: Seen) -> Any:
         """Push, or wait."""
         tiles = self.read(seen.picture)
-        if tiles is None:
-            return None
-        if self._before is not None and seen.ms < self._until and np.array_equal(tiles, self._before):
+        if tiles is None or self._patience.waits(seen.ms, tiles):
             return None
         way = best_push(tiles)
-        self._before, self._until = tiles, seen.ms + PATIENCE_MS
         return None if way is None else hold(way)
 
     def read(self, picture: Pixels) -> Tiles | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,3 +75,21 @@ class Motion:
             before, (x, y) = self._last
             self.speed = (at[0] - x) / (ms - before), (at[1] - y) / (ms - before)
         self._last = None if at is None else (ms, at)
+
+
+class Patience:
+    """Waits until what was done is seen, but not for ever: the time runs from the first look after it was done."""
+
+    def __init__(self, ms: float) -> None:
+        self._ms = ms
+        self._before: NDArray[Any] | None = None
+        self._until: float | None = None
+
+    def waits(self, ms: float, shown: NDArray[Any]) -> bool:
+        """Return whether to wait on; if not, something is taken to be done now."""
+        if self._before is not None and np.array_equal(shown, self._before):
+            self._until = ms + self._ms if self._until is None else self._until
+            if ms < self._until:
+                return True
+        self._before, self._until = shown.copy(), None
+        return False

@@ -11,7 +11,7 @@ import numpy as np
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.evaluation.agents.agent import Seen, hold
 
-from .finding import Mask
+from .finding import Mask, Patience
 
 TURN_LEFT, TURN_RIGHT, FORWARD, PICK_UP, DROP, TOGGLE = range(6)
 
@@ -131,16 +131,12 @@ class Walker:
     """Takes one step after the other, and waits until each is seen."""
 
     def __init__(self) -> None:
-        self._before: Pixels | None = None
-        self._until = 0.0
+        self._patience = Patience(PATIENCE_MS)
 
     def __call__(self, seen: Seen) -> Any:
         """Take a step, or wait: for what the last one did, and for the mission."""
-        if not seen.text:
+        if not seen.text or self._patience.waits(seen.ms, seen.picture):
             return None
-        if self._before is not None and seen.ms < self._until and np.array_equal(seen.picture, self._before):
-            return None
-        self._before, self._until = seen.picture.copy(), seen.ms + PATIENCE_MS
         return hold(self.step(seen, read_grid(seen.picture)))
 
     def step(self, seen: Seen, grid: Grid) -> int:
