@@ -1,13 +1,16 @@
 from __future__ import annotations
 
-from pluriverse.evaluation.agents.solvers.desktop import LEFT, RIGHT, WAIT, SlimeVolley
-from support.solved import blank, fill, seen
+from pluriverse.adapters.computer import Press, Type
+from pluriverse.evaluation.agents.solvers.desktop import YadOrder
+from support.solved import blank, seen
 
 
-def test_slime_goes_below_the_ball() -> None:
-    for x, choice in ((100, LEFT), (330, RIGHT)):
-        picture = blank(800, 600, (128, 128, 255))
-        fill(picture, (180, 530, 240, 570), (72, 72, 72))
-        fill(picture, (x, 300, x + 8, 308), (1, 1, 1))
-        assert SlimeVolley()(seen(picture)).action == choice
-    assert SlimeVolley()(seen(blank(800, 600))).action == WAIT
+def test_order_is_filled_in_once_as_the_letter_says() -> None:
+    script = YadOrder()
+    picture = blank(800, 600)
+    assert script(seen(picture)) is None
+    letter = "Please send me 15 kites of size medium to Kyoto.  Yours, Max Born"
+    acts = script(seen(picture, text=letter))
+    assert [act.text for act in acts if isinstance(act, Type)] == ["Max Born", "Kyoto", "15"]
+    assert sum(isinstance(act, Press) and act.keys == (0xFF54,) for act in acts) == 2
+    assert script(seen(picture, text=letter)) is None

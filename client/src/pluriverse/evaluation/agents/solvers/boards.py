@@ -22,6 +22,9 @@ WEIGHTS: Final = np.array([[15, 14, 13, 12], [8, 9, 10, 11], [7, 6, 5, 4], [0, 1
 # How long a push may take to be seen, and how long tiles are under way.
 PATIENCE_MS: Final = 400.0
 
+# As often as the random agent acts: a task of planning is not to be won by being quick.
+PUSH_MS: Final = 100.0
+
 
 def pushed(tiles: Tiles, way: int) -> tuple[Tiles, int]:
     """Return the tiles (0: none) after a push, and what those that merged show."""
@@ -77,7 +80,7 @@ class Tiles2048:
         if tiles is None or self._patience.waits(seen.ms, tiles):
             return None
         way = best_push(tiles)
-        return None if way is None else hold(way)
+        return None if way is None else hold(way, round(PUSH_MS / seen.play.frame_ms))
 
     def read(self, picture: Pixels) -> Tiles | None:
         """Return the tiles; None while they are under way."""
