@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Final, cast
 
 import numpy as np
@@ -12,17 +13,23 @@ from pluriverse.evaluation.agents.solvers import SolverAgent
 from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
 from pluriverse.evaluation.suite import Task, read_suite
+from support.remotes import RemoteUnderTest
 
 TASKS: Final = {task.name: task for task in read_suite("realtime").tasks}
 
+# Of environments that aren't called as their runtimes are.
+RUNTIMES: Final = {"wob": "world-of-bits"}
+
 Earned = Callable[..., tuple[Task, float]]
+Start = Callable[..., AbstractContextManager[RemoteUnderTest]]
 
 
-def play(name: str, seed: int = 0, seconds: float | None = None, *, remotes: str) -> tuple[Task, float]:
+def play(start: Start, name: str, seed: int = 0, seconds: float | None = None) -> tuple[Task, float]:
     """Play a task with its script in lockstep, for less than its time if ``seconds`` says so."""
     task = TASKS[name] if seconds is None else TASKS[name].model_copy(update={"seconds": seconds})
+    runtime = RUNTIMES.get(prefix := task.env.partition(".")[0], prefix)
     (paused,) = parse_modes("paused")
-    with Play(task, paused, remotes) as computer:
+    with start(runtime=runtime) as remote, Play(task, paused, remote.address) as computer:
         computer.start(seed, paused)
         SolverAgent().play(computer)
         return task, computer.earned

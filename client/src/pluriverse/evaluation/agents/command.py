@@ -108,9 +108,7 @@ class Program:
             ActionError: it is no JSON.
         """
         deadline = time.monotonic() + ANSWER_S
-        while b"\n" not in self._left:
-            if len(self._left) > MAX_LINE_BYTES:
-                raise AgentFailed(f"the program wrote a line of more than {MAX_LINE_BYTES} bytes")
+        while b"\n" not in self._left and len(self._left) <= MAX_LINE_BYTES:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise AgentFailed(f"the program wrote nothing for {ANSWER_S:g} s")
@@ -120,6 +118,8 @@ class Program:
                 raise AgentFailed(f"the program has ended, with status {self._process.poll()}")
             self._left += chunk or b""
         line, _, self._left = self._left.partition(b"\n")
+        if len(line) > MAX_LINE_BYTES:
+            raise AgentFailed(f"the program wrote a line of more than {MAX_LINE_BYTES} bytes")
         try:
             return json.loads(line)
         except ValueError as error:
