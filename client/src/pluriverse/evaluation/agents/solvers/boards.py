@@ -22,8 +22,8 @@ WEIGHTS: Final = np.array([[15, 14, 13, 12], [8, 9, 10, 11], [7, 6, 5, 4], [0, 1
 # How long a push may take to be seen, and how long tiles are under way.
 PATIENCE_MS: Final = 400.0
 
-# As often as the random agent acts: a task of planning is not to be won by being quick.
-PUSH_MS: Final = 100.0
+# No quicker than hands: a task of planning is not to be won by that.
+PUSH_MS: Final = 50.0
 
 
 def pushed(tiles: Tiles, way: int) -> tuple[Tiles, int]:
