@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Generator
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -68,6 +69,27 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         Computer("pages.said-v0", remote.address, width=160, height=120, clock=request.param) as computer,
     ):
         yield computer
+
+
+# Red, and blue in the part that is the environment's.
+APART = """<style>body { margin: 0; background: #f00 } div { position: absolute; left: 40px; top: 30px; width: 100px;
+height: 60px; background: #00f }</style><div></div><script>game.picture = [40, 30, 100, 60]; game.begin(0);</script>"""
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_a_picture_is_the_environments_part_of_the_screen_wherever_that_is(clock: Clock, tmp_path: Path) -> None:
+    folder = write_runtime(tmp_path, {"apart": APART})
+    with (
+        on_machine(runtime=str(folder)) as remote,
+        Computer("pages.apart-v0", remote.address, clock=clock) as computer,
+    ):
+        computer.begin()
+        deadline = time.monotonic() + 20
+        while (shown := pixels(computer.look())).max(axis=(0, 1)).tolist() != [0, 0, 255]:
+            assert time.monotonic() < deadline, shown[0, 0]
+        assert shown.shape == (60, 100, 3)
+        assert shown.min(axis=(0, 1)).tolist() == [0, 0, 255]
+        assert (computer.pixels() == shown).all()
 
 
 @pytest.fixture(scope="module", params=["realtime", "lockstep"])
