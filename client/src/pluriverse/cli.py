@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, NoReturn, cast
 import typer
 import typer.core
 
-from .errors import ConfigurationError, PluriverseError
+from .errors import ConfigurationError, PluriverseError, needed
 
 # Exit codes, those of pluriverse-server: what was asked can't be done; it was begun and broke.
 EXIT_USAGE: Final = 2
@@ -157,8 +157,6 @@ def openenv(
     ] = None,
 ) -> None:
     """Serve an environment to OpenEnv's clients, a remote for each session; it needs the extra openenv."""
-    from .errors import needed
-
     with _exit_on_error():
         with needed("OpenEnv", extra="openenv"):
             from .serving import openenv_folder, openenv_server
@@ -198,8 +196,6 @@ def mcp(
 
     Over HTTP clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made and printed.
     """
-    from .errors import needed
-
     with _exit_on_error():
         with needed("the Model Context Protocol", extra="mcp"):
             from .remotes.places import Places

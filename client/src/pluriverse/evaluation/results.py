@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -145,25 +144,16 @@ class Folder:
         return run, list(_read(lines))
 
 
-def by_episode(episodes: Iterable[Episode]) -> dict[tuple[str, str, int], Episode]:
-    """Return episodes by task, mode and seed."""
-    return {episode.key: episode for episode in episodes}
-
-
 def _read(lines: Sequence[str]) -> Iterable[Episode]:
     found: dict[tuple[str, str, int], Episode] = {}
     for line in lines:
         try:
-            episode = Episode(**_object(line))
-        except (ValueError, TypeError):
+            episode = Episode.model_validate_json(line)
+        except ValidationError:
             # It was cut off; its episode is played again.
             continue
         found[episode.key] = episode
     return found.values()
-
-
-def _object(line: str) -> dict[str, Any]:
-    return json.loads(line)
 
 
 def _line(episode: Episode) -> str:

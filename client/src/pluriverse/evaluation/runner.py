@@ -6,7 +6,6 @@ import contextlib
 import queue
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -173,11 +172,3 @@ class Runner:
 
 def _percentile(values: Sequence[float], percent: float) -> float:
     return round(float(np.percentile(values, percent)), 3)
-
-
-def counts(lots: Iterable[Lot]) -> dict[str, int]:
-    """Return how many episodes of each task are left."""
-    left: dict[str, int] = defaultdict(int)
-    for lot in lots:
-        left[lot.task.name] += len(lot.episodes)
-    return left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -127,7 +128,7 @@ def path(grid: Grid, target: Square) -> list[int]:
     return []
 
 
-class Walker:
+class Walker(ABC):
     """Takes one step after the other, and waits until each is seen."""
 
     def __init__(self) -> None:
@@ -139,9 +140,9 @@ class Walker:
             return None
         return hold(self.step(seen, read_grid(seen.picture)))
 
+    @abstractmethod
     def step(self, seen: Seen, grid: Grid) -> int:
         """Return the next choice."""
-        raise NotImplementedError
 
 
 class DoorKey(Walker):
