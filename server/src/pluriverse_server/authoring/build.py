@@ -32,7 +32,9 @@ SOURCES: Final = (
 )
 
 # Made in the image, or not needed there: recordings alone may have gigabytes.
-LEFT_OUT: Final = re.compile(r"(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info|node_modules|viewer/static/vendor)(/|$)")
+LEFT_OUT: Final = re.compile(
+    r"(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info|node_modules|viewer/static/vendor|sources/page/vendor)(/|$)"
+)
 # Below the top of a runtime's folder, hidden files are the program's, such as home/.config.
 LEFT_OUT_OF_RUNTIME: Final = re.compile(r"^(\.[^/]+|recordings|vendor)(/|$)|(^|/)(__pycache__|node_modules)(/|$)")
 

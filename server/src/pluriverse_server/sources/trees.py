@@ -26,7 +26,7 @@ TEXT: Final = "text"
 # What has these roles, and no name and value, only holds others.
 HOLDERS: Final = frozenset(
     (
-        *("generic", "none", "presentation", "group", "section", "paragraph", "iframe", "labeltext", "menulistpopup"),
+        *("generic", "none", "presentation", "group", "section", "paragraph", "iframe", "labeltext"),
         *("filler", "panel", "scroll pane", "viewport", "split pane", "layered pane", "redundant object", "unknown"),
     )
 )

@@ -49,9 +49,38 @@ CROPPED = f"""{STYLE}</style><div style="height:500px"></div>
 <button class=at style="left:200px;top:220px">Out</button>
 <script>scrollTo(0, 200); game.picture = [0, 0, 100, 50]; game.begin(0)</script>"""
 
-# What it holds takes more than DevTools is listened to at once. Chromium drops keys before a page's first content.
+# A form whose fields hide properties of its own, and of the document's; roots in the shadow, and what is put into one.
+ODD = f"""{STYLE}</style>
+<form class=at style="left:10px;top:10px;width:80px;height:60px" title=Odd><input name=firstChild class=at
+ style="left:2px;top:2px;width:30px;height:10px" aria-label=In><input name=nodeType class=at style="left:2px;top:20px">
+<input name=childNodes class=at style="left:2px;top:40px"></form><img name=elementsFromPoint><img name=title>
+<div id=host class=at style="left:10px;top:80px;width:100px;height:20px"><b>put in</b><b slot=none>hidden1</b></div>
+<select class=at style="left:10px;top:110px;width:60px;height:20px" aria-label=Size><option>S<option selected>M</select>
+<div class=at style="left:100px;top:110px;width:20px;height:20px" role=switch aria-checked=true aria-label=On></div>
+<input type=range min=0 max=9 value=4 aria-label=Loud class=at style="left:130px;top:110px;width:60px;height:20px">
+<div class=at
+ style="left:10px;top:140px;width:60px;height:12px;overflow:clip;white-space:pre">all of one long line</div>
+<div class=at style="left:100px;top:140px;width:60px;height:20px">seen through</div>
+<div class=at style="left:90px;top:130px;width:100px;height:40px;background:#88888880"></div>
+<div class=at style="left:200px;top:140px;width:60px;height:20px">half covered</div>
+<div class=at style="left:200px;top:140px;width:30px;height:40px;background:#888"></div>
+<div class=at style="display:contents">in no box</div><div aria-hidden=true>hidden2</div>
+<details class=at style="left:10px;top:170px"><summary>More</summary><p>hidden3</details>
+<div class=at style="left:200px;top:200px;transform:translateX(20px)" role=button>Moved</div>
+<script>host.attachShadow({{ mode: "open" }}).innerHTML = "<button>Shadow</button><slot></slot>";
+game.picture = [0, 0, 320, 240]; game.begin(0)</script>"""
+
+# A page that tries to say what isn't to be seen, or to be asked for ever.
+LYING = f"""{STYLE} {PLACES}</style><button class=at id=b>Press</button><script>
+JSON.stringify = () => "[]"; Element.prototype.getBoundingClientRect = () => {{ throw "no" }};
+Array.prototype.push = Array.prototype.toJSON = () => {{ throw "no" }};
+window.getComputedStyle = document.elementsFromPoint = () => {{ throw "no" }}; globalThis.tree = () => "[]";
+game.picture = [0, 0, 320, 240]; game.begin(0)</script>"""
+
+# Elements so many, each named by all that is in it, that saying them takes for ever. Chromium drops keys before a
+# page's first content.
 HUGE = """<p>all</p><script>game.picture = [0, 0, 320, 240]; game.begin(0);
-document.body.dataset.all = "x".repeat(20e6)</script>"""
+document.body.innerHTML += "<div role=button>a".repeat(400) + "<i>x</i>".repeat(20000)</script>"""
 
 LINES = "<script>game.picture = [0, 0, 320, 240]; game.begin(0)</script>"
 
@@ -59,7 +88,7 @@ LINES = "<script>game.picture = [0, 0, 320, 240]; game.begin(0)</script>"
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def pages() -> AsyncGenerator[PageRemote]:
     with short_folder() as folder:
-        pages = {"shown": SHOWN, "cropped": CROPPED, "huge": HUGE, "lines": LINES}
+        pages = {"shown": SHOWN, "cropped": CROPPED, "odd": ODD, "lying": LYING, "huge": HUGE, "lines": LINES}
         async with page_remote(write_runtime(folder, pages)) as played:
             yield played
 
@@ -121,11 +150,30 @@ async def test_boxes_are_in_pixels_of_the_screen_where_the_page_is_enlarged(zoom
     assert by_name(await tree_of(zoomed.agent))["Press"]["box"] == [40, 60, 120, 40]
 
 
+async def test_odd_pages_are_told_as_they_look(pages: PageRemote) -> None:
+    await pages.play("odd")
+    nodes = await tree_of(pages.agent)
+    assert "hidden" not in str(nodes)
+    named = by_name(nodes)
+    assert named["In"]["box"] == [12, 12, 30, 10]
+    assert nodes[named["In"]["parent"]]["name"] == "Odd"
+    assert named["Shadow"]["role"] == "button"
+    assert {"put in", "all of one long line", "seen through", "half covered", "in no box", "More"} <= named.keys()
+    assert named["all of one long line"]["box"] == [10, 140, 60, 11]
+    assert [named[name]["value"] for name in ("Size", "On", "Loud")] == ["M", "true", "4"]
+    assert named["Moved"]["box"][:2] == [220, 200]
+
+
+async def test_what_a_page_does_to_its_own_world_changes_nothing(pages: PageRemote) -> None:
+    await pages.play("lying")
+    assert by_name(await tree_of(pages.agent))["Press"]["box"] == [20, 30, 60, 20]
+
+
 async def test_a_page_that_says_too_much_is_refused_and_plays_on(pages: PageRemote) -> None:
     episode = await pages.play("huge")
     reply = await ask(pages.agent)
     assert reply["method"] == "v0.reply.error"
-    assert "bytes long" in reply["body"]["message"]
+    assert "can't be had within 2 s" in reply["body"]["message"]
     await pages.press("a")
     reward = await pages.agent.hear_method("v0.env.reward", reward=1.0)
     assert reward["headers"]["episode_id"] == episode
