@@ -7,12 +7,15 @@ import contextlib
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+import threading
+import time
+from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 from pluriverse_protocol.rfb.messages import key_event, pointer_event
 from pluriverse_server.display import Screen
 from pluriverse_server.permitted import Permitted
+from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
 from support.waiting import eventually
 from support.xwindow import Window
@@ -55,6 +58,45 @@ async def test_every_character_arrives_while_the_client_holds_shift(client: RfbC
         client.press(keysym)
     assert await typed(window, len(keysyms)) == keysyms
     assert len(await asyncio.to_thread(window.wait_for_held, 1)) == 1
+
+
+@contextlib.contextmanager
+def halting(screen: Screen) -> Generator[None]:
+    """Halt the keyboard for a moment with each key that means nothing yet, as the filter of pages does."""
+    connection = open_display(screen.display, screen.xauthority)
+    for keycode in range(8, 248):
+        if not connection.keycode_to_keysym(keycode, 0):
+            connection.screen().root.grab_key(keycode, X.AnyModifier, False, X.GrabModeAsync, X.GrabModeSync)
+    connection.sync()
+    ended = threading.Event()
+
+    def replay() -> None:
+        while not ended.wait(0.001):
+            for _ in range(connection.pending_events()):
+                event = connection.next_event()
+                if event.type == X.KeyPress:
+                    time.sleep(0.05)
+                    connection.allow_events(X.ReplayKeyboard, event.time)
+            connection.flush()
+
+    thread = threading.Thread(target=replay)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        connection.close()
+
+
+async def test_a_key_with_shift_arrives_after_one_with_which_the_keyboard_is_halted(
+    screen: Screen, client: RfbClient, window: Window
+) -> None:
+    keysyms = [0x0101F600, ord("~"), GREEK[0], ord("A"), GREEK[1], GREEK[2], ord("b")]
+    with halting(screen):
+        for keysym in keysyms:
+            client.press(keysym)
+        assert await typed(window, len(keysyms)) == keysyms
 
 
 async def test_unicode_keysyms_of_latin_1_are_taken_as_its_own(client: RfbClient, window: Window) -> None:

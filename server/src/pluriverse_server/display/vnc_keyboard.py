@@ -35,6 +35,11 @@ SETTLE_S: Final = 0.1
 NOTICE_S: Final = 0.05
 
 
+# A key that the VNC server was sent is down within milliseconds, unless the machine is busy.
+ARRIVAL_S: Final = 0.5
+ARRIVAL_LOOK_S: Final = 0.001
+
+
 class SpareKeys:
     """Puts keysyms on the spare keycodes of an X server's map. Blocking, for one thread at a time."""
 
@@ -64,6 +69,22 @@ class SpareKeys:
                 time.sleep(NOTICE_S)
             self._pressed_at[stroke.keycode] = time.monotonic()
             return True
+
+    def wait(self, keysym: int, down: bool) -> None:
+        """Return once a keysym's key is down, or isn't, or after a while; raise DisplayLost if the X server is gone.
+
+        A program that has halted the keyboard with it leaves it as it was.
+        """
+        stroke = self.keymap.known(keysym)
+        if stroke is None:
+            return
+        deadline = time.monotonic() + ARRIVAL_S
+        with ReportingLoss(self._display):
+            while time.monotonic() < deadline:
+                keys = self._connection.query_keymap()
+                if bool(keys[stroke.keycode // 8] >> stroke.keycode % 8 & 1) == down:
+                    return
+                time.sleep(ARRIVAL_LOOK_S)
 
     def restore(self) -> None:
         """Take off the map what was added, once it has settled; raise DisplayLost if the X server is gone."""
@@ -135,6 +156,12 @@ class VncKeyboard:
         if not added:
             self.release(keysym)
         return added
+
+    async def arrived(self, keysym: int, down: bool) -> None:
+        """Return once a keysym that was put on the map is down, or up again; soon in any case."""
+        if self._thread is not None:
+            with contextlib.suppress(DisplayLost):
+                await self._thread.run(lambda keys: keys.wait(keysym, down))
 
     def release(self, keysym: int) -> None:
         """Let the place of a keysym be taken by another."""

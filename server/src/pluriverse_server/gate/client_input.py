@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Callable
-from typing import Final, Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Protocol
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
@@ -71,6 +71,10 @@ class Keyboard(Protocol):
         """Put a missing keysym on the map, and keep it there until its ``release``; return whether that was done."""
         ...
 
+    async def arrived(self, keysym: int, down: bool) -> None:
+        """Return once one that was put on the map is down, or up again; soon in any case."""
+        ...
+
     def release(self, keysym: int) -> None:
         """Let the place of one that was pressed be taken by another."""
         ...
@@ -103,7 +107,7 @@ class ClientInput:
         self._held: set[int] = set()  # the keysyms that the client holds
         self._added: set[int] = set()  # those of them that the map lacked
         self._pointer = b""  # the last pointer event
-        self._adding: asyncio.Task[None] | None = None
+        self._waiting: asyncio.Task[None] | None = None
         self._passed = bytearray()
         self._reader = StepReader(self._run())
 
@@ -115,14 +119,14 @@ class ClientInput:
         """
         self._reader.feed(data)
         self._flush()
-        if self._adding is not None:
+        if self._waiting is not None:
             # What comes meanwhile waits in the kernel.
             self._client.pause_reading()
 
     def close(self) -> None:
         """Release what the client holds, which X0tigervnc doesn't by itself."""
-        if self._adding is not None:
-            self._adding.cancel()
+        if self._waiting is not None:
+            self._waiting.cancel()
         self._passed.clear()
         for keysym in list(self._held):
             self._release(keysym)
@@ -171,13 +175,15 @@ class ClientInput:
         if not 0 < keysym <= MAX_KEYSYM:
             return
         if not down:
+            added = keysym in self._added
             self._release(keysym)
             self._passed += key_event(keysym, False)
+            if added:
+                yield from self._await_arrival(keysym, down)
             return
         way = self._keyboard.way(keysym) if self._keyboard is not None else Way.ANYHOW
         if way is Way.MISSING and keysym not in self._added:
-            self._adding = start_task(self._add(keysym), "VNC client's key", self._client.abort)
-            yield PAUSE
+            yield from self._wait(self._add(keysym))
         shifts = self._held & SHIFTS
         before: dict[int, bool] = {}
         if way is Way.WITH_SHIFT and not shifts:
@@ -189,6 +195,17 @@ class ClientInput:
             self._passed += key_event(each, change)
         if len(self._held) < MAX_HELD:
             self._held.add(keysym)
+        if keysym in self._added:
+            yield from self._await_arrival(keysym, down)
+
+    def _await_arrival(self, keysym: int, down: bool) -> Steps[None]:
+        """Let nothing follow: a filter may halt the keyboard with such a key, and the VNC server sees no Shift then."""
+        assert self._keyboard is not None
+        yield from self._wait(self._keyboard.arrived(keysym, down))
+
+    def _wait(self, awaited: Coroutine[Any, Any, None]) -> Steps[None]:
+        self._waiting = start_task(self._resume_after(awaited), "VNC client's key", self._client.abort)
+        yield PAUSE
 
     def _release(self, keysym: int) -> None:
         self._held.discard(keysym)
@@ -200,7 +217,10 @@ class ClientInput:
         assert self._keyboard is not None
         if await self._keyboard.press(keysym):
             self._added.add(keysym)
-        self._adding = None
+
+    async def _resume_after(self, awaited: Coroutine[Any, Any, None]) -> None:
+        await awaited
+        self._waiting = None
         try:
             self._reader.resume()
         except RfbError as error:
@@ -208,7 +228,7 @@ class ClientInput:
             self._client.abort()
         self._flush()
         _, high = self._server.get_write_buffer_limits()
-        if self._adding is None and self._server.get_write_buffer_size() <= high:
+        if self._waiting is None and self._server.get_write_buffer_size() <= high:
             self._client.resume_reading()
 
     def _flush(self) -> None:
