@@ -32,6 +32,8 @@ class Program(kit.Program):
     def __init__(self, reporter: kit.Reporter, engine: Engine) -> None:
         """Open the block's window; raise NoDisplay if there is no X server that can be drawn on."""
         self._shown = kit.BlockWindow(BLOCK_X, BLOCK_Y, "doom block")
+        # The engine's window leaves it where one aims.
+        self._shown.window.hide_pointer()
         super().__init__(reporter, self._shown.window, self._shown.block)
         self._engine = engine
         self._episode: _Episode | LockstepEpisode | None = None

@@ -177,6 +177,13 @@ async def test_remote_tells_an_agent_of_its_rewards_and_of_its_end() -> None:
             assert done["body"]["info"]["reason"]
 
 
+def test_no_pointer_is_in_the_picture_where_one_aims() -> None:
+    with on_machine(runtime="doom") as remote, RfbClient("127.0.0.1", remote.vnc_port, remote.password) as screen:
+        screen.wait_until(lambda: len(set(screen.framebuffer[::16, ::16, :3].reshape(-1, 3)[:, 0])) > 8)
+        # The monster is as far away as its wall; the pointer's cross has a white edge.
+        assert screen.framebuffer[230:250, 310:330, :3].max() < 255
+
+
 def test_ready_says_at_what_rate_it_runs(player: Player) -> None:
     player.daemon.send(Reset(1, "doom.Basic-v0", 1, 20.0))
     assert player.daemon.expect(Ready).fps == 20.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -82,6 +83,8 @@ async def test_following_the_link_pays_and_leaving_for_elsewhere_is_blocked() ->
             assert elsewhere.asked == []
             while "/" not in wanted.asked:
                 await remote.click(20, 250)
+                # Thousands of clicks a second would keep the page from ever coming: each begins anew.
+                await asyncio.sleep(0.02)
                 await remote.agent.assert_alive()
             last = await remote.end()
             assert (last["reward"], last["terminated"]) == (1.0, True)

@@ -163,6 +163,16 @@ class Window:
             self._window.configure(stack_mode=X.Below)
             send(self.connection.display)
 
+    def hide_pointer(self) -> None:
+        """Hide the pointer above windows that have none of their own, too.
+
+        Raises:
+            NoDisplay: the X server is gone.
+        """
+        with self.connection.used:
+            self.connection.root.change_attributes(cursor=self._empty_cursor)
+            send(self.connection.display)
+
     def clear(self) -> None:
         """Paint the whole window black."""
         self._window.clear_area()
@@ -208,12 +218,12 @@ class Window:
         if click_through:
             # Of the window's shape for input nothing is left: a list of no rectangles.
             window.shape_rectangles(shape.SO.Set, shape.SK.Input, X.Unsorted, 0, 0, [])
-        # An empty cursor: TigerVNC paints the pointer into the picture of a client that draws none of its own.
+        # TigerVNC paints the pointer into the picture of a client that draws none of its own.
         empty = window.create_pixmap(1, 1, 1)
         gc = empty.create_gc(foreground=0)
         empty.fill_rectangle(gc, 0, 0, 1, 1)
-        cursor = empty.create_cursor(empty, (0, 0, 0), (0, 0, 0), 0, 0)
-        window.change_attributes(cursor=cursor)
+        self._empty_cursor = empty.create_cursor(empty, (0, 0, 0), (0, 0, 0), 0, 0)
+        window.change_attributes(cursor=self._empty_cursor)
         window.map()
         window.raise_window()
         return window
