@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from openenv.core import GenericEnvClient, SyncEnvClient  # pyright: ignore[repo
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseEnv
 from support.leftovers import Leftovers
 from support.ports import free_port
-from support.remotes import daemons, started
+from support.remotes import daemons, on_machine, started
 from websockets.sync.client import connect
 
 PONG = "gym-core.PongNoFrameskip-v3"
@@ -80,6 +81,38 @@ def test_actions_are_those_of_computer_use_too(pong: str) -> None:
         assert zoomed.observation.pixels().shape == (210, 160, 3)
         state = env.state()
         assert (state.environment, state.step_count) == (PONG, 60)
+
+
+def test_what_is_on_the_screen_is_told_and_clicked_by_its_mark() -> None:
+    with (
+        # Not local, whose folder has too long a path for Chromium here.
+        on_machine(runtime="world-of-bits") as remote,
+        serving("wob.mini.ClickButton-v0", remotes=remote.address) as address,
+        PluriverseEnv(base_url=address).sync() as env,
+    ):
+        env.reset(seed=3)
+        seen = env.step(PluriverseAction(marks=True, tree=True)).observation
+        wanted = re.search(r'button "?(\w+)"? button|"(\w+)"', seen.text)
+        assert wanted is not None, seen.text
+        mark = re.search(rf'\[(\d+)\] button "{wanted[1] or wanted[2]}"', seen.tree)
+        assert mark is not None, seen.tree
+        plain = env.step(PluriverseAction()).observation
+        assert plain.tree == ""
+        assert not np.array_equal(plain.pixels(), seen.pixels())
+        clicked = env.step(PluriverseAction(computer={"action": "left_click", "mark": int(mark[1])}))
+        for _ in range(100):
+            if clicked.done:
+                break
+            clicked = env.step(PluriverseAction())
+        assert (clicked.reward or 0) > 0
+
+
+def test_an_environment_that_tells_no_tree_says_so(pong: str) -> None:
+    with PluriverseEnv(base_url=pong).sync() as env:
+        env.reset()
+        with pytest.raises(RuntimeError, match="tells no tree"):
+            env.step(PluriverseAction(tree=True))
+        assert not env.step(PluriverseAction(action=0)).done
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,15 @@ class PluriverseAction(Action):
 
     ``action``: an integer where actions are discrete, a list of 0 and 1 for each key, an object of pointer, buttons and
     keys, or a list of events. ``computer``: as Anthropic's computer tool has it, ``{"action": "left_click",
-    "coordinate": [x, y]}``. ``frames``: how many frames an action of the first kind is held.
+    "coordinate": [x, y]}`` or ``"mark": 3``. ``frames``: how many frames an action of the first kind is held.
+    ``marks``: draw a numbered box around all that is acted on; ``tree``: tell what is on the screen.
     """
 
     action: int | list[Any] | dict[str, Any] | None = Field(default=None)
     computer: dict[str, Any] | None = Field(default=None)
     frames: int = Field(default=1, ge=1, le=MAX_EVENTS_PER_ACTION)
+    marks: bool = False
+    tree: bool = False
 
 
 class PluriverseObservation(Observation):
@@ -45,6 +48,7 @@ class PluriverseObservation(Observation):
     width: int = Field(default=0, description="of the whole picture, in whose pixels coordinates are")
     height: int = 0
     text: str = ""
+    tree: str = Field(default="", description="what is on the screen, where it was asked for; [n] before a mark")
     said: str = Field(default="", description="what an action of computer use was answered, besides the picture")
 
     def pixels(self) -> Pixels:

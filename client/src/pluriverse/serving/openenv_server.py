@@ -17,11 +17,12 @@ from pluriverse_protocol.limits import MAX_SEED
 from starlette.websockets import WebSocketDisconnect
 
 from pluriverse import validation
-from pluriverse.adapters.computer import Answer, Computer, anthropic
+from pluriverse.adapters.computer import Answer, Computer, Tree, anthropic
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes.places import Places
 
+NOTHING: Final = Answer()
 DESCRIPTION: Final = "{env_id}, a program with a screen, as pictures, keys and pointer; its clock is {clock}."
 
 
@@ -61,6 +62,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
 
         Raises:
             ActionError: it isn't an action of the environment's.
+            Misuse: it was done, but marks or a tree are wanted, which the environment doesn't tell.
             ResetNeeded: the episode is over, or none has begun.
             RemoteFailed: the remote broke.
         """
@@ -68,17 +70,12 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         computer = self._computer
         if computer is None:
             raise ResetNeeded("no episode has begun: call reset first")
-        if action.computer is None:
-            if action.action is None:
-                computer.send([], action.frames)
-            else:
-                computer.act(action.action, action.frames)
-            return _observed(computer)
-        if action.action is not None:
-            raise ActionError("an action is of the environment's own space, or of computer use; this is both")
-        act = anthropic.read({"name": "computer", "input": action.computer})
-        answered = computer.do(act)
-        return _observed(computer, answered)
+        answered = _act(computer, action)
+        if computer.over or not (action.marks or action.tree):
+            return _observed(computer, answered)
+        image = computer.look(marks=True) if action.marks else None
+        tree = computer.last_tree if action.marks else computer.tree()
+        return _observed(computer, Answer(answered.text, image or answered.image), tree if action.tree else None)
 
     @property
     def state(self) -> PluriverseState:
@@ -124,16 +121,29 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         return self._computer
 
 
-def _observed(computer: Computer, answered: Answer | None = None) -> PluriverseObservation:
+def _act(computer: Computer, action: PluriverseAction) -> Answer:
+    if action.computer is None:
+        if action.action is None:
+            computer.send([], action.frames)
+        else:
+            computer.act(action.action, action.frames)
+        return NOTHING
+    if action.action is not None:
+        raise ActionError("an action is of the environment's own space, or of computer use; this is both")
+    return computer.do(anthropic.read({"name": "computer", "input": action.computer}))
+
+
+def _observed(computer: Computer, answered: Answer = NOTHING, tree: Tree | None = None) -> PluriverseObservation:
     standing = computer.standing()
-    image = answered.image if answered is not None and answered.image is not None else computer.seen()
+    image = answered.image or computer.seen()
     return PluriverseObservation(
         image=base64.b64encode(image.data).decode(),
         media_type=cast("Any", image.media_type),
         width=computer.view.width,
         height=computer.view.height,
         text=standing.text,
-        said="" if answered is None else answered.text,
+        tree="" if tree is None else tree.text(),
+        said=answered.text,
         reward=standing.reward,
         done=standing.done,
     )

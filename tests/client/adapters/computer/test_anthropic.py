@@ -21,6 +21,7 @@ from pluriverse.adapters.computer import (
     Hold,
     Image,
     Look,
+    Mark,
     Move,
     Press,
     Scroll,
@@ -76,6 +77,14 @@ def test_no_member_of_the_toolset_is_left_out() -> None:
 @pytest.mark.parametrize(("name", "given", "act"), CASES)
 def test_the_tool_of_2025_asks_for_the_same(name: str, given: dict[str, Any], act: Act) -> None:
     assert anthropic.read({"id": "a", "name": "computer", "input": {"action": name, **given}}) == act
+
+
+def test_a_mark_stands_for_a_coordinate() -> None:
+    assert anthropic.read({"name": "left_click", "input": {"mark": 7}}) == Click("left", Mark(7))
+    dragged = {"name": "left_click_drag", "input": {"start_mark": 1, "coordinate": [3, 4]}}
+    assert anthropic.read(dragged) == Drag((Mark(1), (3, 4)))
+    with pytest.raises(ActionError, match="mark is 100; expected a number of 1 to 99"):
+        anthropic.read({"name": "left_click", "input": {"mark": 100}})
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,15 @@ def test_what_was_held_is_released_when_another_episode_begins(page: Computer) -
     said(page, "mousedown 15 15 0 |mouseup 15 15 0")
 
 
+def test_the_pointer_is_in_the_middle_when_an_episode_begins(page: Computer) -> None:
+    page.begin()
+    page.do(Move((5, 5)))
+    page.begin()
+    page.do(Click("left"))
+    x, y = page.view.to_screen((80, 60))
+    said(page, f"mousedown {x} {y} 0 |mouseup {x} {y} 0")
+
+
 def test_a_region_is_enlarged(page: Computer) -> None:
     page.begin()
     whole = pixels(page.look())

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pluriverse.adapters.computer import Act, Click, Drag, Look, Move, Press, Scroll, Type, View, Wait, gemini
+from pluriverse.adapters.computer import Act, Click, Drag, Look, Mark, Move, Press, Scroll, Type, View, Wait, gemini
 from pluriverse.errors import ActionError
 
 VIEW = View((0, 0, 1440, 900), 720, 450)
+
+
+def test_a_mark_stands_for_a_place() -> None:
+    assert gemini.read({"name": "click_at", "args": {"mark": 7}}, VIEW) == [Click("left", Mark(7))]
+    dragged = gemini.read({"name": "drag_and_drop", "args": {"mark": 1, "destination_mark": 2}}, VIEW)
+    assert dragged == [Drag((Mark(1), Mark(2)))]
 
 
 @pytest.mark.parametrize(

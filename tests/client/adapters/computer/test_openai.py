@@ -7,7 +7,21 @@ from typing import Any
 import pytest
 from openai.types.responses import ResponseComputerToolCall, ResponseInputItemParam
 from openai.types.responses.response_input_item_param import ComputerCallOutput
-from pluriverse.adapters.computer import Act, Answer, Click, Drag, Image, Look, Move, Press, Scroll, Type, Wait, openai
+from pluriverse.adapters.computer import (
+    Act,
+    Answer,
+    Click,
+    Drag,
+    Image,
+    Look,
+    Mark,
+    Move,
+    Press,
+    Scroll,
+    Type,
+    Wait,
+    openai,
+)
 from pluriverse.adapters.computer.acts import MAX_BATCH
 from pluriverse.adapters.computer.answer import NOT_EXECUTED
 from pluriverse.errors import ActionError
@@ -71,6 +85,13 @@ def test_a_call_with_one_action_of_the_preview_is_read_too() -> None:
 def test_nonsense_is_refused_with_what_was_expected(action: Any, said: str) -> None:
     with pytest.raises(ActionError, match=said):
         openai.read(action)
+
+
+def test_a_mark_stands_for_a_place() -> None:
+    assert openai.read({"type": "click", "button": "left", "mark": 7}) == Click("left", Mark(7))
+    assert openai.read({"type": "drag", "path": [{"mark": 1}, {"x": 3, "y": 4}]}) == Drag((Mark(1), (3, 4)))
+    with pytest.raises(ActionError, match="takes no 'x'"):
+        openai.read({"type": "move", "mark": 1, "x": 3, "y": 4})
 
 
 def test_more_actions_than_a_batch_holds_are_refused() -> None:

@@ -1,4 +1,7 @@
-"""Anthropic's computer toolset, ``computer_toolset_20260801``, and its computer tool, ``computer_20251124``. Pure."""
+"""Anthropic's computer toolset, ``computer_toolset_20260801``, and its computer tool, ``computer_20251124``. Pure.
+
+Beyond them, the number of a ``mark`` (of a drag's beginning, ``start_mark``) may stand for a coordinate.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ def answer(block: Any, answered: Answer) -> dict[str, Any]:
 
 
 def _click(button: Button, count: int = 1) -> Callable[[Fields], Act]:
-    return lambda fields: Click(button, fields.point("coordinate", None), count, _holding(fields))
+    return lambda fields: Click(button, fields.place("coordinate", None), count, _holding(fields))
 
 
 def _holding(fields: Fields) -> Chord:
@@ -86,11 +89,11 @@ def _holding(fields: Fields) -> Chord:
 def _scroll(fields: Fields) -> Act:
     right, down = fields.choice("scroll_direction", _SCROLLS)
     amount = fields.integer("scroll_amount", 0, MAX_WHEEL_CLICKS)
-    return Scroll(right * amount, down * amount, fields.point("coordinate", None), _holding(fields))
+    return Scroll(right * amount, down * amount, fields.place("coordinate", None), _holding(fields))
 
 
 def _drag(fields: Fields) -> Act:
-    return Drag((fields.point("start_coordinate"), fields.point("coordinate")), _holding(fields))
+    return Drag((fields.place("start_coordinate", mark="start_mark"), fields.place("coordinate")), _holding(fields))
 
 
 def _key(fields: Fields) -> Act:
@@ -106,7 +109,7 @@ _READERS: Final[dict[str, Callable[[Fields], Act]]] = {
     "screenshot": lambda _: Look(),
     "zoom": lambda fields: Look(fields.numbers("region", 4)),
     "cursor_position": lambda _: Where(),
-    "mouse_move": lambda fields: Move(fields.point("coordinate")),
+    "mouse_move": lambda fields: Move(fields.place("coordinate")),
     "left_click": _click("left"),
     "right_click": _click("right"),
     "middle_click": _click("middle"),

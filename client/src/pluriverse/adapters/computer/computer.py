@@ -26,7 +26,7 @@ from .answer import NOT_EXECUTED, Answer, Image
 from .images import Format, compress, shown
 from .marks import draw
 from .script import Hand
-from .tree import Tree
+from .tree import Tree, middle
 from .view import View
 
 # Models see no more than this, most of them.
@@ -129,7 +129,7 @@ class Computer:
         return self._core.phase(0) is not Phase.READY
 
     def begin(self, seed: int | None = None) -> None:
-        """Begin an episode, and wait for its first frame.
+        """Begin an episode, and wait for its first frame; the pointer is in the middle.
 
         Raises:
             ConfigurationError: remotes don't take this seed.
@@ -138,6 +138,9 @@ class Computer:
         self._core.reset(0, seed)
         self._core.receive(1)
         self._start()
+        if self.clock == "realtime" and not self.over:
+            # Where the episode before has left it may be on what looks different then.
+            self.send([self._hand.pointer])
 
     def do(self, act: Act) -> Answer:
         """Do something, and wait until it is done; ``Look`` and ``Where`` are answered.
@@ -269,7 +272,7 @@ class Computer:
         """
         reply = self._core.env.tree(0)
         self.last_tree = tree = Tree.seen(reply.nodes, self.view, reply.left_out)
-        self._hand.marks = {number: _middle(box) for number, box in tree.marks.items()}
+        self._hand.marks = {number: middle(box) for number, box in tree.marks.items()}
         return tree
 
     def pixels(self) -> Pixels:
@@ -347,8 +350,3 @@ class Computer:
         reward = self._core.result(0).reward
         self._reward += reward
         self._total += reward
-
-
-def _middle(box: Box) -> tuple[int, int]:
-    x, y, width, height = box
-    return x + width // 2, y + height // 2

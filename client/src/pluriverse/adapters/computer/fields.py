@@ -8,7 +8,8 @@ from typing import Any, Final, cast
 
 from pluriverse.errors import ActionError
 
-from .view import Point
+from .acts import Mark, Place
+from .tree import MAX_MARKS
 
 # Of what is wrong, as much is said.
 SHOWN: Final = 80
@@ -123,16 +124,21 @@ class Fields:
             self._refuse(name, given, f"{count} whole numbers")
         return tuple(map(int, given))
 
-    def point(self, name: str, default: Any = _REQUIRED) -> Any:
-        """Return a point, given as [x, y]."""
-        return self.numbers(name, 2, default)
+    def place(self, name: str, default: Any = _REQUIRED, mark: str = "mark") -> Any:
+        """Return a place, given as [x, y] or as the number of a mark."""
+        return self._mark(mark) if self.has(mark) else self.numbers(name, 2, default)
 
-    def xy(self, x: str = "x", y: str = "y") -> Point:
-        """Return a point, given as two fields."""
+    def xy(self, x: str = "x", y: str = "y", mark: str = "mark") -> Place:
+        """Return a place, given as two fields or as the number of a mark."""
+        if self.has(mark):
+            return self._mark(mark)
         place = self._take(x, _REQUIRED), self._take(y, _REQUIRED)
         if not all(map(_is_whole, place)):
             self._refuse(f"{x}, {y}", place, "two whole numbers")
         return int(place[0]), int(place[1])
+
+    def _mark(self, name: str) -> Mark:
+        return Mark(self.integer(name, 1, MAX_MARKS))
 
     def _take(self, name: str, default: Any) -> Any:
         value = self._left.pop(name, default)

@@ -1,4 +1,7 @@
-"""Gemini's computer use: its function calls, whose coordinates are a grid of 1000 by 1000 over the picture. Pure."""
+"""Gemini's computer use: its function calls, whose coordinates are a grid of 1000 by 1000 over the picture. Pure.
+
+Beyond it, the number of a ``mark`` (of a drag's end, ``destination_mark``) may stand for coordinates.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any, Final
 
 from pluriverse.errors import ActionError
 
-from .acts import MAX_TEXT_CHARS, Act, Click, Drag, Look, Move, Press, Scroll, Type, Wait
+from .acts import MAX_TEXT_CHARS, Act, Click, Drag, Look, Mark, Move, Place, Press, Scroll, Type, Wait
 from .fields import SHOWN, Fields
 from .key_names import XF86_BACK, XF86_FORWARD, chord
 from .view import Point, View
@@ -62,8 +65,9 @@ def read(call: Any, view: View) -> list[Act]:
     return acts
 
 
-def _at(fields: Fields, view: View, x: str = "x", y: str = "y") -> Point:
-    return point(fields.xy(x, y), view)
+def _at(fields: Fields, view: View, of: str = "") -> Place:
+    place = fields.xy(f"{of}x", f"{of}y", f"{of}mark")
+    return place if isinstance(place, Mark) else point(place, view)
 
 
 def _type(fields: Fields, view: View) -> list[Act]:
@@ -97,9 +101,7 @@ _READERS: Final[dict[str, Callable[[Fields, View], list[Act]]]] = {
     "key_combination": lambda fields, _: [Press(chord(fields.text("keys", _CHORD_CHARS)))],
     "scroll_at": _scroll,
     "scroll_document": _scroll_document,
-    "drag_and_drop": lambda fields, view: [
-        Drag((_at(fields, view), _at(fields, view, "destination_x", "destination_y")))
-    ],
+    "drag_and_drop": lambda fields, view: [Drag((_at(fields, view), _at(fields, view, "destination_")))],
     "wait_5_seconds": lambda _, __: [Wait(WAIT_S)],
     "go_back": lambda _, __: [Press((XF86_BACK,))],
     "go_forward": lambda _, __: [Press((XF86_FORWARD,))],

@@ -1,4 +1,7 @@
-"""OpenAI's computer tool: the actions of a ``computer_call``, and its ``computer_call_output``. Pure."""
+"""OpenAI's computer tool: the actions of a ``computer_call``, and its ``computer_call_output``. Pure.
+
+Beyond it, the number of a ``mark`` may stand for x and y.
+"""
 
 from __future__ import annotations
 

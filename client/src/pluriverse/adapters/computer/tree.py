@@ -10,7 +10,7 @@ from typing import Final, Self
 from pluriverse_protocol.rfb.geometry import Box
 from pluriverse_protocol.tree import Node
 
-from .view import View
+from .view import Point, View
 
 # More numbers than this hide the picture, and have more digits than fit a button.
 MAX_MARKS: Final = 99
@@ -20,7 +20,7 @@ MARKED: Final = frozenset(
     (
         *("button", "link", "checkbox", "radio", "switch", "textbox", "searchbox", "combobox", "spinbutton", "slider"),
         *("tab", "option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "gridcell", "cell", "canvas"),
-        *("listitem", "scrollbar", "toggle button", "disclosuretriangle", "color well", "date", "datetime"),
+        *("listitem", "scrollbar", "toggle button"),
     )
 )
 
@@ -60,6 +60,12 @@ class Tree:
         if self.left_out:
             lines.append(f"… and {self.left_out} more")
         return "\n".join(lines)
+
+
+def middle(box: Box) -> Point:
+    """Return the pixel in the middle of a node's box."""
+    x, y, width, height = box
+    return x + width // 2, y + height // 2
 
 
 def _marked(nodes: Sequence[Node]) -> list[int]:
