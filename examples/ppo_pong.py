@@ -201,9 +201,12 @@ def main() -> None:
             seed=chosen.seed,
             device="cpu",
         )
-        model.learn(chosen.steps, callback=curve)
-        if chosen.save is not None:
-            model.save(chosen.save)
+        try:
+            model.learn(chosen.steps, callback=curve)
+        finally:
+            # Also of a run that is ended, or whose remotes broke.
+            if chosen.save is not None:
+                model.save(chosen.save)
     finally:
         games.close()
     if chosen.curve is not None:

@@ -303,6 +303,17 @@ def evaluate_compare(
         commands.compare_runs(first, second)
 
 
+@evaluate.command("table")
+def evaluate_table(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of results, of the same suite.")],
+) -> None:
+    """Print the scores of runs beside each other, in Markdown."""
+    from .evaluation import commands
+
+    with _exit_on_error():
+        commands.print_table(folders)
+
+
 @evaluate.command("report")
 def evaluate_report(folder: Annotated[Path, typer.Argument(help="A folder of results.")]) -> None:
     """Write report.html of a folder again."""

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Folder:
 
 async def test_page_has_a_drawing_scores_lags_and_a_film_of_the_median_run(folder: Folder, tmp_path: Path) -> None:
     told: list[str] = []
-    page = write_report(folder, report=told.append)
+    page, _, _ = write_report(folder, report=told.append)
     assert told == []
     browser = await Chromium.start(tmp_path / "profile")
     try:
@@ -52,7 +52,7 @@ async def test_page_has_a_drawing_scores_lags_and_a_film_of_the_median_run(folde
 def test_recording_that_is_gone_is_told_and_the_page_is_written_all_the_same(folder: Folder) -> None:
     (folder.path / "recordings/pong-paused-2.plrec").unlink()
     told: list[str] = []
-    assert write_report(folder, report=told.append).exists()
+    assert write_report(folder, report=told.append)[0].exists()
     (line,) = told
     assert line.startswith("no film of recordings/pong-paused-2.plrec")
 

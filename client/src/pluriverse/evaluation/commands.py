@@ -9,7 +9,7 @@ import platform
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich.console
 import rich.progress
@@ -19,6 +19,9 @@ from pluriverse.errors import ConfigurationError, needed
 from pluriverse.remotes.places import one_by_one
 
 from .statistics import Difference, Estimate, compare
+
+if TYPE_CHECKING:
+    from .results import Episode, Run
 
 _console = rich.console.Console()
 
@@ -41,11 +44,10 @@ def run(
         ConfigurationError: an argument is wrong, or something is missing on this machine.
     """
     with needed("pydantic", extra="eval"):
-        from .results import Episode, Folder, Run
+        from .results import Folder, Run
         from .suite import read_suite
     from .agents import open_agent
     from .modes import parse_modes
-    from .report import write_report
     from .runner import Runner
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
@@ -99,8 +101,7 @@ def run(
         except KeyboardInterrupt:
             _console.print(f"ended; what was played is in {out}, and the same command goes on from there")
             raise
-    page = write_report(folder, report=_console.print)
-    _print_table(folder)
+    page = _report(folder)
     for missing in runner.missing:
         _console.print(f"not played: {missing}", style="yellow", highlight=False, markup=False)
     if runner.missing:
@@ -113,12 +114,7 @@ def report(out: Path) -> None:
     """Write the report of a folder of results again; raise ConfigurationError if it is none."""
     with needed("pydantic", extra="eval"):
         from .results import Folder
-    from .report import write_report
-
-    folder = Folder(out)
-    page = write_report(folder, report=_console.print)
-    _print_table(folder)
-    _console.print(f"{page}")
+    _console.print(f"{_report(Folder(out))}")
 
 
 def compare_runs(first: Path, second: Path) -> None:
@@ -127,15 +123,7 @@ def compare_runs(first: Path, second: Path) -> None:
     Raises:
         ConfigurationError: one is no folder of results, they are of different suites, or have no mode in common.
     """
-    with needed("pydantic", extra="eval"):
-        from .results import Folder
-
-    (run_a, a), (run_b, b) = Folder(first).read(), Folder(second).read()
-    if run_a.digest != run_b.digest:
-        raise ConfigurationError(
-            f"{first} is of {run_a.suite} ({run_a.digest}), {second} of {run_b.suite} ({run_b.digest}); "
-            "scores of different suites can't be compared"
-        )
+    (run_a, a), (run_b, b) = _read_alike((first, second))
     modes = [mode for mode in run_a.modes if mode in run_b.modes]
     if not modes:
         raise ConfigurationError(f"{first} and {second} have no mode in common")
@@ -156,6 +144,34 @@ def compare_runs(first: Path, second: Path) -> None:
         _console.print(table)
 
 
+def print_table(folders: Sequence[Path]) -> None:
+    """Print the scores of some runs beside each other, in Markdown.
+
+    Raises:
+        ConfigurationError: one is no folder of results, or they are of different suites.
+    """
+    with needed("pydantic", extra="eval"):
+        from .markdown import markdown
+
+    _console.print(markdown(_read_alike(folders)), soft_wrap=True, highlight=False, markup=False)
+
+
+def _read_alike(folders: Sequence[Path]) -> list[tuple[Run, list[Episode]]]:
+    """Read runs of the same suite; raise ConfigurationError if one is none, or of another."""
+    with needed("pydantic", extra="eval"):
+        from .results import Folder
+
+    runs = [Folder(folder).read() for folder in folders]
+    for folder, (run, _) in zip(folders, runs, strict=True):
+        if run.digest != runs[0][0].digest:
+            one = runs[0][0]
+            raise ConfigurationError(
+                f"{folders[0]} is of {one.suite} ({one.digest}), {folder} of {run.suite} ({run.digest}); "
+                "scores of different suites can't be compared"
+            )
+    return runs
+
+
 def _told(difference: Difference) -> tuple[str, ...]:
     return (
         f"{difference.mean:+.1f}",
@@ -166,11 +182,11 @@ def _told(difference: Difference) -> tuple[str, ...]:
     )
 
 
-def _print_table(folder: Any) -> None:
-    from .table import tabulate
+def _report(folder: Any) -> Path:
+    """Write the report of a folder, print its scores, and return the page."""
+    from .report import write_report
 
-    asked, episodes = folder.read()
-    found = tabulate(episodes, asked.tasks, asked.modes)
+    page, asked, found = write_report(folder, report=_console.print)
     table = rich.table.Table(title=f"{asked.agent} on {asked.suite}: mean score, 95 %")
     table.add_column("task")
     for mode in found.modes:
@@ -182,6 +198,7 @@ def _print_table(folder: Any) -> None:
         table.add_section()
         table.add_row(f"all {found.counted}", *(_score(found.all[mode].score) for mode in found.modes))
     _console.print(table)
+    return page
 
 
 def _score(score: Estimate) -> str:

@@ -44,8 +44,8 @@ figcaption { font-size: .85rem; }
 """
 
 
-def write_report(folder: Folder, *, report: Callable[[str], object]) -> Path:
-    """Write the page and its films; ``report`` is called with what could not be.
+def write_report(folder: Folder, *, report: Callable[[str], object]) -> tuple[Path, Run, Table]:
+    """Write the page and its films; return its path, and what it is of. ``report`` is called with what could not be.
 
     Raises:
         ConfigurationError: there are no results, or they can't be written.
@@ -60,7 +60,7 @@ def write_report(folder: Folder, *, report: Callable[[str], object]) -> Path:
         page.write_text("\n".join(_page(run, episodes, table, films)))
     except OSError as error:
         raise ConfigurationError(f"{error.filename} can't be written: {error.strerror}") from error
-    return page
+    return page, run, table
 
 
 def _write_films(folder: Folder, table: Table, report: Callable[[str], object]) -> dict[tuple[str, str], str]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pluriverse_protocol.tree import Node
 
 from pluriverse.adapters.computer import Act, Click, Type
-from pluriverse.adapters.computer.view import Point
+from pluriverse.adapters.computer.tree import middle
 from pluriverse.evaluation.agents.agent import Seen
 
 from .wob import TOP
@@ -39,7 +39,7 @@ def click_checkboxes(seen: Seen) -> Any:
     nodes = widgets(seen)
     names = seen.text.removeprefix("Select ").removesuffix(" and click Submit.").split(", ")
     wanted = [node for node in find(nodes, "checkbox") if node.name in names and node.value == "false"]
-    return [*(Click(at=middle_of(node)) for node in wanted), *(click(find(nodes, "button", "Submit")) or ())]
+    return [*(Click(at=middle(node.box)) for node in wanted), *(click(find(nodes, "button", "Submit")) or ())]
 
 
 def enter_text(seen: Seen) -> Any:
@@ -76,15 +76,9 @@ def find(nodes: Sequence[Node], role: str, name: str | None = None) -> list[Node
     return [node for node in nodes if node.role == role and name in (None, node.name)]
 
 
-def middle_of(node: Node) -> Point:
-    """Return the pixel in the middle of a node."""
-    x, y, width, height = node.box
-    return x + width // 2, y + height // 2
-
-
 def click(nodes: Sequence[Node]) -> list[Act] | None:
     """Return a click at the first of some nodes; None if there is none yet."""
-    return [Click(at=middle_of(nodes[0]))] if nodes else None
+    return [Click(at=middle(nodes[0].box))] if nodes else None
 
 
 def fill(seen: Seen, texts: Sequence[str], button: str) -> Any:
@@ -95,5 +89,5 @@ def fill(seen: Seen, texts: Sequence[str], button: str) -> Any:
         return None
     acts: list[Act] = []
     for node, text in zip(fields, texts, strict=False):
-        acts += Click(at=middle_of(node), count=3), Type(text)
+        acts += Click(at=middle(node.box), count=3), Type(text)
     return [*acts, *(click(find(nodes, "button", button)) or ())]

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from typing import Any
+
+from pluriverse.evaluation.markdown import markdown
+from support.evaluated import episode, run
+
+WHAT: dict[str, Any] = {"modes": ["paused", "live"], "tasks": ["pong", "form"]}
+
+
+def test_runs_stand_beside_each_other_for_what_all_have_played_and_for_each_task() -> None:
+    scripted = [episode(task, mode, score=100) for task in ("pong", "form") for mode in ("paused", "live")]
+    random = [
+        episode("pong", "paused", score=-0.4),
+        episode("pong", "live", score=2),
+        episode("form", "live", score=-30),
+    ]
+    still = [episode("pong", "paused", score=0)]
+    told = markdown([(run("scripted", **WHAT), scripted), (run(**WHAT), random), (run("still", **WHAT), still)])
+    assert (
+        told
+        == """\
+| tasks in common: 1 | paused | live |
+| --- | ---: | ---: |
+| scripted | 100.0 (100 to 100) | 100.0 (100 to 100) |
+| random | -0.4 (0 to 0) | 2.0 (2 to 2) |
+| still | 0.0 (0 to 0) | - |
+
+| task | scripted, paused | scripted, live | random, paused | random, live | still, paused |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| pong | 100 | 100 | 0 | 2 | 0 |
+| form | 100 | 100 | - | -30 | - |
+"""
+    )
+
+
+def test_runs_with_no_task_in_common_have_none_together() -> None:
+    told = markdown([(run(), [episode()]), (run("other", tasks=["form"]), [episode("form")])])
+    assert told.startswith("| tasks in common: 0 | paused |\n| --- | ---: |\n| random | - |\n| other | - |\n")
