@@ -6,6 +6,7 @@ import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.evaluation.results import Folder
 from support.evaluated import episode, run
+from support.full_disk import files_of_at_most
 
 
 @pytest.fixture
@@ -51,6 +52,24 @@ def test_results_of_another_agent_or_suite_are_not_mixed(folder: Folder, other: 
     folder.begin(run())
     with pytest.raises(ConfigurationError, match="give --out another folder"):
         folder.begin(other)  # pyright: ignore[reportArgumentType]
+
+
+def test_two_runs_cannot_play_into_one_folder_at_once(folder: Folder) -> None:
+    with folder.alone():
+        with pytest.raises(ConfigurationError, match="another run plays into"), Folder(folder.path).alone():
+            pass
+        folder.begin(run())
+        folder.add(episode())
+    with Folder(folder.path).alone():
+        assert folder.begin(run()) == [episode()]
+
+
+def test_going_on_loses_nothing_on_a_full_disk(folder: Folder) -> None:
+    folder.begin(run())
+    folder.add(episode())
+    with files_of_at_most(1), pytest.raises(ConfigurationError, match="out can't be written: File too large"):
+        folder.begin(run(began=2.0))
+    assert folder.read() == (run(), [episode()])
 
 
 def test_folder_without_results_is_told(folder: Folder) -> None:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import resource
-from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pluriverse.wrappers.video import ApngWriter, FfmpegWriter, VideoError
+from support.full_disk import files_of_at_most
 
 # Larger than what a pipe or a file's buffer holds.
 SIDE = 512
 PICTURE = np.random.default_rng(1).integers(0, 256, (SIDE, SIDE, 3), np.uint8)
-
-
-@contextlib.contextmanager
-def files_of_at_most(count: int) -> Generator[None]:
-    """As if the disk was full once a file has so many bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (count, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

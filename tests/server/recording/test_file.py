@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording, partial_path
 from pluriverse_server.recording.keep import COARSE, OFTEN, SELDOM, RegionKeeper, Rest, blit
 from pluriverse_server.recording.replay import Replay
+from support.full_disk import files_of_at_most
 
 WIDTH, HEIGHT = 64, 40
 HEADER = Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 60.0, 0.0)
@@ -207,11 +207,6 @@ def test_one_that_is_unfinished_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_one_for_whose_beginning_the_disk_has_no_room(tmp_path: Path) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            RecordingFile(tmp_path / "a.plrec", HEADER)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with files_of_at_most(1), pytest.raises(OSError, match="File too large"):
+        RecordingFile(tmp_path / "a.plrec", HEADER)
     assert list(tmp_path.iterdir()) == []

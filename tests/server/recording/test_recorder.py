@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import resource
 import shutil
 import signal
 import subprocess
@@ -27,6 +26,7 @@ from pluriverse_server.recording.file import PARTIAL, compact, open_recording
 from pluriverse_server.recording.recorder import Recorder, RecordingFailed
 from pluriverse_server.recording.replay import Moment, Replay
 from support.desktop import Desktop
+from support.full_disk import files_of_at_most
 from support.rfb import RfbClient
 from support.waiting import DEADLINE_S, eventually
 
@@ -149,20 +149,16 @@ async def test_of_regions_all_is_kept_and_of_the_rest_what_was_there_at_the_begi
 
 async def test_a_full_disk_ends_the_recording_and_keeps_what_was_written(desktop: Desktop, tmp_path: Path) -> None:
     recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     noise = np.random.default_rng(0)
     desktop.fill(0, 0, 10, 10, RED)
     await pictures(recorder, 1)
     recorder.on_report(reports.Text(1, "first"))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
-    try:
+    with files_of_at_most(300_000):
         while not recorder.failed.done():
             recorder.on_report(reports.Text(1, noise.bytes(50_000).hex()))
             await asyncio.sleep(0)
         with pytest.raises(RecordingFailed, match=r"File too large; label and score .* after: mv .*a\.plrec\.partial"):
             await recorder.stop()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     replay = Replay(tmp_path / f"a.plrec{PARTIAL}")
     said = [said["text"] for moment in replay.moments() for _, said in moment.said]
     assert said[0] == "first"

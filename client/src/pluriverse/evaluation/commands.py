@@ -71,13 +71,12 @@ def run(
         began=time.time(),
         versions={"pluriverse": importlib.metadata.version("pluriverse"), "python": platform.python_version()},
     )
-    done = folder.begin(asked)
-
-    with rich.progress.Progress(
-        *(rich.progress.TextColumn("{task.description}"), rich.progress.BarColumn()),
-        *(rich.progress.MofNCompleteColumn(), rich.progress.TimeElapsedColumn(), rich.progress.TimeRemainingColumn()),
-        console=_console,
-    ) as progress:
+    columns = (
+        *("{task.description}", rich.progress.BarColumn(), rich.progress.MofNCompleteColumn()),
+        *(rich.progress.TimeElapsedColumn(), rich.progress.TimeRemainingColumn()),
+    )
+    with folder.alone(), rich.progress.Progress(*columns, console=_console) as progress:
+        done = folder.begin(asked)
         line = progress.add_task("episodes")
 
         def report(episode: Episode) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pluriverse.errors import ConfigurationError
@@ -14,6 +16,7 @@ from pluriverse.errors import ConfigurationError
 RUN: Final = "run.json"
 RESULTS: Final = "results.jsonl"
 RECORDINGS: Final = "recordings"
+LOCK: Final = "lock"
 
 Bounds = tuple[float, float]
 
@@ -88,6 +91,24 @@ class Folder:
         self.recordings = path / RECORDINGS
         self._lock = threading.Lock()
 
+    @contextlib.contextmanager
+    def alone(self) -> Generator[None]:
+        """Keep other runs out of the folder meanwhile.
+
+        Raises:
+            ConfigurationError: it can't be written, or another run plays into it.
+        """
+        try:
+            lock = FileLock(self.path / LOCK).acquire(blocking=False)
+        except Timeout as error:
+            raise ConfigurationError(
+                f"another run plays into {self.path}; wait until it has ended, or give --out another folder"
+            ) from error
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+        with lock:
+            yield
+
     def begin(self, run: Run) -> list[Episode]:
         """Make the folder, or go on with it; return what is there already.
 
@@ -107,11 +128,17 @@ class Folder:
                 run = run.joined(before)
             else:
                 episodes = []
-            there.write_text(run.model_dump_json(indent=1) + "\n")
-            # A line that was cut off when a run was killed would spoil the next one.
-            (self.path / RESULTS).write_text("".join(map(_line, episodes)))
+            # Whole or not at all, also on a full disk.
+            new = there.with_suffix(".new")
+            new.write_text(run.model_dump_json(indent=1) + "\n")
+            new.replace(there)
+            with (self.path / RESULTS).open("a+") as file:
+                file.seek(0)
+                # A line that was cut off when a run was killed would spoil the next one.
+                if file.read()[-1:] not in ("", "\n"):
+                    file.write("\n")
         except OSError as error:
-            raise ConfigurationError(f"{error.filename} can't be written: {error.strerror}") from error
+            raise _unwritable(self.path, error) from error
         return episodes
 
     def add(self, episode: Episode) -> None:
@@ -122,7 +149,7 @@ class Folder:
         """
         try:
             with self._lock, (self.path / RESULTS).open("a") as file:
-                file.write(_line(episode))
+                file.write(episode.model_dump_json() + "\n")
         except OSError as error:
             raise ConfigurationError(
                 f"{self.path / RESULTS} can't be written: {error.strerror}; the same command goes on from there"
@@ -156,5 +183,5 @@ def _read(lines: Sequence[str]) -> Iterable[Episode]:
     return found.values()
 
 
-def _line(episode: Episode) -> str:
-    return episode.model_dump_json() + "\n"
+def _unwritable(folder: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(f"{error.filename or folder} can't be written: {error.strerror}")
