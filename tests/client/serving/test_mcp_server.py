@@ -164,6 +164,8 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing(connected: Callabl
             {"name": "act_for", "events": [{"ms": 5, "key": "a"}], "ms": float(10**9)},
             {"name": "wait", "seconds": -1},
             {"name": "click", "x": "here", "y": 3},
+            {"name": "scroll", "down": 1, "x": 3, "y": 4, "coordinate": [1, 2]},
+            {"name": "act_for", "events": [{"ms": 0, "key": "a", "repeat": 3}], "ms": 10},
         ]
         for wrong in wrongs:
             said = await refused(client, handle=handle, **wrong)

@@ -9,6 +9,7 @@ import base64
 import fnmatch
 import functools
 import hmac
+import importlib.metadata
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -16,9 +17,10 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import anyio.to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from pluriverse import catalogue
 from pluriverse.adapters.computer import (
@@ -132,6 +134,8 @@ Seen = Annotated[CallToolResult, Standing]
 class TimedEvent(BaseModel):
     """A key that goes down or up, or the pointer that is at a place with some buttons held, at its time."""
 
+    model_config = ConfigDict(extra="forbid")
+
     ms: float = Field(ge=0, le=1000 * MAX_SECONDS, description="after the beginning")
     key: str | None = Field(default=None, max_length=40)
     down: bool = True
@@ -172,12 +176,19 @@ class Server:
         self._computers = computers
         self._environments = tuple(environments)
         self._pictures = pictures
-        self.server: MCPServer[Any] = MCPServer("pluriverse", instructions=INSTRUCTIONS, log_level="WARNING")
-        for permission, tools in self._tools().items():
-            if permission in allowed:
-                for tool in tools:
-                    hints = ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False)
-                    self.server.add_tool(_refusing(tool), annotations=hints)
+        tools = [
+            _strict(tool, ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False))
+            for permission, tools in self._tools().items()
+            if permission in allowed
+            for tool in tools
+        ]
+        self.server: MCPServer[Any] = MCPServer(
+            "pluriverse",
+            version=importlib.metadata.version("pluriverse"),
+            instructions=INSTRUCTIONS,
+            log_level="WARNING",
+            tools=tools,
+        )
 
     def _tools(self) -> dict[Permission, tuple[Callable[..., Awaitable[Any]], ...]]:
         act = (
@@ -438,6 +449,16 @@ def _result(
     ]
     content.append(TextContent(type="text", text=standing.model_dump_json()))
     return CallToolResult(content=content, structured_content=standing.model_dump())
+
+
+def _strict(function: Callable[..., Awaitable[Any]], hints: ToolAnnotations) -> Tool:
+    """Make a tool that refuses arguments which it doesn't have, where it would leave them out."""
+    tool = Tool.from_function(_refusing(function), annotations=hints)
+    model = tool.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    tool.parameters = model.model_json_schema(by_alias=True)
+    return tool
 
 
 def _refusing(tool: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
