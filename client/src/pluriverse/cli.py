@@ -191,6 +191,9 @@ def mcp(
     http: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP at /mcp there, instead of stdio.")
     ] = None,
+    idle: Annotated[
+        float, typer.Option(min=0, help="Seconds after which what a client doesn't use may be taken for another.")
+    ] = 600.0,
 ) -> None:
     """Hand environments to language models over the Model Context Protocol; it needs the extra mcp.
 
@@ -204,7 +207,7 @@ def mcp(
             from .serving.web import parse_where
         width, height = size
         where = None if http is None else parse_where(http)
-        computers = Computers(Places(remotes), clock=clock, width=width, height=height)
+        computers = Computers(Places(remotes), clock=clock, idle_s=idle, width=width, height=height)
         server = mcp_server.Server(computers, env or (), allow or ())
         if where is None:
             mcp_run.run_stdio(server, computers)

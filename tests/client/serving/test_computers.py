@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Generator
@@ -35,6 +36,19 @@ def test_a_remote_is_given_back_for_another(computers: Computers) -> None:
         computers.close(first)
 
 
+def test_a_remote_that_is_not_used_any_more_is_taken_for_another() -> None:
+    computers = Computers(Places("local:1"), clock="lockstep", idle_s=0.0)
+    try:
+        left = computers.open(POLE)
+        with computers.using(left), pytest.raises(Full):
+            computers.open(POLE)
+        computers.open(POLE)
+        with pytest.raises(NoSuchHandle), computers.using(left):
+            pass
+    finally:
+        computers.close_all()
+
+
 def test_what_could_not_be_opened_takes_no_remote(computers: Computers) -> None:
     with pytest.raises(PluriverseError):
         computers.open("gym-core.NoSuchGame-v0")
@@ -56,20 +70,17 @@ def test_calls_on_one_computer_come_one_after_the_other(computers: Computers) ->
     assert order == ["first", "second, lockstep"]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_end_breaks_off_what_is_under_way() -> None:
     computers = Computers(Places("local:1"), clock="realtime")
     handle = computers.open("gym-core.PongNoFrameskip-v3")
     began, ended = threading.Event(), threading.Event()
 
     def wait() -> None:
-        try:
-            with computers.using(handle) as computer:
-                computer.begin()
-                began.set()
-                computer.do(Wait(100.0))
-        finally:
-            ended.set()
+        with contextlib.suppress(PluriverseError), computers.using(handle) as computer:
+            computer.begin()
+            began.set()
+            computer.do(Wait(100.0))
+        ended.set()
 
     threading.Thread(target=wait, daemon=True).start()
     assert began.wait(30)

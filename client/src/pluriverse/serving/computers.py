@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,10 +15,12 @@ from pluriverse_protocol.kinds import CLOCKS
 from pluriverse import validation
 from pluriverse.adapters.computer import Computer
 from pluriverse.errors import ConfigurationError, PluriverseError
-from pluriverse.remotes.places import Places
+from pluriverse.remotes.places import Full, Places
 
 # Handles are secrets, too: who doesn't know one can't act on what another client plays.
 HANDLE_BYTES: Final = 9
+# A client that has gone without giving its remote back leaves it to others after so long.
+IDLE_S: Final = 600.0
 
 
 class NoSuchHandle(PluriverseError):
@@ -31,20 +34,24 @@ class _Open:
     place: str | None
     # Calls on one computer come one after the other.
     lock: threading.Lock = field(default_factory=threading.Lock)
+    used: float = field(default_factory=time.monotonic)
     closed: bool = False
 
 
 class Computers:
     """Opens computers on ``places``, of any environment. All methods block, and may be called by any thread."""
 
-    def __init__(self, places: Places | None, *, clock: str, **options: Any) -> None:
+    def __init__(self, places: Places | None, *, clock: str, idle_s: float = IDLE_S, **options: Any) -> None:
         """``places`` None: none can be opened, but only lent. ``clock`` and the ``options`` are those of ``Computer``.
+
+        Where all remotes are in use, one that was not used for ``idle_s`` seconds is taken for another environment.
 
         Raises:
             ConfigurationError: there is no such clock.
         """
         validation.choice("clock", clock, CLOCKS)
         self._places = places
+        self._idle_s = idle_s
         self._options: dict[str, Any] = {"clock": clock, **options}
         self._open: dict[str, _Open] = {}
 
@@ -59,7 +66,7 @@ class Computers:
         """
         if self._places is None:
             raise ConfigurationError("no environments are opened here")
-        place = self._places.take()
+        place = self._take(self._places)
         try:
             computer = Computer(env_id, place, **self._options)
         except BaseException:
@@ -84,7 +91,10 @@ class Computers:
         with opened.lock:
             if opened.closed:
                 raise NoSuchHandle(f"the environment {handle!r:.40} has been given back")
-            yield opened.computer
+            try:
+                yield opened.computer
+            finally:
+                opened.used = time.monotonic()
 
     def do(self, handle: str, action: Callable[[Computer], Any]) -> Any:
         """Return what ``action`` does with a computer.
@@ -112,6 +122,27 @@ class Computers:
                 opened.computer.close()
             finally:
                 self._places.give_back(opened.place)
+
+    def _take(self, places: Places) -> str:
+        try:
+            return places.take()
+        except Full:
+            idle = self._idle()
+            if idle is None:
+                raise
+            with contextlib.suppress(NoSuchHandle):
+                self.close(idle)
+            return places.take()
+
+    def _idle(self) -> str | None:
+        """Return the handle of what was longest not used, if that is long enough."""
+        since = time.monotonic() - self._idle_s
+        idle = [
+            (opened.used, handle)
+            for handle, opened in list(self._open.items())
+            if opened.place is not None and opened.used < since and not opened.lock.locked()
+        ]
+        return min(idle)[1] if idle else None
 
     def _keep(self, computer: Computer, place: str | None) -> str:
         handle = secrets.token_urlsafe(HANDLE_BYTES)
