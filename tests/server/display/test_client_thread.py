@@ -68,6 +68,16 @@ async def test_closed_once_it_does_nothing_more() -> None:
         await thread.run(lambda client: client.note("more"))
 
 
+async def test_it_is_closed_also_if_a_call_before_it_freezes() -> None:
+    thread = await opened(SHORT_S)
+    frozen = asyncio.create_task(thread.run(lambda client: client.freeze()))
+    closing = asyncio.create_task(thread.close())
+    with pytest.raises(DisplayLost):
+        await frozen
+    await closing
+    await eventually(lambda: thread.client.calls == ["close"])
+
+
 async def test_what_opens_after_the_deadline_is_closed_again() -> None:
     go_on, made = threading.Event(), Freezing()
 

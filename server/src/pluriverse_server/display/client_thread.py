@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Generic, Protocol, TypeVar
@@ -62,10 +61,15 @@ class ClientThread(Generic[_C]):
         """Close the client, and end the thread. May be called again, and when the X server is gone."""
         if self._closed:
             return
-        with contextlib.suppress(DisplayLost):
-            await self.run(lambda client: client.close())
         self._closed = True
+        # Its turn comes also where what is before it has to be cut off.
+        closing = asyncio.get_running_loop().run_in_executor(self._executor, self.client.close)
         self._executor.shutdown(wait=False)
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                await asyncio.shield(closing)
+        except TimeoutError:
+            self.client.abort()
 
 
 async def open_in_thread(
