@@ -36,8 +36,10 @@ def children(name: str) -> list[psutil.Process]:
 
 def programs() -> list[psutil.Process]:
     """The programs that run, without their keepers, whose command lines name them as well."""
+    running = children("game.py")
+    # Looked for last: what is a keeper's copy at first is its program soon.
     keepers = {process.pid for process in children("scraper.keeper")}
-    return [process for process in children("game.py") if process.pid not in keepers]
+    return [process for process in running if process.pid not in keepers]
 
 
 async def assert_truncated(scraped: Scraped, episode: int, reason: str) -> None:
