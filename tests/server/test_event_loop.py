@@ -48,6 +48,7 @@ def test_time_in_which_the_process_was_stopped_is_not_counted_and_what_came_mean
         assert process.stdout.readline() == b"ready\n"
         time.sleep(before_s)
         os.kill(process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
         process.stdin.write(b"hello\n")
         process.stdin.flush()
         time.sleep(STOPPED_S)

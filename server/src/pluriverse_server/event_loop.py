@@ -44,6 +44,10 @@ class _Watch:
         self._lost_s = 0.0
         self._looked_at = time.monotonic()
 
+    def is_late(self, waited_s: float) -> bool:
+        """Whether the gap since the last look is longer than ``waited_s`` by so much that it was no wait."""
+        return time.monotonic() - self._looked_at - waited_s > MAX_LATE_S
+
     def time(self, waited_s: float = 0.0, *, heard: bool = False) -> float:
         """Return the time; a gap of ``waited_s`` since the last look was wanted, for as long as nothing was heard."""
         now = time.monotonic()
@@ -62,6 +66,10 @@ class _WatchedSelector(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         self._watch.time()
+        waited_s = math.inf if timeout is None else max(0.0, timeout)
         ready = super().select(timeout)
-        self._watch.time(math.inf if timeout is None else max(0.0, timeout), heard=bool(ready))
+        if not ready and self._watch.is_late(waited_s):
+            # The kernel breaks a wait off to stop the process, and after the timeout Python doesn't look again.
+            ready = super().select(0)
+        self._watch.time(waited_s, heard=bool(ready))
         return ready
