@@ -30,6 +30,9 @@ FLEET: Final = ("fleet", "claims", "claims-many", "rays", "oneport")
 
 # Only in docs/models.md.
 OPENENV: Final = ("openenv",)
+TREES: Final = ("trees",)
+
+NOT_IN_README: Final = (GAMES, *FLEET, *OPENENV, *TREES)
 
 # What a day of one remote is computed from, by the titles of the lines.
 REMOTE_CPU: Final = "the whole remote at Pong, 60 fps"
@@ -64,8 +67,8 @@ def fill_fleet(fleet: str, results: dict[str, Any]) -> str:
 
 
 def fill_models(models: str, results: dict[str, Any]) -> str:
-    """docs/models.md with its table made anew: all lines of OpenEnv."""
-    return _between(models, "openenv", _table_of(results, OPENENV))
+    """docs/models.md with its tables made anew: all lines of OpenEnv, and of trees."""
+    return _between(_between(models, "openenv", _table_of(results, OPENENV)), "trees", _table_of(results, TREES))
 
 
 def _between(document: str, name: str, table: str) -> str:
@@ -84,7 +87,7 @@ def _table(results: dict[str, Any]) -> str:
         *(
             _row(line)
             for line in results["lines"]
-            if line["target"] and line["ours"] is not None and line["measurement"] not in (GAMES, *FLEET, *OPENENV)
+            if line["target"] and line["ours"] is not None and line["measurement"] not in NOT_IN_README
         ),
     ]
     return "\n".join(lines) + "\n"
