@@ -120,7 +120,7 @@ async def test_an_agent_gets_rewards_and_ends_that_were_read_from_the_screen(tmp
 async def test_it_is_recorded_scored_and_learnt_from(tmp_path: Path) -> None:
     directory = tmp_path / "my-game"
     init("my-game", directory)
-    recorded = await RecordedRemote(settings(directory), RecordingOptions(seconds=12, random_agent=True)).run()
+    recorded = await RecordedRemote(settings(directory), RecordingOptions(seconds=20, random_agent=True)).run()
     assert recorded is not None
     assert recorded.path == directory / "recordings" / "1.plrec"
     labelled = await asyncio.to_thread(label, recorded.path)
