@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Folder:
         name = f"recordings/pong-paused-{seed}.plrec"
         write(tmp_path / name, played())
         folder.add(episode(seed=seed, score=score, recording=name))
-        folder.add(episode(mode="live+200", seed=seed, score=score / 2, reaction_ms=(200.0, 210.0)))
+        folder.add(episode(mode="live+200", seed=seed, score=-score / 10_000, reaction_ms=(200.0, 210.0)))
     folder.add(episode("maze", "live+200", ended="failed", error="it said <script>"))
     return folder
 
@@ -44,7 +44,7 @@ async def test_page_has_a_drawing_scores_lags_and_a_film_of_the_median_run(folde
         assert browser.errors == []
     finally:
         await browser.close()
-    assert "25.0 5 to 45" in " ".join(text.split())
+    assert " % 0.0 0 to 0 0 %" in " ".join(text.split())
     assert "200.0 210.0" in " ".join(text.split())
     assert "maze: it said <script>" in text
 

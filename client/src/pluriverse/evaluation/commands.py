@@ -83,7 +83,7 @@ def run(
             how = f"failed: {episode.error}" if episode.error else episode.ended
             _console.print(
                 f"{episode.task} {episode.mode} seed {episode.seed}: "
-                f"{episode.earned:g}, score {episode.score:.0f}, {how}",
+                f"{episode.earned:g}, score {episode.score:z.0f}, {how}",
                 highlight=False, markup=False,
             )  # fmt: skip
             progress.advance(line)
@@ -173,8 +173,8 @@ def _read_alike(folders: Sequence[Path]) -> list[tuple[Run, list[Episode]]]:
 
 def _told(difference: Difference) -> tuple[str, ...]:
     return (
-        f"{difference.mean:+.1f}",
-        f"{difference.low:+.1f} to {difference.high:+.1f}",
+        f"{difference.mean:+z.1f}",
+        f"{difference.low:+z.1f} to {difference.high:+z.1f}",
         str(difference.pairs),
         f"{difference.p:.3f}",
         "real" if difference.real else "may be chance",
@@ -201,4 +201,4 @@ def _report(folder: Any) -> Path:
 
 
 def _score(score: Estimate) -> str:
-    return f"{score.mean:.1f}  {score.low:.0f} to {score.high:.0f}"
+    return f"{score.mean:z.1f}  {score.low:z.0f} to {score.high:z.0f}"

@@ -23,23 +23,15 @@ def markdown(runs: Sequence[tuple[Run, Sequence[Episode]]]) -> str:
     for run, episodes in runs:
         scores = tabulate((each for each in episodes if each.task in whole), run.tasks, run.modes).all
         cells = ((scores[mode].score if mode in scores else None) for mode in modes)
-        said = (
-            "-" if cell is None else f"{_rounded(cell.mean, 1)} ({_rounded(cell.low)} to {_rounded(cell.high)})"
-            for cell in cells
-        )
+        said = ("-" if cell is None else f"{cell.mean:z.1f} ({cell.low:z.0f} to {cell.high:z.0f})" for cell in cells)
         rows.append([run.agent, *said])
     columns = [(run.agent, table, mode) for (run, _), table in zip(runs, tables, strict=True) for mode in table.modes]
     means: list[Row] = []
     for task in tasks:
         cells = (table.cells.get((task, mode)) for _, table, mode in columns)
-        means.append([task, *("-" if cell is None else _rounded(cell.score.mean) for cell in cells)])
+        means.append([task, *("-" if cell is None else f"{cell.score.mean:z.0f}" for cell in cells)])
     together = _table([f"tasks in common: {len(whole)}", *modes], rows)
     return f"{together}\n{_table(['task', *(f'{agent}, {mode}' for agent, _, mode in columns)], means)}"
-
-
-def _rounded(score: float, digits: int = 0) -> str:
-    # Without a minus before zero.
-    return f"{round(score, digits) + 0.0:.{digits}f}"
 
 
 def _table(head: Row, rows: Iterable[Row]) -> str:

@@ -124,7 +124,7 @@ def _scored(cell: Cell | None) -> str:
 
 
 def _estimate(score: Estimate) -> str:
-    return f'{score.mean:.1f} <span class="soft">{score.low:.0f} to {score.high:.0f}</span>'
+    return f'{score.mean:z.1f} <span class="soft">{score.low:z.0f} to {score.high:z.0f}</span>'
 
 
 def _lags(episodes: Sequence[Episode], table: Table) -> Iterable[str]:
@@ -152,7 +152,7 @@ def _film(film: str, cell: Cell) -> str:
     episode = cell.median
     return (
         f'<figure><img src="{escape(film)}" loading="lazy" alt="film of {escape(episode.task)}"><figcaption>'
-        f"{escape(episode.task)}, seed {episode.seed}: earned {episode.earned:g}, score {episode.score:.0f}, "
+        f"{escape(episode.task)}, seed {episode.seed}: earned {episode.earned:g}, score {episode.score:z.0f}, "
         f"{escape(episode.ended)} after {episode.game_s:.1f} s</figcaption></figure>"
     )
 
