@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import time
 from typing import Any, Final
 
 from pluriverse.adapters.computer import openai as computer_use
@@ -17,9 +18,10 @@ from pluriverse.evaluation.play import Play
 
 from .agent import AgentFailed
 
-# An endpoint that hangs or refuses is asked again, later and later, before the episode is given up.
+# An endpoint that hangs, refuses or answers garbage is asked again, later and later, before the episode is given up.
 ANSWER_S: Final = 120.0
 RETRIES: Final = 5
+PAUSES_S: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 # So many answers of an episode, so many of them in a row without an action, and so many pictures to remember.
 MAX_ANSWERS: Final = 500
@@ -27,44 +29,33 @@ MAX_IDLE: Final = 3
 PICTURES: Final = 3
 
 PROMPT: Final = """You use a computer by calling the tool `computer`. {asks}
-The screen is {width} by {height} pixels; coordinates are pixels of it. {time}
+The screen is {width} by {height} pixels; coordinates are pixels of it. The program {time}
 Instruction on the screen or from the environment, if any: {text}"""
 
-TIME: Final = {
-    "realtime": "The program goes on while you think: answer quickly.",
-    "lockstep": "The program stands still while you think.",
-}
+TIME: Final = {"realtime": "goes on while you think: answer quickly.", "lockstep": "stands still while you think."}
 
+_STRING: Final = {"type": "string"}
 _INTEGER: Final = {"type": "integer"}
-_KEYS: Final = {"type": "array", "items": {"type": "string"}}
+_TYPES: Final = ("click", "double_click", "drag", "move", "scroll", "keypress", "type", "wait", "screenshot")
 _ACTION: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["type"],
     "properties": {
-        "type": {
-            "type": "string",
-            "enum": ["click", "double_click", "drag", "move", "scroll", "keypress", "type", "wait", "screenshot"],
-        },
-        "x": _INTEGER,
-        "y": _INTEGER,
-        "button": {"type": "string", "enum": ["left", "right", "wheel"]},
+        "type": {"type": "string", "enum": _TYPES},
+        **dict.fromkeys(("x", "y", "scroll_x", "scroll_y"), _INTEGER),
+        "button": {"type": "string", "enum": ("left", "right", "wheel")},
         "path": {"type": "array", "items": {"type": "object", "properties": {"x": _INTEGER, "y": _INTEGER}}},
-        "scroll_x": _INTEGER,
-        "scroll_y": _INTEGER,
-        "keys": _KEYS,
-        "text": {"type": "string"},
+        "keys": {"type": "array", "items": _STRING},
+        "text": _STRING,
     },
 }
+_ACTIONS: Final = {"type": "array", "items": _ACTION}
 TOOL: Final[dict[str, Any]] = {
     "type": "function",
     "function": {
         "name": "computer",
         "description": "Do some actions, one after the other, and see the screen afterwards.",
-        "parameters": {
-            "type": "object",
-            "required": ["actions"],
-            "properties": {"actions": {"type": "array", "items": _ACTION}},
-        },
+        "parameters": {"type": "object", "required": ["actions"], "properties": {"actions": _ACTIONS}},
     },
 }
 
@@ -76,11 +67,13 @@ class EndpointAgent:
         """Raise ConfigurationError if the extra eval isn't installed, or no endpoint is given."""
         with needed("openai", extra="eval"):
             import openai
+            from openai.types.chat import ChatCompletionMessage
         endpoint = endpoint or os.environ.get("OPENAI_BASE_URL")
         if not endpoint:
             raise ConfigurationError(f"--agent openai:{model} needs --endpoint URL, or $OPENAI_BASE_URL")
         self._model = model
         self._error = openai.OpenAIError
+        self._message = ChatCompletionMessage
         key = os.environ.get("OPENAI_API_KEY", "none")
         self._client = openai.OpenAI(base_url=endpoint, api_key=key, timeout=ANSWER_S, max_retries=RETRIES)
 
@@ -115,18 +108,25 @@ class EndpointAgent:
         self._client.close()
 
     def _ask(self, messages: list[Any]) -> Any:
-        try:
-            create: Any = self._client.chat.completions.create
-            return create(model=self._model, messages=messages, tools=[TOOL]).choices[0].message
-        except (self._error, AttributeError, IndexError, TypeError, ValueError) as error:
-            raise AgentFailed(f"the endpoint gave no answer: {type(error).__name__}: {error}"[:400]) from error
+        create: Any = self._client.chat.completions.create
+        pauses_s = iter(PAUSES_S)
+        while True:
+            try:
+                said = create(model=self._model, messages=messages, tools=[TOOL]).choices[0].message
+                return self._message.model_validate(said.to_dict(warnings=False))
+            except (self._error, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+                # Where it hangs or refuses, the client has asked again by itself.
+                pause_s = None if isinstance(error, self._error) else next(pauses_s, None)
+                if pause_s is None:
+                    raise AgentFailed(f"the endpoint gave no answer: {type(error).__name__}: {error}"[:400]) from error
+                time.sleep(pause_s)
 
 
 def _do(play: Play, call: Any) -> str:
     """Do what a call asks for; return what the model is told."""
     try:
         actions = computer_use.actions(json.loads(call.function.arguments))
-    except (AttributeError, ValueError) as error:
+    except (AttributeError, ValueError, RecursionError) as error:
         return f"the call can't be read: {error}"
     try:
         answers = play.do_all([lambda action=action: computer_use.read(action) for action in actions])
