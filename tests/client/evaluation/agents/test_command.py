@@ -66,10 +66,29 @@ def test_program_is_told_the_task_and_each_picture_and_plays_several_episodes(pl
     assert lines[3] == '{"over": "budget"}'
 
 
+def test_end_in_the_middle_of_what_is_done_is_told(play: Play, tmp_path: Path) -> None:
+    play.start(0, PAUSED)
+    with contextlib.closing(CommandAgent(program(tmp_path, '{"action": 2, "frames": 90}'))) as agent:
+        agent.play(play)
+    assert (tmp_path / "log").read_text().splitlines()[-1] == '{"over": "budget"}'
+
+
+def test_program_that_failed_an_episode_is_started_again_for_the_next_one(play: Play, tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    agent = CommandAgent(f"sh -c 'test -e {first} || {{ touch {first}; exit 3; }}; {program(tmp_path, '{}')}'")
+    with contextlib.closing(agent):
+        play.start(0, PAUSED)
+        with pytest.raises(AgentFailed, match="has ended"):
+            agent.play(play)
+        play.start(1, PAUSED)
+        agent.play(play)
+    assert play.over
+
+
 def test_answer_that_cannot_be_done_is_told_and_may_be_given_again(play: Play, tmp_path: Path) -> None:
     play.start(0, PAUSED)
     agent = open_agent(
-        "command:" + program(tmp_path, "what?", '{"action": 77}', '{"acts": [{"action": "wait"}]}', "{}")
+        "command:" + program(tmp_path, "what?", "[" * 100_000, '{"action": 77}', '{"acts": [{"action": "wait"}]}', "{}")
     )
     try:
         agent.play(play)
@@ -102,6 +121,18 @@ def test_program_that_does_not_play_fails_its_episode(play: Play, words: str, sa
             agent.play(play)
     finally:
         agent.close()
+
+
+def test_program_that_reads_nothing_is_given_up(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "ANSWER_S", 0.2)
+    play.start(0, PAUSED)
+    # More than a pipe holds.
+    monkeypatch.setattr(play, "task", play.task.model_copy(update={"asks": "x" * 1_000_000}))
+    with (
+        contextlib.closing(CommandAgent("sleep 1000")) as agent,
+        pytest.raises(AgentFailed, match=r"read nothing for 0\.2 s"),
+    ):
+        agent.play(play)
 
 
 def test_program_that_hangs_is_given_up_and_ended_with_its_children(

@@ -22,7 +22,7 @@ from typing import Any, Final
 from pluriverse.adapters.computer import anthropic
 from pluriverse.adapters.computer.acts import MAX_BATCH
 from pluriverse.adapters.computer.fields import Fields
-from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.errors import ActionError, ConfigurationError, ResetNeeded
 from pluriverse.evaluation.play import Play
 
 from .agent import AgentFailed, Hold, do
@@ -39,7 +39,7 @@ END_S: Final = 5.0
 
 
 class CommandAgent:
-    """Runs the program for all episodes of a worker."""
+    """Runs the program for all episodes of a worker; after one that it failed it is started again."""
 
     def __init__(self, words: str) -> None:
         """``words``: the command, quoted as in a shell.
@@ -47,33 +47,48 @@ class CommandAgent:
         Raises:
             ConfigurationError: it can't be started.
         """
-        self._program = Program(words)
+        self._words = words
+        self._program: Program | None = Program(words)
 
     def play(self, play: Play) -> None:
         """Play until the episode is over; raise AgentFailed if the program doesn't answer, or ends."""
-        task = play.task
-        size = {"width": play.view.width, "height": play.view.height}
-        self._program.write({"task": task.name, "asks": task.asks, **size, "clock": play.clock})
-        while not play.over:
-            image, status = play.seen(), play.standing()
-            seen = {"image": base64.b64encode(image.data).decode(), "media_type": image.media_type}
-            self._program.write({**seen, "text": status.text, "reward": status.reward, "ms": play.ms})
-            self._answer(play)
-        self._program.write({"over": play.ended})
+        program = self._program or Program(self._words)
+        try:
+            self._program = None
+            _play(play, program)
+            self._program = program
+        finally:
+            if self._program is None:
+                program.close()
 
     def close(self) -> None:
         """End the program."""
-        self._program.close()
+        if self._program is not None:
+            self._program.close()
 
-    def _answer(self, play: Play) -> None:
-        for _ in range(MAX_ERRORS):
-            try:
-                do(play, read(self._program.read()))
-            except ActionError as error:
-                self._program.write({"error": str(error)})
-            else:
-                return
-        raise AgentFailed(f"{MAX_ERRORS} answers to one picture could not be done")
+
+def _play(play: Play, program: Program) -> None:
+    size = {"width": play.view.width, "height": play.view.height}
+    program.write({"task": play.task.name, "asks": play.task.asks, **size, "clock": play.clock})
+    while not play.over:
+        image, status = play.seen(), play.standing()
+        seen = {"image": base64.b64encode(image.data).decode(), "media_type": image.media_type}
+        program.write({**seen, "text": status.text, "reward": status.reward, "ms": play.ms})
+        # It may be over in the middle of what is done.
+        with contextlib.suppress(ResetNeeded):
+            _answer(play, program)
+    program.write({"over": play.ended})
+
+
+def _answer(play: Play, program: Program) -> None:
+    for _ in range(MAX_ERRORS):
+        try:
+            do(play, read(program.read()))
+        except ActionError as error:
+            program.write({"error": str(error)})
+        else:
+            return
+    raise AgentFailed(f"{MAX_ERRORS} answers to one picture could not be done")
 
 
 class Program:
@@ -82,21 +97,26 @@ class Program:
     def __init__(self, words: str) -> None:
         try:
             self._process = subprocess.Popen(
-                shlex.split(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+                shlex.split(words), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"--agent command:{words}: it can't be started: {error}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._to, self._from = self._process.stdin, self._process.stdout
-        os.set_blocking(self._from.fileno(), False)
+        for pipe in (self._to, self._from):
+            os.set_blocking(pipe.fileno(), False)
         self._left = b""
 
     def write(self, message: dict[str, Any]) -> None:
-        """Write a line; raise AgentFailed if it has ended."""
+        """Write a line; raise AgentFailed if it has ended, or doesn't read it in time."""
+        left = memoryview(json.dumps(message).encode() + b"\n")
+        deadline = time.monotonic() + ANSWER_S
         try:
-            self._to.write(json.dumps(message).encode() + b"\n")
-            self._to.flush()
+            while left:
+                if not select.select([], [self._to], [], max(0.0, deadline - time.monotonic()))[1]:
+                    raise AgentFailed(f"the program read nothing for {ANSWER_S:g} s")
+                left = left[self._to.write(left) or 0 :]
         except OSError as error:
             raise AgentFailed(f"the program has ended, with status {self._process.poll()}") from error
 
@@ -122,7 +142,7 @@ class Program:
             raise AgentFailed(f"the program wrote a line of more than {MAX_LINE_BYTES} bytes")
         try:
             return json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ActionError(f"{line[:80]!r} is no JSON: {error}") from error
 
     def close(self) -> None:
