@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,18 @@ number = 3
 broken = lambda seen: seen.nothing
 """
 
+DATACLASS = """
+from __future__ import annotations
+from dataclasses import dataclass
+from beside_the_agent import up
+
+@dataclass
+class Climber:
+    action: int = up
+    def __call__(self, seen):
+        return self.action
+"""
+
 
 @pytest.fixture(scope="module")
 def play() -> Generator[Play]:
@@ -54,6 +67,25 @@ def test_function_or_class_of_a_file_plays(play: Play, file: Path, name: str, ac
     assert play.over
     # Up is pressed once and stays down.
     assert len(play.reactions_ms) == min(acts, 1)
+
+
+def test_file_may_have_dataclasses_and_import_what_is_beside_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (file.parent / "beside_the_agent.py").write_text("up = 2")
+    file.write_text(DATACLASS)
+    agent = open_agent(f"{file}:Climber")
+    assert isinstance(agent, CallableAgent)
+
+
+def test_module_of_the_current_folder_is_found(
+    play: Play, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.chdir(tmp_path)
+    file.rename(tmp_path / "agents_of_the_folder.py")
+    play.start(0, PAUSED)
+    open_agent("agents_of_the_folder:still").play(play)
+    assert play.over
 
 
 def test_function_that_fails_fails_its_episode_with_the_reason(play: Play, file: Path) -> None:

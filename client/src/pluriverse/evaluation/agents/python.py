@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -90,11 +91,18 @@ class PolicyAgent(CallableAgent):
 
 
 def _module(where: str) -> Any:
-    if not where.endswith(".py"):
+    """Import a file, which may import those beside it, or a module, also of the current folder."""
+    path = Path(where).resolve()
+    is_file = path.suffix == ".py"
+    folder = str(path.parent if is_file else Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    if not is_file:
         return importlib.import_module(where)
-    spec = importlib.util.spec_from_file_location(Path(where).stem, where)
+    # Under a name that is no other module's; dataclasses look their module up by it.
+    spec = importlib.util.spec_from_file_location(f"pluriverse_agent_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{where} is no Python file")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
