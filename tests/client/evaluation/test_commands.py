@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from pluriverse.evaluation.results import Folder
 from support.evaluated import episode, run
+from support.program import until
 
 COMMAND = [sys.executable, "-m", "pluriverse.cli", "eval"]
 ENVIRONMENT = {**os.environ, "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "160"}
@@ -68,16 +68,30 @@ def test_run_that_is_ended_with_ctrl_c_keeps_what_was_played(suite: Path, tmp_pa
     out = tmp_path / "out"
     arguments = [str(suite), "-a", "still", "-r", "local:1", "-m", "live", "--out", str(out)]
     process = subprocess.Popen([*COMMAND, *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + DEADLINE_S
     results = out / "results.jsonl"
-    while not (results.exists() and results.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until(lambda: results.exists() and results.read_text(), bool)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=DEADLINE_S)
     assert "the same command goes on from there" in said
     assert process.returncode == 130
     _, episodes = Folder(out).read()
-    assert 1 <= len(episodes) <= 3
+    # The one that was being played, too.
+    assert len(episodes) == len(list((out / "recordings").iterdir())) <= 3
+
+
+def test_agent_that_hangs_is_not_waited_for_after_a_second_ctrl_c(suite: Path, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    agent = f"command:sh -c 'head -n 2 > {begun}; cat'"
+    arguments = [str(suite), "-a", agent, "-r", "local:1", "-m", "paused", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen([*COMMAND, *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
+    until(lambda: begun.exists() and "image" in begun.read_text(), bool)
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=DEADLINE_S)
+    assert "Ctrl-C again" in said
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,6 @@ class Runner:
     missing: list[str] = field(default_factory=list[str])
     """Episodes that could not be played, and why."""
     _ended: threading.Event = field(default_factory=threading.Event)
-    _error: BaseException | None = None
 
     def lots(self, done: Collection[Key]) -> list[Lot]:
         """Return what is left to play."""
@@ -73,32 +72,40 @@ class Runner:
         waiting: queue.SimpleQueue[Lot] = queue.SimpleQueue()
         for lot in lots:
             waiting.put(lot)
-        workers = [threading.Thread(target=self._work, args=(waiting, place), daemon=True) for place in places]
-        for worker in workers:
-            worker.start()
+        # Not joined: a join that Ctrl-C interrupts takes the thread for ended, up to Python 3.12.
+        ended: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+        for place in places:
+            threading.Thread(target=self._work, args=(waiting, place, ended), daemon=True).start()
+        working = len(places)
         try:
-            for worker in workers:
-                while worker.is_alive():
-                    worker.join(0.2)
+            while working:
+                error = ended.get()
+                working -= 1
+                if error is not None:
+                    raise error
+        except KeyboardInterrupt:
+            self.warn("ending after the episodes that are being played; Ctrl-C again ends without them")
+            raise
         finally:
             self._ended.set()
-            for worker in workers:
-                worker.join()
-        if self._error is not None:
-            raise self._error
+            for _ in range(working):
+                ended.get()
 
-    def _work(self, waiting: queue.SimpleQueue[Lot], place: str) -> None:
+    def _work(
+        self, waiting: queue.SimpleQueue[Lot], place: str, ended: queue.SimpleQueue[BaseException | None]
+    ) -> None:
         try:
             with contextlib.closing(self.open_agent()) as agent:
                 while not self._ended.is_set():
                     try:
                         lot = waiting.get_nowait()
                     except queue.Empty:
-                        return
+                        break
                     self._play_lot(lot, place, agent)
         except BaseException as error:  # noqa: BLE001 - raised by run
-            self._error = error
-            self._ended.set()
+            ended.put(error)
+        else:
+            ended.put(None)
 
     def _play_lot(self, lot: Lot, place: str, agent: Agent) -> None:
         while lot.episodes and not self._ended.is_set():
