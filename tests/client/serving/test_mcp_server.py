@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import io
@@ -22,7 +23,7 @@ from mcp_types import CallToolResult, ImageContent, TextContent
 from PIL import Image as Pillow
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.places import Places
-from pluriverse.serving.computers import Computers
+from pluriverse.serving.computers import MAX_CALLS, Computers
 from pluriverse.serving.mcp_server import PERMISSIONS, Server
 from support.leftovers import Leftovers
 from support.pages import write_runtime
@@ -95,6 +96,10 @@ async def refused(client: Client, name: str, **arguments: Any) -> str:
     """What a call that fails is told."""
     answer = await call(client, name, **arguments)
     assert answer.is_error
+    return text(answer)
+
+
+def text(answer: CallToolResult) -> str:
     (said,) = answer.content
     assert isinstance(said, TextContent)
     return said.text
@@ -235,6 +240,22 @@ async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_o
             assert not again["done"]
             assert not (await done(one, "status", handle=first))["done"]
     leftovers.assert_none()
+
+
+async def test_client_that_calls_without_end_is_refused_and_keeps_no_other_from_playing() -> None:
+    with serving(remotes="local:2") as address:
+        async with by_http(address) as hasty, by_http(address) as patient:
+            mine = (await done(hasty, "begin_episode", environment=PONG))["handle"]
+            other = (await done(patient, "begin_episode", environment=PONG))["handle"]
+            calls = [asyncio.create_task(call(hasty, "wait", handle=mine, seconds=1.0)) for _ in range(60)]
+            await asyncio.wait(calls, return_when="FIRST_COMPLETED")
+            await done(patient, "status", handle=other)
+            # All that was taken takes its second, one after the other.
+            assert sum(each.done() and not each.result().is_error for each in calls) < MAX_CALLS
+            answers = await asyncio.gather(*calls)
+            assert sum(not answer.is_error for answer in answers) == MAX_CALLS
+            (said,) = {text(answer) for answer in answers if answer.is_error}
+            assert said.endswith(f"{MAX_CALLS} calls on the environment '{mine}' are under way; wait for their answers")
 
 
 async def test_http_needs_the_token() -> None:

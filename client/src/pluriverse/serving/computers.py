@@ -21,10 +21,16 @@ from pluriverse.remotes.places import Full, Places
 HANDLE_BYTES: Final = 9
 # A client that has gone without giving its remote back leaves it to others after so long.
 IDLE_S: Final = 600.0
+# Each call holds a thread until it is answered.
+MAX_CALLS: Final = 8
 
 
 class NoSuchHandle(PluriverseError):
     """There is no environment of this handle; it may have been given back, or its remote has died."""
+
+
+class Busy(PluriverseError):
+    """Too many calls on an environment are under way."""
 
 
 @dataclass(slots=True)
@@ -34,6 +40,7 @@ class _Open:
     place: str | None
     # Calls on one computer come one after the other.
     lock: threading.Lock = field(default_factory=threading.Lock)
+    calls: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(MAX_CALLS))
     used: float = field(default_factory=time.monotonic)
     closed: bool = False
 
@@ -84,23 +91,29 @@ class Computers:
 
         Raises:
             NoSuchHandle: there is none of this handle.
+            Busy: so many wait for it that nobody else may.
         """
         opened = self._open.get(handle)
         if opened is None:
             raise NoSuchHandle(f"there is no environment {handle!r:.40}; begin_episode opens one and says its handle")
-        with opened.lock:
-            if opened.closed:
-                raise NoSuchHandle(f"the environment {handle!r:.40} has been given back")
-            try:
-                yield opened.computer
-            finally:
-                opened.used = time.monotonic()
+        if not opened.calls.acquire(blocking=False):
+            raise Busy(f"{MAX_CALLS} calls on the environment {handle!r:.40} are under way; wait for their answers")
+        try:
+            with opened.lock:
+                if opened.closed:
+                    raise NoSuchHandle(f"the environment {handle!r:.40} has been given back")
+                try:
+                    yield opened.computer
+                finally:
+                    opened.used = time.monotonic()
+        finally:
+            opened.calls.release()
 
     def do(self, handle: str, action: Callable[[Computer], Any]) -> Any:
         """Return what ``action`` does with a computer.
 
         Raises:
-            NoSuchHandle: as ``using``. Others: as ``action``.
+            NoSuchHandle, Busy: as ``using``. Others: as ``action``.
         """
         with self.using(handle) as computer:
             return action(computer)

@@ -10,10 +10,12 @@ import fnmatch
 import functools
 import hmac
 import importlib.metadata
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
 
+import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -202,7 +204,7 @@ class Server:
 
     async def list_environments(self, containing: str = "") -> Listed:
         """List environments that may be begun, of those whose id contains a text."""
-        listed = await anyio.to_thread.run_sync(catalogue.environments)
+        listed = await _in_thread(catalogue.environments)
         names = [entry["id"] for entry in listed if containing in entry["id"] and self._may_begin(entry["id"])]
         return Listed(environments=names[:MAX_LISTED], left_out=max(0, len(names) - MAX_LISTED))
 
@@ -240,18 +242,18 @@ class Server:
         if not self._may_begin(environment):
             allowed = ", ".join(self._environments) or "none"
             raise ToolError(f"the environment {environment!r} may not be begun; allowed are: {allowed}")
-        handle = await anyio.to_thread.run_sync(self._computers.open, environment or None)
+        handle = await _in_thread(self._computers.open, environment or None)
         try:
             return await self._seen(handle, lambda computer: computer.begin(seed))
         except BaseException:
             # Nobody knows its handle.
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._computers.close, handle)
+                await _in_thread(self._computers.close, handle)
             raise
 
     async def release(self, handle: Handle) -> Released:
         """Give an environment back, so that another can be begun in its place."""
-        await anyio.to_thread.run_sync(self._computers.close, handle)
+        await _in_thread(self._computers.close, handle)
         return Released(handle=handle)
 
     # ── looking ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -396,7 +398,7 @@ class Server:
 
     async def _do(self, handle: str, action: Callable[[Computer], T]) -> T:
         # Who hangs up, or ends the server, doesn't wait for the end of an act.
-        return await anyio.to_thread.run_sync(self._computers.do, handle, action, abandon_on_cancel=True)
+        return await _in_thread(self._computers.do, handle, action, abandon_on_cancel=True)
 
     def _wait(self, handle: str, computer: Computer, what: str, seconds: float) -> CallToolResult:
         """Wait by the environment's own time in lockstep, else by ours."""
@@ -411,6 +413,12 @@ class Server:
             if computer.earned != earned if what == "reward" else picture.data != first.data:
                 break
         return _result(handle, computer, [picture])
+
+
+async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_cancel: bool = False) -> T:
+    """Run what blocks. Computers limit the calls on each, so that no client takes the threads of others."""
+    limiter = anyio.CapacityLimiter(math.inf)
+    return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=abandon_on_cancel, limiter=limiter)
 
 
 def _place(x: int | None, y: int | None, mark: int | None) -> Place:
