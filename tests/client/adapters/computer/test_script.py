@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -155,9 +156,13 @@ def test_keys_are_held_as_long_as_was_said() -> None:
     assert [at for at, _ in events] == [0, 750]
 
 
-def test_keys_that_would_be_held_too_long_in_all_are_refused() -> None:
-    with pytest.raises(ActionError, match="at most 100 are taken at once"):
-        Hand(VIEW).plan(Press((A,), 3, 50.0))
+@pytest.mark.parametrize(
+    "act",
+    [Press((A,), 3, 50.0), Press((A,), 1, math.nan), Wait(101.0), Wait(-1.0), Wait(math.inf), ActFor((), math.nan)],
+)
+def test_what_takes_too_long_is_refused(act: Act) -> None:
+    with pytest.raises(ActionError, match="0 to 100000 are taken at once"):
+        Hand(VIEW).plan(act)
 
 
 def test_events_of_ones_own_come_at_their_times_and_where_they_point() -> None:

@@ -21,7 +21,7 @@ from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.vnc.input_state import InputEvent
 
-from .acts import MAX_BATCH, MAX_EVENTS, MAX_SECONDS, Act, ActFor, Look, Where
+from .acts import MAX_BATCH, Act, ActFor, Look, Where
 from .answer import NOT_EXECUTED, Answer, Image
 from .images import Format, compress, shown
 from .marks import draw
@@ -193,10 +193,6 @@ class Computer:
             ResetNeeded: the episode is over, or none has begun.
             RemoteFailed: the remote broke.
         """
-        if len(events) > MAX_EVENTS:
-            raise ActionError(f"{len(events)} events; at most {MAX_EVENTS} are taken at once")
-        if not 0 <= ms <= 1000 * MAX_SECONDS:
-            raise ActionError(f"it is to take {ms:g} ms; at most {1000 * MAX_SECONDS:g} are taken at once")
         if not 1 <= frames <= MAX_FRAMES:
             raise ActionError(f"{frames} frames are wanted; expected 1 to {MAX_FRAMES}")
         batches = self._hand.plan(ActFor(tuple(events), ms)).frames(self.frame_ms)

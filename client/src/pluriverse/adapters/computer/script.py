@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from pluriverse.errors import ActionError
 from pluriverse.vnc.input_state import InputEvent
 
 from .acts import (
+    MAX_EVENTS,
     MAX_SECONDS,
     Act,
     ActFor,
@@ -128,7 +129,7 @@ class Hand:
             case Press(keys, repeat, seconds):
                 writer.press(keys, repeat, PRESS_MS if seconds is None else 1000 * seconds)
             case Wait(seconds):
-                writer.ms += 1000 * seconds
+                writer.ms += _ms(1, 1000 * seconds)
             case ActFor(events, ms):
                 writer.act_for(events, ms)
             case Look() | Where():
@@ -203,13 +204,15 @@ class _Writer:
             self.ms += CHARACTER_MS / 2
 
     def press(self, keys: Chord, repeat: int, ms: float) -> None:
-        if repeat * ms > 1000 * MAX_SECONDS:
-            raise ActionError(f"{repeat} times {ms / 1000:g} seconds; at most {MAX_SECONDS:g} are taken at once")
+        _ms(repeat, ms)
         for number in range(repeat):
             self.ms += BETWEEN_MS if number else 0
             self._tap(keys, ms)
 
-    def act_for(self, events: Iterable[tuple[float, InputEvent]], ms: float) -> None:
+    def act_for(self, events: Sequence[tuple[float, InputEvent]], ms: float) -> None:
+        if len(events) > MAX_EVENTS:
+            raise ActionError(f"{len(events)} events; at most {MAX_EVENTS} are taken at once")
+        _ms(1, ms)
         for at, event in sorted(events, key=lambda timed: timed[0]):
             if not at >= 0:
                 raise ActionError(f"an event is to be at {at:g} ms, before the beginning")
@@ -256,3 +259,11 @@ class _Writer:
     def _point(self, pointer: PointerEvent) -> None:
         self.pointer = pointer
         self.events.append((self.ms, pointer))
+
+
+def _ms(count: int, ms: float) -> float:
+    """Return how long something takes that is done so often."""
+    if not 0 <= count * ms <= 1000 * MAX_SECONDS:
+        times = f"{count} times " if count > 1 else ""
+        raise ActionError(f"it is to take {times}{ms:g} ms; 0 to {1000 * MAX_SECONDS:g} are taken at once")
+    return count * ms
