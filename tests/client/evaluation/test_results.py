@@ -27,10 +27,17 @@ def test_line_that_was_cut_off_is_dropped_and_does_not_spoil_the_next(folder: Fo
     folder.begin(run())
     folder.add(episode(seed=0))
     results = folder.path / "results.jsonl"
-    results.write_text(results.read_text() + '{"task": "pong", "mo')
+    results.write_bytes(results.read_bytes() + '{"task": "pong", "error": "…'.encode()[:-1])
     assert [each.seed for each in folder.begin(run())] == [0]
     folder.add(episode(seed=1))
     assert [each.seed for each in folder.read()[1]] == [0, 1]
+
+
+def test_error_of_any_characters_is_read_again(folder: Folder) -> None:
+    folder.begin(run())
+    failed = episode(ended="failed", error="a line\u2028 and\x85 another\n, in 漢字")
+    folder.add(failed)
+    assert folder.read()[1] == [failed]
 
 
 def test_episode_that_was_played_twice_counts_once(folder: Folder) -> None:

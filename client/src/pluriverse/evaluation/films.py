@@ -37,9 +37,12 @@ def write_film(recording: Path, film: Path) -> None:
         from PIL import Image
     pictures = [Image.fromarray(picture) for picture in _pictures(RecordedScreen(recording))]
     durations = [1000 // FPS] * (len(pictures) - 1) + [LAST_MS]
+    # Whole or not at all, also on a full disk.
+    new = film.with_suffix(".new")
     pictures[0].save(
-        film, save_all=True, append_images=pictures[1:], duration=durations, loop=0, quality=QUALITY, method=2
+        new, "WEBP", save_all=True, append_images=pictures[1:], duration=durations, loop=0, quality=QUALITY, method=2
     )
+    new.replace(film)
 
 
 def _pictures(recorded: RecordedScreen) -> Generator[NDArray[np.uint8]]:

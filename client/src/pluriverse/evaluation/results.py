@@ -130,13 +130,13 @@ class Folder:
                 episodes = []
             # Whole or not at all, also on a full disk.
             new = there.with_suffix(".new")
-            new.write_text(run.model_dump_json(indent=1) + "\n")
+            new.write_text(run.model_dump_json(indent=1) + "\n", encoding="utf-8")
             new.replace(there)
-            with (self.path / RESULTS).open("a+") as file:
+            with (self.path / RESULTS).open("ab+") as file:
                 file.seek(0)
                 # A line that was cut off when a run was killed would spoil the next one.
-                if file.read()[-1:] not in ("", "\n"):
-                    file.write("\n")
+                if file.read()[-1:] not in (b"", b"\n"):
+                    file.write(b"\n")
         except OSError as error:
             raise _unwritable(self.path, error) from error
         return episodes
@@ -148,7 +148,7 @@ class Folder:
             ConfigurationError: it can't be written; the episode is played again when the run goes on.
         """
         try:
-            with self._lock, (self.path / RESULTS).open("a") as file:
+            with self._lock, (self.path / RESULTS).open("a", encoding="utf-8") as file:
                 file.write(episode.model_dump_json() + "\n")
         except OSError as error:
             raise ConfigurationError(
@@ -162,8 +162,8 @@ class Folder:
             ConfigurationError: it is none.
         """
         try:
-            run = Run.model_validate_json((self.path / RUN).read_text())
-            lines = (self.path / RESULTS).read_text().splitlines()
+            run = Run.model_validate_json((self.path / RUN).read_bytes())
+            lines = (self.path / RESULTS).read_bytes().splitlines()
         except (OSError, ValidationError) as error:
             raise ConfigurationError(
                 f"{self.path} has no results of pluriverse eval: {str(error).splitlines()[0]}"
@@ -171,7 +171,7 @@ class Folder:
         return run, list(_read(lines))
 
 
-def _read(lines: Sequence[str]) -> Iterable[Episode]:
+def _read(lines: Sequence[bytes]) -> Iterable[Episode]:
     found: dict[tuple[str, str, int], Episode] = {}
     for line in lines:
         try:
