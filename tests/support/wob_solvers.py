@@ -289,6 +289,8 @@ async def use_autocomplete(player: Player) -> None:
 
     def suggestions() -> list[Thing]:
         items = player.all("div", of="ui-menu-item-wrapper")
+        if not all(item.text.lower().startswith(beginning.lower()) for item in items):
+            return []  # those of fewer letters: they will move
         return [item for item in items if item.text.startswith(beginning) and item.text.endswith(ending)]
 
     await player.see(suggestions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import tempfile
@@ -285,8 +286,9 @@ def renderers() -> list[int]:
     """The process ids of the browser's pages."""
     import psutil
 
-    return [
-        child.pid
-        for child in psutil.Process().children(recursive=True)
-        if "--type=renderer" in child.cmdline() and child.status() != psutil.STATUS_ZOMBIE
-    ]
+    found: list[int] = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it ended meanwhile
+            if "--type=renderer" in child.cmdline():
+                found.append(child.pid)
+    return found
