@@ -27,9 +27,9 @@ def read(folder: Path, text: str) -> Suite:
     return read_suite(str(path))
 
 
-def test_score_is_0_for_what_a_random_agent_earns_and_100_for_the_reference(tmp_path: Path) -> None:
+def test_score_is_0_for_what_a_random_agent_earns_and_100_for_the_reference_and_no_more(tmp_path: Path) -> None:
     (pong,) = read(tmp_path, HEAD + TASK).tasks
-    assert [pong.score(earned) for earned in (-5, 0, 5, 10)] == [0, 50, 100, 150]
+    assert [pong.score(earned) for earned in (-15, -5, 0, 5, 10)] == [-100, 0, 50, 100, 100]
 
 
 def test_suite_that_is_changed_has_another_digest(tmp_path: Path) -> None:

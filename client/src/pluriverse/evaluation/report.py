@@ -88,7 +88,7 @@ def _page(run: Run, episodes: Sequence[Episode], table: Table, films: dict[tuple
     yield f"<h1>{escape(title)}</h1>"
     began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.began))
     yield f'<p class="soft">{len(episodes)} episodes, {len(table.tasks)} tasks, {began}. '
-    yield "Scores: 0 as a random agent, 100 as the reference; intervals hold 95 %, by bootstrap.</p>"
+    yield "Scores: 0 as a random agent, 100 as the reference or better; intervals hold 95 %, by bootstrap.</p>"
     if table.all:
         yield f"<h2>What time costs</h2><p>All {table.counted} tasks that were played in every mode.</p>"
         yield plot([Point(mode, cell.reaction_ms or 0.0, cell.score) for mode, cell in table.all.items()])

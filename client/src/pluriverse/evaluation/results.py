@@ -60,7 +60,7 @@ class Episode(BaseModel):
     mode: str
     seed: int
     score: float
-    """0 as a random agent, 100 as the reference."""
+    """0 as a random agent, 100 as the reference or better."""
     earned: float
     success: bool
     ended: Literal["running", "terminated", "truncated", "budget", "failed"]

@@ -35,7 +35,7 @@ class Task(BaseModel):
     skill: Skill
     seconds: float = Field(gt=0, le=MAX_SECONDS, description="the budget: game time after which an episode is cut")
     random: float = Field(description="what a random agent earns in an episode: the score 0")
-    reference: float = Field(description="what a good agent earns: the score 100")
+    reference: float = Field(description="what a good agent earns: the score 100, the highest")
     success: float = Field(description="an episode that earns so much has succeeded")
     paused: bool = Field(default=True, description="whether it can be played in lockstep, too")
 
@@ -46,8 +46,8 @@ class Task(BaseModel):
         return self
 
     def score(self, earned: float) -> float:
-        """Return what an episode that earned so much scores: 0 as a random agent, 100 as the reference."""
-        return 100 * (earned - self.random) / (self.reference - self.random)
+        """Return what an episode that earned so much scores: 0 as a random agent, 100 as the reference or better."""
+        return min(100.0, 100 * (earned - self.random) / (self.reference - self.random))
 
 
 class Suite(BaseModel):
