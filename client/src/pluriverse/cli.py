@@ -310,7 +310,7 @@ def evaluate_compare(
 def evaluate_table(
     folders: Annotated[list[Path], typer.Argument(help="Folders of results, of the same suite.")],
 ) -> None:
-    """Print the scores of runs beside each other, in Markdown."""
+    """Print the scores of runs beside each other, in Markdown, and by how much runs of the same agent differ."""
     from .evaluation import commands
 
     with _exit_on_error():

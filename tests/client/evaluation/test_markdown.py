@@ -37,3 +37,20 @@ def test_runs_stand_beside_each_other_for_what_all_have_played_and_for_each_task
 def test_runs_with_no_task_in_common_have_none_together() -> None:
     told = markdown([(run(), [episode()]), (run("other", tasks=["form"]), [episode("form")])])
     assert told.startswith("| tasks in common: 0 | paused |\n| --- | ---: |\n| random | - |\n| other | - |\n")
+
+
+def test_of_repeated_runs_it_is_told_how_much_each_mean_differs() -> None:
+    runs = [
+        (run("scripted", **WHAT), [episode("pong", "live", score=score), episode("form", "live", score=100)])
+        for score in (90, 94)
+    ]
+    told = markdown([*runs, (run("random"), [episode("pong", "live", score=0)])])
+    assert told.endswith(
+        """
+| scripted, 2 runs: standard deviation of the mean | live |
+| --- | ---: |
+| pong | 2.8 |
+| form | 0.0 |
+"""
+    )
+    assert "random, " not in told.rpartition("\n\n")[2]
