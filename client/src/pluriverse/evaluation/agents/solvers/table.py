@@ -7,7 +7,7 @@ from typing import Final
 
 from pluriverse.evaluation.agents.agent import Decide
 
-from . import atari, boards, classic, desktop, doom, flash, forms, grids, meteors, wob
+from . import atari, boards, classic, desktop, doom, flash, forms, grids, hex_a_hop, ltris, meteors, minesweeper, wob
 
 SOLVERS: Final[dict[str, Callable[[], Decide]]] = {
     "acrobot": classic.Acrobot,
@@ -26,10 +26,13 @@ SOLVERS: Final[dict[str, Callable[[], Decide]]] = {
     "find-word": lambda: forms.find_word,
     "go-to-object": grids.GoToObject,
     "health-gathering": lambda: doom.health_gathering,
+    "hex-a-hop": hex_a_hop.HexAHop,
     "kaboom": atari.Kaboom,
     "lights": flash.Lights,
     "login-user": lambda: forms.login_user,
+    "ltris": ltris.LTris,
     "meteors": meteors.Meteors,
+    "minesweeper": minesweeper.Minesweeper,
     "mountain-car": classic.MountainCar,
     "moving-items": lambda: wob.moving_items,
     "pong": atari.Pong,
