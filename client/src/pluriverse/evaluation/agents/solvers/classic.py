@@ -37,9 +37,16 @@ class CartPole:
 
 
 class MountainCar:
-    """Pushes the way that the car rolls."""
+    """Pushes the way that the car will roll when the push comes, which the slope below it tells."""
 
     WHEELS: Final = (128, 128, 128)
+    LOOK_AHEAD_MS: Final = 75.0
+
+    # The hills are a sine: where it is lowest, pixels for a radian, and what pulls where it is steepest.
+    VALLEY: Final = 225.0
+    RADIAN: Final = 111.0
+    PULL: Final = 0.00075
+    PUSH: Final = 0.0003
 
     def __init__(self) -> None:
         self._car = Motion()
@@ -47,9 +54,14 @@ class MountainCar:
 
     def __call__(self, seen: Seen) -> Any:
         """Push on."""
-        self._car.note(seen.ms, middle(coloured(seen.picture, self.WHEELS, 2)))
-        if self._car.speed[0]:
-            self._way = RIGHT if self._car.speed[0] > 0 else LEFT
+        car = middle(coloured(seen.picture, self.WHEELS, 2))
+        self._car.note(seen.ms, car)
+        if car is not None:
+            pull = -self.PULL * math.sin((car[0] - self.VALLEY) / self.RADIAN)
+            push = self.PUSH if self._way == RIGHT else -self.PUSH
+            rolls = self._car.speed[0] + self.LOOK_AHEAD_MS * (pull + push)
+            if rolls:
+                self._way = RIGHT if rolls > 0 else LEFT
         return hold(self._way)
 
 

@@ -16,10 +16,12 @@ Box = tuple[int, int, int, int]
 
 def coloured(picture: Pixels, colour: tuple[int, int, int], tolerance: int = 0) -> Mask:
     """Return which pixels have a colour, up to ``tolerance`` in each channel."""
-    if not tolerance:
-        return np.asarray((picture == np.array(colour, np.uint8)).all(axis=-1))
-    near = np.abs(picture.astype(np.int16) - np.array(colour, np.int16)) <= tolerance
-    return np.asarray(near.all(axis=-1))
+    mask = np.ones(picture.shape[:2], np.bool_)
+    # Several times as fast as all channels at once.
+    for channel, wanted in enumerate(colour):
+        values = picture[..., channel]
+        mask &= (values >= max(0, wanted - tolerance)) & (values <= min(255, wanted + tolerance))
+    return mask
 
 
 def middle(mask: Mask) -> Point | None:
@@ -62,7 +64,7 @@ def reflected(at: float, low: float, high: float) -> float:
 
 
 class Motion:
-    """How a thing moves, by where it was seen last."""
+    """How a thing moves, by where it was seen last. One that is where it was is taken to be the same picture again."""
 
     def __init__(self) -> None:
         self._last: tuple[float, Point] | None = None
@@ -71,6 +73,8 @@ class Motion:
 
     def note(self, ms: float, at: Point | None) -> None:
         """Note where it is seen, if it is."""
+        if at is not None and self._last is not None and at == self._last[1]:
+            return
         if at is not None and self._last is not None and ms > self._last[0]:
             before, (x, y) = self._last
             self.speed = (at[0] - x) / (ms - before), (at[1] - y) / (ms - before)

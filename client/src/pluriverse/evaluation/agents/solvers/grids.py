@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.evaluation.agents.agent import Seen, hold
@@ -31,8 +32,14 @@ COLOURS: Final = {
     "grey": (100, 100, 100),
 }
 
-# How long a step may take to be seen.
-PATIENCE_MS: Final = 250.0
+# How much the channels of a grey may differ.
+GREYISH: Final = 50
+
+# How long a step may take to be seen; one that is taken twice leads astray.
+PATIENCE_MS: Final = 1000.0
+
+# How long what is seen has to stay the same: a picture may come in parts, and after a late step another may follow.
+STEADY_MS: Final = 60.0
 
 Square = tuple[int, int]
 
@@ -58,8 +65,6 @@ def read_grid(picture: Pixels) -> Grid:
     for y in range(picture.shape[0] // SIDE):
         for x in range(picture.shape[1] // SIDE):
             tile = picture[y * SIDE + 2 : (y + 1) * SIDE - 1, x * SIDE + 2 : (x + 1) * SIDE - 1]
-            # What the agent sees is tinted: white shines through.
-            lit = int(tile.min(axis=(0, 1)).max()) >= 70
             there = tile.max(axis=-1) >= 95
             if there.mean() < 0.05:
                 continue
@@ -68,7 +73,7 @@ def read_grid(picture: Pixels) -> Grid:
             if red.mean() > 0.05 and _kind(red) == "agent":
                 grid.agent, grid.way = (x, y), _way(red)
             elif kind := _kind(there):
-                colour = _colour(tile.max(axis=(0, 1)), lit=lit)
+                colour = _colour(np.median(tile[there], axis=0))
                 # A wall and the goal are squares of one colour; a door that is closed is dark within its frame.
                 closed = kind == "square" and colour not in ("grey", "green")
                 grid.things[x, y] = f"{colour} {'door' if closed else kind}"
@@ -98,12 +103,17 @@ def _way(there: Mask) -> int:
     return WAYS.index((int(np.sign(across)), 0) if abs(across) > abs(down) else (0, int(np.sign(down))))
 
 
-def _colour(found: Any, *, lit: bool) -> str:
-    def distance(name: str) -> float:
-        colour = np.array(COLOURS[name], float)
-        return float(np.abs(found - (colour + 0.3 * (255 - colour) if lit else colour)).sum())
+def _colour(found: NDArray[np.float64]) -> str:
+    """Return what a colour is called, also if white shines through it, or if compression has changed it."""
+    if np.ptp(found) < GREYISH:
+        return "grey"
+    coloured = [name for name in COLOURS if name != "grey"]
+    return min(coloured, key=lambda name: float(np.abs(_hue(found) - _hue(np.array(COLOURS[name], float))).sum()))
 
-    return min(COLOURS, key=distance)
+
+def _hue(colour: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a colour without what white and brightness add to it."""
+    return (colour - colour.min()) / np.ptp(colour)
 
 
 def path(grid: Grid, target: Square) -> list[int]:
@@ -133,12 +143,19 @@ class Walker(ABC):
 
     def __init__(self) -> None:
         self._patience = Patience(PATIENCE_MS)
+        self._grid, self._since = Grid(), 0.0
 
     def __call__(self, seen: Seen) -> Any:
         """Take a step, or wait: for what the last one did, and for the mission."""
-        if not seen.text or self._patience.waits(seen.ms, seen.picture):
+        grid = read_grid(seen.picture)
+        if grid != self._grid:
+            self._grid, self._since = grid, seen.ms
+        if not seen.text or seen.ms < self._since + STEADY_MS:
             return None
-        return hold(self.step(seen, read_grid(seen.picture)))
+        # What is lit changes the picture, too, but only this says that a step was taken.
+        if self._patience.waits(seen.ms, np.array((*grid.agent, grid.way, len(grid.things)))):
+            return None
+        return hold(self.step(seen, grid))
 
     @abstractmethod
     def step(self, seen: Seen, grid: Grid) -> int:

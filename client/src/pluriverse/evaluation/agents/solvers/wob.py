@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pluriverse.adapters.computer import Click, Drag, Move
+from pluriverse.adapters.computer import Click, Drag, Move, Wait
 from pluriverse.adapters.computer.view import Point
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.evaluation.agents.agent import Seen
@@ -14,6 +14,11 @@ from pluriverse.evaluation.agents.agent import Seen
 from .finding import Box, Mask, boxes, centre, coloured
 
 TOP: Final = 50
+
+# Of the moving discs: the middle of their way, how near to it they are too fast, and how long a click may take.
+MIDDLE: Final = 80
+FAST: Final = 35
+GONE_S: Final = 0.2
 
 
 def below(mask: Mask) -> list[Box]:
@@ -52,9 +57,13 @@ def chase_circle(seen: Seen) -> Any:
 
 
 def moving_items(seen: Seen) -> Any:
-    """Click the disc that is nearest to the middle: it is the last to be gone."""
+    """Click the disc that is nearest to an edge, and wait until it can be seen to be gone.
+
+    Discs are slow where they come in and go out, and fast in between.
+    """
     discs = [whole(box) for box in below(coloured(seen.picture, (0, 0, 0), 60)) if box[2] - box[0] > 20]
-    return Click(at=min(discs, key=lambda at: abs(at[0] - 80))) if discs else None
+    x, y = max(discs, key=lambda at: abs(at[0] - MIDDLE), default=(MIDDLE, 0))
+    return [Click(at=(x, y)), Wait(GONE_S)] if abs(x - MIDDLE) > FAST else None
 
 
 def click_shades(seen: Seen) -> Any:
