@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
 
 from pluriverse.evaluation.agents.agent import Seen, hold
 
-from .finding import boxes, centre, middle, runs
+from .finding import Box, boxes, centre, middle, runs
 
 AHEAD: Final = 320
 WAIT: Final = 0
 
 # How long one runs the same way.
 RUN_MS: Final = 2200.0
+
+# The row of the horizon, how many pixels away the picture's plane is, and how high above the floor one's eye is.
+HORIZON: Final = 240
+FOCUS: Final = 320
+EYE: Final = 41
+
+# How far one walks in a tic, and how many degrees one turns.
+WALK: Final = 8.0
+TURN: Final = 3.5
 
 
 def basic(seen: Seen) -> Any:
@@ -60,16 +70,24 @@ class DefendTheCenter:
 
 
 def health_gathering(seen: Seen) -> Any:
-    """Go to the medical kit that is nearest: lowest in the picture."""
+    """Go to the medical kit that is soonest reached, or turn until one is seen."""
     left, right, forward, forward_left, forward_right = range(1, 6)
-    red, green, blue = np.moveaxis(seen.picture[235:].astype(np.int16), -1, 0)
+    red, green, blue = np.moveaxis(seen.picture[HORIZON - 5 :].astype(np.int16), -1, 0)
+    # Parts of a kit are white; walls aren't.
     kits = boxes((red > 130) & (abs(red - green) < 12) & (abs(red - blue) < 12))
     kits = [box for box in kits if box[2] - box[0] >= 3]
     if not kits:
-        return hold(forward_right)
-    off = centre(max(kits, key=lambda box: box[3]))[0] - AHEAD
+        return hold(right)
+    off = centre(min(kits, key=_tics_to))[0] - AHEAD
     if abs(off) < 25:
         return hold(forward)
     if abs(off) > 140:
         return hold(left if off < 0 else right)
     return hold(forward_left if off < 0 else forward_right)
+
+
+def _tics_to(box: Box) -> float:
+    """Return about how many tics it takes to turn to what stands on the floor, and to walk there."""
+    depth = FOCUS * EYE / max(8, box[3] - 5)
+    degrees = math.degrees(math.atan(abs(centre(box)[0] - AHEAD) / FOCUS))
+    return depth / WALK + degrees / TURN
