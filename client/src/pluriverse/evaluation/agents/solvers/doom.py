@@ -14,9 +14,6 @@ from .finding import Box, boxes, centre, middle, runs
 AHEAD: Final = 320
 WAIT: Final = 0
 
-# How long one runs the same way.
-RUN_MS: Final = 2200.0
-
 # The row of the horizon, how many pixels away the picture's plane is, and how high above the floor one's eye is.
 HORIZON: Final = 240
 FOCUS: Final = 320
@@ -37,12 +34,6 @@ def basic(seen: Seen) -> Any:
     if abs(monster[0] - AHEAD) < 20:
         return hold(attack)
     return hold(left if monster[0] < AHEAD else right)
-
-
-def take_cover(seen: Seen) -> Any:
-    """Run to and fro: fire balls come to where one was."""
-    left, right = 1, 2
-    return hold(left if seen.ms % (2 * RUN_MS) < RUN_MS else right)
 
 
 class DefendTheCenter:

@@ -38,7 +38,6 @@ SOLVERS: Final[dict[str, Callable[[], Decide]]] = {
     "pong": atari.Pong,
     "racer": flash.Racer,
     "shooter": flash.Shooter,
-    "take-cover": lambda: doom.take_cover,
     "tiles-2048": boards.Tiles2048,
     "yad-order": desktop.YadOrder,
 }
