@@ -37,6 +37,7 @@ class LTris:
 
     def __init__(self) -> None:
         self._patience = Patience(PATIENCE_MS)
+        self._place = np.zeros((0, 0), bool)
         self._next_ms = 0.0
 
     def __call__(self, seen: Seen) -> Any:
@@ -49,7 +50,9 @@ class LTris:
         field, piece, column = read
         place = np.zeros((self.BLOCKS, field.shape[1]), bool)
         place[: len(piece), column : column + piece.shape[1]] = piece
-        if self._patience.waits(seen.ms, np.concatenate((field, place))):
+        # Amid a turn a piece may look like another one.
+        steady, self._place = np.array_equal(place, self._place), place
+        if not steady or self._patience.waits(seen.ms, np.concatenate((field, place))):
             return None
         turns, to = best_place(field, piece) or (0, column)
         turn = TURN if turns < 3 else TURN_BACK
