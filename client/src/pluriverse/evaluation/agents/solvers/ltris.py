@@ -16,8 +16,8 @@ from .finding import Mask, Patience, runs
 
 LEFT, RIGHT, TURN, TURN_BACK, _, DROP = range(1, 7)
 
-# How long a key may take to be seen.
-PATIENCE_MS: Final = 250.0
+# How long a key may take to be seen; one that is pressed twice leads astray.
+PATIENCE_MS: Final = 1000.0
 
 # No quicker than hands: a task of planning is not to be won by that.
 PUSH_MS: Final = 50.0
