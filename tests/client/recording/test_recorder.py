@@ -13,6 +13,7 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.messages import Describe
 from pluriverse_protocol.recordings import Input, Said
 from pluriverse_server.recording.file import open_recording
+from support.full_disk import files_of_at_most
 
 WIDTH, HEIGHT = 20, 10
 DESCRIBED = Describe("toy.Game-v0", "running", 60.0, "toy", "1", WIDTH, HEIGHT, picture=(0, 0, WIDTH, HEIGHT))
@@ -90,3 +91,20 @@ def test_a_screen_of_another_size_ends_it(tmp_path: Path) -> None:
     with pytest.raises(RemoteFailed, match="the recording's is"):
         recorder.picture(0.0, np.zeros((3, 3, 3), np.uint8))
     recorder.close()
+
+
+def test_full_disk_is_told_where_it_is_met(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.plrec", DESCRIBED, began=0.0)
+    random = np.random.default_rng(0)
+
+    def record() -> None:
+        for at in range(1000):
+            recorder.picture(at, random.integers(256, size=(HEIGHT, WIDTH, 3), dtype=np.uint8))
+
+    with files_of_at_most(1000):
+        with pytest.raises(ConfigurationError, match=r"a\.plrec\.partial can't be written: File too large"):
+            record()
+        with pytest.raises(ConfigurationError, match=r"a\.plrec\.partial can't be written"):
+            recorder.close()
+    recorder.close()
+    assert not recorder.path.exists()

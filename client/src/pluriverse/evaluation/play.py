@@ -114,14 +114,15 @@ class Play(Computer):
         """Take what was earned last, and end the recording; may be called repeatedly.
 
         Raises:
-            RemoteFailed: the remote broke, or the disk is full.
+            RemoteFailed: the remote broke.
+            ConfigurationError: the disk is full.
         """
         with self._lock:
             recorder, self._recorder = self._recorder, None
         if recorder is not None:
             terminated = self.ended == "terminated"
-            recorder.end(self.ms / 1000, 1, self.earned, terminated=terminated, reason=self.ended)
-            recorder.close()
+            with contextlib.closing(recorder):
+                recorder.end(self.ms / 1000, 1, self.earned, terminated=terminated, reason=self.ended)
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started; may be called repeatedly."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +27,10 @@ LEVEL: Final = 1
 
 
 class Recorder:
-    """One recording. Times are seconds since it began, and what is earlier than the last record is dated as that."""
+    """One recording. Times are seconds since it began, and what is earlier than the last record is dated as that.
+
+    Whatever adds to it raises ConfigurationError if the disk is full, or gone.
+    """
 
     def __init__(self, path: Path, described: Describe, began: float) -> None:
         """Begin the file; ``began`` is UNIX seconds.
@@ -60,8 +64,7 @@ class Recorder:
             raise ConfigurationError(f"{path} can't be recorded: {error.strerror}") from error
         compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
         self._stream = compressor.stream_writer(self._file, closefd=False)
-        self._stream.write(self._writer.begin())
-        self._flush()
+        self._write(self._writer.begin())
 
     def picture(self, at: float, screen: NDArray[np.uint8]) -> None:
         """Add what has changed of the screen, (height, width, 3) RGB."""
@@ -79,12 +82,12 @@ class Recorder:
         pixels = np.zeros((*part.shape[:2], 4), np.uint8)
         pixels[..., :3] = part[..., ::-1]
         box = left, top, right - left, bottom - top
-        self._write(Update(self._since(at), raw_update([(box, pixels.tobytes())])))
+        self._add(Update(self._since(at), raw_update([(box, pixels.tobytes())])))
 
     def inputs(self, at: float, events: Iterable[InputEvent]) -> None:
         """Add what the person did."""
         for event in events:
-            self._write(Input(self._since(at), event))
+            self._add(Input(self._since(at), event))
 
     def begin(self, at: float, episode: int, seed: int | None) -> None:
         """Note that an episode runs, as its first picture shows it."""
@@ -113,30 +116,36 @@ class Recorder:
         """Finish the file, and give it its name.
 
         Raises:
-            RemoteFailed: the disk is full, or gone.
+            ConfigurationError: the disk is full, or gone.
         """
         if self._file.closed:
             return
-        try:
-            self._stream.flush(zstandard.FLUSH_FRAME)
-            self._file.close()
+        with self._writable():
+            with self._file:
+                self._stream.flush(zstandard.FLUSH_FRAME)
             self._partial.rename(self.path)
-        except OSError as error:
-            raise RemoteFailed(f"{self._partial} can't be finished: {error.strerror}") from error
 
     def _say(self, at: float, said: dict[str, Any]) -> None:
-        self._write(Said(self._since(at), said))
+        self._add(Said(self._since(at), said))
 
     def _since(self, at: float) -> float:
         self._at = max(self._at, at)
         return self._at
 
-    def _write(self, record: Record) -> None:
-        self._stream.write(self._writer.write(record))
-        if time.monotonic() >= self._flush_at:
-            self._flush()
+    def _add(self, record: Record) -> None:
+        self._write(self._writer.write(record))
 
-    def _flush(self) -> None:
-        self._stream.flush(zstandard.FLUSH_BLOCK)
-        self._file.flush()
-        self._flush_at = time.monotonic() + FLUSH_S
+    def _write(self, data: bytes) -> None:
+        with self._writable():
+            self._stream.write(data)
+            if time.monotonic() >= self._flush_at:
+                self._stream.flush(zstandard.FLUSH_BLOCK)
+                self._file.flush()
+                self._flush_at = time.monotonic() + FLUSH_S
+
+    @contextlib.contextmanager
+    def _writable(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ConfigurationError(f"{self._partial} can't be written: {error.strerror}") from error
