@@ -55,11 +55,19 @@ def test_nothing_runs_as_root(limits: dict[str, Any], users: set[str]) -> None:
         assert {row[1] for row in listed["Processes"]} == users
 
 
-def test_no_process_of_the_image_was_started_with_the_password() -> None:
-    with in_container() as remote:
-        first = remote.container.exec_run("cat /proc/1/environ")
-        assert b"PLURIVERSE_PASSWORD_FILE" in first.output
-        assert PASSWORD.encode() not in first.output
+@pytest.mark.parametrize("variable", ["PLURIVERSE_PASSWORD", "PLURIVERSE_TOKENS"])
+def test_program_reads_no_secret_in_the_environment_of_the_first_process(engine: DockerClient, variable: str) -> None:
+    secret = "tell-it-nobody"
+    given = {variable: f"agent a {secret}" if variable == "PLURIVERSE_TOKENS" else secret}
+    container = engine.containers.run(IMAGE, detach=True, environment=given, **HARDENED)
+    try:
+        wait_for_greeting(container)
+        # As the user of the daemon and, where the container is hardened, of the program.
+        first = container.exec_run("cat /proc/1/environ", user="1000")
+        assert f"{variable}_FILE=".encode() in first.output
+        assert secret.encode() not in first.output
+    finally:
+        container.remove(force=True)
 
 
 def test_health_check_which_is_given_the_password_shows_it_to_nobody(engine: DockerClient) -> None:

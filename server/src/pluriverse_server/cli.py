@@ -150,7 +150,8 @@ def run(
             session_timeout_s=session_timeout,
             zoom=zoom,
             tokens=listed,
-            tokens_file=tokens,
+            # A pipe is read once.
+            tokens_file=tokens if tokens is not None and tokens.is_file() else None,
             audit=audit,
             drain_s=drain_s,
             agones_port=agones_port,

@@ -24,6 +24,7 @@ from support.relay import relaying
 from support.served import PASSWORD, Served, free_port, serving
 from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.http11 import Request, Response
 
 FIRST = "toy.First-v0"
 
@@ -107,6 +108,19 @@ async def test_nobody_listening_is_unavailable() -> None:
     with pytest.raises(RemoteUnavailable, match="can't be reached"):
         async with opened(free_port()):
             pass
+
+
+async def test_no_redirect_is_followed(served: Served) -> None:
+    async def redirect(connection: ServerConnection, _: Request) -> Response:
+        answer = connection.respond(307, "")
+        answer.headers["Location"] = f"ws://127.0.0.1:{served.port}/"
+        return answer
+
+    async with serve(lambda _: asyncio.sleep(0), "127.0.0.1", 0, process_request=redirect) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        with pytest.raises(RemoteUnavailable, match="HTTP 307"):
+            async with opened(port):
+                pass
 
 
 async def test_unknown_environment_fails_with_the_remotes_own_words(served: Served) -> None:

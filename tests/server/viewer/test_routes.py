@@ -21,12 +21,14 @@ async def session() -> AsyncGenerator[aiohttp.ClientSession]:
         yield client
 
 
-async def test_address_without_its_slash_leads_to_the_page_with_the_query(
+async def test_address_without_its_slash_leads_to_the_page_and_repeats_no_password(
     remote: Remote, session: aiohttp.ClientSession
 ) -> None:
     async with session.get(remote.url("").rstrip("/") + "?password=a%26b", allow_redirects=False) as answer:
         assert answer.status == 308
-        assert answer.headers["Location"] == "/viewer/?password=a%26b"
+        assert answer.headers["Location"] == "viewer/"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
 
 
 async def test_page_is_served_without_a_password_and_with_its_guards(

@@ -87,6 +87,13 @@ class Credentials:
         return headers
 
 
+class _Connect(connect):
+    """Follows no redirect, which would take the credentials to another host."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        return exc
+
+
 class RewarderConnection:
     """A connection made by ``open``. ``lost`` is why its line is broken, ``error`` why it is of no use any more."""
 
@@ -172,7 +179,7 @@ class RewarderConnection:
         try:
             async with asyncio.timeout(timeout_s):
                 endpoint = self.credentials.endpoint
-                socket = await connect(
+                socket = await _Connect(
                     endpoint.url("ws"),
                     ssl=endpoint.context(),
                     additional_headers=self.credentials.headers(last_number),

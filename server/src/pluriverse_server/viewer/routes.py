@@ -103,7 +103,9 @@ def add_viewer(app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vn
 
 
 async def _redirect(request: web.Request) -> web.StreamResponse:
-    raise web.HTTPPermanentRedirect(request.rel_url.with_path("/viewer/", keep_query=True))
+    del request
+    # Relative, as a proxy may put a prefix before it; without the query, since a password there would be logged once more.
+    raise web.HTTPPermanentRedirect("viewer/", headers={"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
 
 
 async def _page(request: web.Request) -> web.StreamResponse:
