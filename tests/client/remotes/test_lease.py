@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pluriverse.errors import RemoteUnavailable
+from pluriverse.remotes import lease as lease_module
 from pluriverse.remotes.address import Address
+from pluriverse.remotes.http_request import Answer
 from pluriverse.remotes.lease import STOPPED, Lease, Leased, LeaseKeeper, LeaseLost, Taken, claim
 from pluriverse_server.access import lease as server_lease
 from support.agent import connected
@@ -104,6 +108,29 @@ async def test_keeper_says_which_lease_is_lost(tmp_path: Path, keeper: LeaseKeep
         served.leases.give_back(served.leases.lease, served.leases.lease.token, "elsewhere")
         await eventually(lambda: lease.lost is not None)
         assert "has ended" in (lease.lost or "")
+
+
+async def test_one_refusal_of_the_token_ends_no_lease(
+    tmp_path: Path, keeper: LeaseKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(tmp_path) as served:
+        lease = await claimed(served)
+        asked = lease_module.ask
+        answers = iter([Answer(401, {"error": "the password is missing or wrong"})])
+        renewed = threading.Event()
+
+        def ask(*arguments: Any) -> Answer:
+            answer = next(answers, None)
+            if answer is None:
+                answer = asked(*arguments)
+                renewed.set()
+            return answer
+
+        monkeypatch.setattr(lease_module, "ask", ask)
+        lease.ttl_s = 0.3
+        keeper.add(lease)
+        await asyncio.to_thread(renewed.wait)
+        assert lease.lost is None
 
 
 async def test_remotes_that_do_not_answer_hold_up_no_others(tmp_path: Path, keeper: LeaseKeeper) -> None:

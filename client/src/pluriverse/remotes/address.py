@@ -20,6 +20,9 @@ from pluriverse.tls import TlsOptions
 VNC_PORT: Final = 5900
 REWARDER_PORT: Final = 15900
 
+# Of the passwords that engines make: too long to be guessed, so that a remote takes them beside those who guess.
+PASSWORD_CHARS: Final = 24
+
 TWO_PORTS: Final = "vnc"
 ONE_PORT: Final = "pluriverse"
 ONE_PORT_TLS: Final = "pluriverses"

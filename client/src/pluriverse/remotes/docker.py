@@ -27,7 +27,7 @@ from pluriverse_protocol.rfb.security import generate_password
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import IMAGE_PREFIX, local_runtimes
 
-from .address import REWARDER_PORT, VNC_PORT, Address
+from .address import PASSWORD_CHARS, REWARDER_PORT, VNC_PORT, Address
 from .engine import STARTED_HERE_AT_ONCE, Engine, EngineOptions
 from .options import Bytes
 from .owner import is_dead, this_process
@@ -170,7 +170,7 @@ class DockerEngine(Engine[Contained]):
 
     def make(self) -> Contained:
         """Create a container."""
-        password = generate_password()
+        password = generate_password(PASSWORD_CHARS)
         # None is any free port; the SDK's documentation has it, its types haven't.
         ports: Any = {f"{port}/tcp": (self._options.host, None) for port in (VNC_PORT, REWARDER_PORT)}
         with explained(NOT_STARTED):

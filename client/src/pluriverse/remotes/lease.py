@@ -25,8 +25,9 @@ RENEWERS: Final = 16
 OK: Final = 200
 CONFLICT: Final = 409
 
-# The remote knows the lease no more. 401: it has even been restarted.
-GONE: Final = (401, 403, 404, 410)
+# The remote knows the lease no more. One that has been restarted answers 401, and so does one that somebody at our
+# address sends wrong passwords: that is asked again until the lease must have ended.
+GONE: Final = (403, 404, 410)
 
 STOPPED: Final = "the environment is being closed"
 

@@ -29,7 +29,7 @@ from pluriverse_protocol.rfb.security import generate_password
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import runtime_folder
 
-from .address import Address
+from .address import PASSWORD_CHARS, Address
 from .engine import STARTED_HERE_AT_ONCE, Engine, EngineOptions
 from .owner import is_dead, this_process
 
@@ -154,7 +154,7 @@ class LocalEngine(Engine[LocalRemote]):
             vnc_port, rewarder_port = free_ports(2, self._host)
         except OSError as error:
             raise RemoteUnavailable(f"a local remote can't listen on {self._host}: {error}") from error
-        address = Address(self._host, vnc_port, rewarder_port, generate_password())
+        address = Address(self._host, vnc_port, rewarder_port, generate_password(PASSWORD_CHARS))
         # Its temporary files go with it even if it is killed; those of a killed owner with the next sweep.
         folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         (folder / OWNER_FILE).write_text(this_process())

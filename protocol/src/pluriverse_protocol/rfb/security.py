@@ -117,6 +117,6 @@ def _names(offered: Collection[int]) -> str:
     return ", ".join(f"{number} ({known.get(number, 'unknown')})" for number in offered)
 
 
-def generate_password() -> str:
-    """Return a new random password of letters and digits, no longer than VNC looks at it, so that all ports agree."""
-    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(PASSWORD_BYTES))
+def generate_password(chars: int = PASSWORD_BYTES) -> str:
+    """Return a new random password of letters and digits, by default no longer than VNC looks at it."""
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(chars))

@@ -16,6 +16,9 @@ from pluriverse_protocol.rfb.security import PASSWORD_BYTES
 MAX_TOKENS: Final = 64
 
 MAX_TOKEN_CHARS: Final = 128
+
+# A secret as long as this isn't guessed over a network, however many guesses a second are compared.
+LONG_CHARS: Final = 16
 MAX_NAME_CHARS: Final = 64
 
 
@@ -73,6 +76,11 @@ class Token:
     role: Role
     name: str
     secret: str = field(repr=False)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is too long to be guessed, so that whoever has it never waits for those who guess."""
+        return len(self.secret) >= LONG_CHARS
 
     def __str__(self) -> str:
         return f"{self.role} {self.name}"

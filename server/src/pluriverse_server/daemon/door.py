@@ -109,6 +109,9 @@ class Door:
                 call_later(EXPELLED_S, "expelled", transport.abort)
 
     async def _judge(self, request: web.Request, given: tuple[bytes, ...]) -> Token | None:
+        token = self.keyring.identify(*given)
+        if token is not None and token.is_long:
+            return token
         address = address_key(request.remote or "")
         now = asyncio.get_running_loop().time
         wait_s = self.throttle.delay(address, now())

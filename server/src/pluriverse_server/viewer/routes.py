@@ -104,7 +104,7 @@ def add_viewer(app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vn
 
 async def _redirect(request: web.Request) -> web.StreamResponse:
     del request
-    # Relative, as a proxy may put a prefix before it; without the query, since a password there would be logged once more.
+    # Relative, for a proxy may put a prefix before it; without the query, which may have a password.
     raise web.HTTPPermanentRedirect("viewer/", headers={"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
 
 
