@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol.errors import MalformedReport
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
-from pluriverse_protocol.reports import Report, Request, decode_report, encode_line
+from pluriverse_protocol.reports import Joystick, Report, Request, Reset, decode_report, encode_line
 
 from pluriverse_server.process import StartError
 
 log = logging.getLogger(__name__)
 
-# Requests have some hundred bytes; a program that leaves this many unread doesn't read at all.
-MAX_UNREAD_BYTES: Final = 256 * 1024
+# What the kernel keeps for a program that is busy: some ten requests. Linux takes at least 4.5 KiB.
+SEND_BUFFER_BYTES: Final = 4096
+
+# What is kept beside it, of which a reset makes most needless; the oldest are dropped.
+MAX_WAITING: Final = 64
 
 # A program that sends nonsense 60 times a second must not fill the disk with log lines.
 MAX_LOGGED_COMPLAINTS: Final = 20
@@ -80,13 +85,12 @@ class ReportSocket:
             program.transport.abort()
 
     def send(self, request: Request) -> None:
-        """Send the program a request; does nothing if none is connected."""
-        if self._program is None:
-            return
-        if self._program.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
-            self.lose(self._program, "the program does not read its requests")
-            return
-        self._program.transport.write(encode_line(request))
+        """Send the program a request; does nothing if none is connected.
+
+        While it is busy, requests wait until it reads, and a reset takes the place of what waits for an older episode.
+        """
+        if self._program is not None:
+            self._program.send(request)
 
     def connect(self, connection: _Connection) -> None:
         """Accept a connection if there is no other."""
@@ -125,11 +129,33 @@ class _Connection(asyncio.Protocol):
     def __init__(self, socket: ReportSocket) -> None:
         self._socket = socket
         self._rest = b""
+        self._busy = False
+        self._waiting: deque[Request] = deque(maxlen=MAX_WAITING)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        transport.set_write_buffer_limits(0)
         self._socket.connect(self)
+
+    def send(self, request: Request) -> None:
+        if isinstance(request, Reset):
+            others = [waiting for waiting in self._waiting if not isinstance(waiting, Reset | Joystick)]
+            self._waiting = deque(others, MAX_WAITING)
+        self._waiting.append(request)
+        self._flush()
+
+    def pause_writing(self) -> None:
+        self._busy = True
+
+    def resume_writing(self) -> None:
+        self._busy = False
+        self._flush()
+
+    def _flush(self) -> None:
+        while self._waiting and not self._busy:
+            self.transport.write(encode_line(self._waiting.popleft()))
 
     def data_received(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
