@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +13,36 @@ from pluriverse_server.display import xserver
 from pluriverse_server.display.xserver import SOCKETS, XServer
 from pluriverse_server.process import StartError
 from pluriverse_server.x11.connection import open_display, write_cookie
+from support.namespaces import with_mounts
+from support.ports import free_port
 
 XVFB = ["Xvfb", "-screen", "0", "64x64x24"]
+
+# What keeps an X server from making its file, and mounts that do: as on WSL2, and where several people share a machine.
+WITHOUT_FILES = {
+    "read-only": f"mount --bind {SOCKETS} {SOCKETS} && mount -o remount,bind,ro {SOCKETS}",
+    "another user's": f"mount -t tmpfs -o uid=1234,mode=755 none {SOCKETS}",
+}
+SCREEN = """
+import asyncio, sys
+from pathlib import Path
+from pluriverse_server.display import ScreenOptions, make_screen
+from pluriverse_server.display.pulse import x_answers
+from pluriverse_server.display.xserver import address
+from pluriverse_server.x11.connection import open_display
+
+async def main(backend, folder, port):
+    screen = make_screen(ScreenOptions(64, 64, int(port), "127.0.0.1", None, backend, Path(folder), "test"))
+    await screen.start()
+    try:
+        assert address(screen.display).startswith("\\0"), "it has a file"
+        assert await x_answers(screen.display)
+        open_display(screen.display, screen.xauthority).close()
+    finally:
+        await screen.stop()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
 
 
 async def start(tmp_path: Path, command: list[str]) -> XServer:
@@ -51,3 +82,60 @@ async def test_server_that_says_nothing_is_given_up(tmp_path: Path, monkeypatch:
 async def test_wrong_arguments_are_quoted_with_a_command_to_try(tmp_path: Path) -> None:
     with pytest.raises(StartError, match=r"(?s)ended at once.*-no-such-option.*run: Xvfb -no-such-option :99"):
         await start(tmp_path, ["Xvfb", "-no-such-option"])
+
+
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
+@pytest.mark.parametrize("kind", WITHOUT_FILES)
+def test_screen_starts_where_no_file_can_be_made_for_its_socket(tmp_path: Path, kind: str, backend: str) -> None:
+    SOCKETS.mkdir(mode=0o1777, exist_ok=True)
+    # With root's capabilities a server would make the folder its own.
+    ordinary = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--reuid=0", "--"]
+    command = [*ordinary, sys.executable, "-c", SCREEN, backend, str(tmp_path), str(free_port())]
+    ended = subprocess.run(with_mounts(WITHOUT_FILES[kind], command), capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+async def test_servers_that_start_together_take_displays_of_their_own(tmp_path: Path) -> None:
+    servers = await asyncio.gather(*(start(tmp_path, XVFB) for _ in range(4)))
+    try:
+        assert len({server.display for server in servers}) == 4
+    finally:
+        await asyncio.gather(*(server.stop() for server in servers))
+
+
+async def test_display_that_another_program_takes_meanwhile_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = await start(tmp_path, XVFB)
+    number = int(other.display.removeprefix(":"))
+    claims = [xserver.claim_display, lambda: (number, socket.socket(socket.AF_UNIX))]
+
+    def claim() -> tuple[int, socket.socket]:
+        return claims.pop()()
+
+    monkeypatch.setattr(xserver, "claim_display", claim)
+    server = await start(tmp_path, XVFB)
+    try:
+        assert server.display != other.display
+    finally:
+        await server.stop()
+        open_display(other.display, tmp_path / "Xauthority").close()
+        await other.stop()
+
+
+def test_file_of_a_server_in_another_network_namespace_is_left_to_it_while_it_listens() -> None:
+    number = 50_000 + os.getpid() % 5000
+    path = SOCKETS / f"X{number}"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        assert not xserver.is_free(number)
+        assert path.exists()
+    assert xserver.is_free(number)
+    assert not path.exists()
+
+
+async def test_server_that_finds_no_place_for_its_keyboard_says_where_to_make_room(tmp_path: Path) -> None:
+    said = "(EE) XKB: Failed to compile keymap"
+    with pytest.raises(StartError, match=r"keyboard's map to /tmp: make room there"):
+        await start(tmp_path, ["sh", "-c", f"echo '{said}'; exit 1"])

@@ -17,7 +17,7 @@ from pluriverse_protocol.rfb.pixel_format import BYTES_PER_PIXEL
 from pluriverse_protocol.rfb.server_stream import ServerStream
 from pluriverse_protocol.rfb.steps import Steps, skip
 
-from .xserver import SOCKETS
+from .xserver import address
 
 # How often they are asked. They answer within milliseconds; a VNC server without clients takes a picture of the whole
 # screen for it, which costs 0.5 % of a core at this pace.
@@ -59,7 +59,7 @@ async def x_answers(display: str) -> bool:
     """Whether the X server of a display such as ``:17`` answers a new client."""
     try:
         async with asyncio.timeout(ANSWER_S):
-            reader, writer = await asyncio.open_unix_connection(SOCKETS / f"X{display.removeprefix(':')}")
+            reader, writer = await asyncio.open_unix_connection(address(display))
             try:
                 writer.write(_X_SETUP)
                 return bool(await reader.read(1))

@@ -15,7 +15,7 @@ import psutil
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.gate.gate import Gate
 from pluriverse_server.gate.tls_front import TlsFront
-from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free
+from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free, start_error
 from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
@@ -244,6 +244,9 @@ class Screen(ABC):
             await self.gate.type_with(await self._open_keyboard())
             await self._start_vnc()
             self.answers = True
+        except OSError as error:
+            await self._stop()
+            raise start_error("the screen", error) from error
         except BaseException:
             await self._stop()
             raise

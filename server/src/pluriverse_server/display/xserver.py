@@ -1,16 +1,21 @@
-"""One X server process: its start on a free display, its end, and the files that a killed one leaves behind."""
+"""One X server process: its start on a free display, its end, and the files that a killed one leaves behind.
+
+An X server listens at two names: a file in SOCKETS, and the abstract name of the same path, which needs no file. Where
+that folder can't be written (WSL2 mounts it read-only, elsewhere it may be another user's) there is the second alone.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import shlex
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, Pipe, StartError
+from pluriverse_server.process import ChildProcess, Pipe, StartError, start_error
 
 # Up within 0.1 s on an idle machine; one that starts a whole fleet at once takes seconds.
 START_DEADLINE_S: Final = 15.0
@@ -19,47 +24,45 @@ START_DEADLINE_S: Final = 15.0
 COMMON_ARGUMENTS: Final = ("-nolisten", "tcp", "-noreset", "-s", "0", "-dpi", "96")
 
 SOCKETS: Final = Path("/tmp/.X11-unix")  # noqa: S108 - X clients look there and nowhere else
-LOCKS: Final = Path("/tmp")  # noqa: S108 - the same
+TMP: Final = Path("/tmp")  # noqa: S108 - X servers have their locks there, and everything that they write
+
+# What it says, among guesses, where it can write no file.
+NO_KEYMAP: Final = "Failed to compile keymap"
+
+# Display numbers end where the TCP ports that went with them do.
+DISPLAYS: Final = 65536 - 6000
+
+# How often another program's X server may take the number that was chosen, in the milliseconds until ours does.
+ATTEMPTS: Final = 10
 
 
 class XServer:
     """A running X server. ``stop`` ends it and removes its socket and lock, however it ended."""
 
-    def __init__(self, child: ChildProcess, number: int) -> None:
+    def __init__(self, child: ChildProcess, number: int, claim: socket.socket) -> None:
         self.child = child
         self._number = number
+        self._claim = claim
 
     @classmethod
     async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str]) -> XServer:
-        """Start ``command`` on a free display that it chooses; clients need a cookie of ``xauthority``.
+        """Start ``command`` on the lowest free display; clients need a cookie of ``xauthority``.
 
         Raises:
             StartError: it ended, or wasn't ready in time; nothing is left of it.
         """
-        pipe = await Pipe.open()
-        full = [*command, "-displayfd", str(pipe.write_end), "-auth", str(xauthority), *COMMON_ARGUMENTS]
-        try:
+        for attempt in range(ATTEMPTS):
             try:
-                child = await ChildProcess.start("X server", full, env=env, pass_fds=[pipe.write_end])
-            finally:
-                pipe.close_write_end()
+                number, claim = claim_display()
+            except OSError as error:
+                raise start_error("the X server", error, command) from error
             try:
-                async with asyncio.timeout(START_DEADLINE_S):
-                    # The server writes the newline by itself, and dies if the pipe is closed before.
-                    line = await pipe.stream.readline()
-                if not line.endswith(b"\n"):
-                    await child.wait()
-            except TimeoutError:
-                await child.stop()
-                raise StartError(f"the X server was not ready after {START_DEADLINE_S:.0f} s\n{_hint(full)}") from None
-            except BaseException:
-                await child.stop()
-                raise
-        finally:
-            pipe.close()
-        if not line.endswith(b"\n"):
-            raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.output_tail}\n{_hint(full)}")
-        return cls(child, int(line))
+                return cls(await _start(command, number, xauthority, env), number, claim)
+            except BaseException as error:
+                claim.close()
+                if not isinstance(error, StartError) or attempt == ATTEMPTS - 1 or is_free(number):
+                    raise
+        raise AssertionError
 
     @property
     def display(self) -> str:
@@ -69,23 +72,94 @@ class XServer:
     async def stop(self) -> None:
         """End and reap it. May be called again."""
         await self.child.stop()
-        lock = LOCKS / f".X{self._number}-lock"
+        self._claim.close()
+        lock = TMP / f".X{self._number}-lock"
         with contextlib.suppress(OSError, ValueError):
             if int(lock.read_text()) == self.child.pid:
                 lock.unlink()
-        path = SOCKETS / f"X{self._number}"
-        # Another server may have taken the number since: remove only a socket that nobody listens on.
-        with contextlib.suppress(FileNotFoundError), socket.socket(socket.AF_UNIX) as client:
-            client.setblocking(False)
-            try:
-                client.connect(str(path))
-            except ConnectionRefusedError:
-                path.unlink()
-            except BlockingIOError:
-                pass
+        # Another server may have taken the number since.
+        _clear(SOCKETS / f"X{self._number}")
 
 
-def _hint(command: Sequence[str]) -> str:
-    # Without the pipe and the cookie, which only exist while we run.
-    cut = command.index("-displayfd")
-    return f"to see what is wrong, run: {shlex.join(command[:cut])} :99"
+def address(display: str) -> str:
+    """Return where the X server of a display such as ``:17`` listens: its file, else the abstract name."""
+    path = SOCKETS / f"X{display.removeprefix(':')}"
+    with contextlib.suppress(OSError):
+        path.lstat()
+        return str(path)
+    return f"\0{path}"
+
+
+def claim_display() -> tuple[int, socket.socket]:
+    """Return the lowest free display, and what keeps other processes like this one from it until it is closed.
+
+    ``-displayfd`` alone would find one as well, but takes none whose file it can't make, and tries all 60,000.
+    """
+    for number in range(DISPLAYS):
+        claim = socket.socket(socket.AF_UNIX)
+        if _bind(claim, f"pluriverse{SOCKETS}/X{number}") and is_free(number):
+            return number, claim
+        claim.close()
+    raise OSError(errno.EADDRINUSE, "no display is free")
+
+
+def is_free(number: int) -> bool:
+    """Return whether no X server has this display; a dead one's file is removed."""
+    path = SOCKETS / f"X{number}"
+    with socket.socket(socket.AF_UNIX) as probe:
+        # X servers of other network namespaces have other abstract names, and maybe the same files.
+        return _bind(probe, str(path)) and _clear(path)
+
+
+def _bind(end: socket.socket, name: str) -> bool:
+    """Bind a socket to an abstract name, if this system has those; return False if somebody else has it."""
+    try:
+        end.bind(f"\0{name}")
+    except OSError as error:
+        return error.errno != errno.EADDRINUSE
+    return True
+
+
+def _clear(path: Path) -> bool:
+    """Remove a server's socket if nobody listens on it, and return whether there is none."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.setblocking(False)
+        problem = client.connect_ex(str(path))
+    if problem == errno.ECONNREFUSED:
+        with contextlib.suppress(OSError):
+            path.unlink()
+            return True
+    # Everybody may connect to such a socket: who may not can't enter its folder.
+    return problem in (errno.ENOENT, errno.ENOTDIR, errno.EACCES)
+
+
+async def _start(command: Sequence[str], number: int, xauthority: Path, env: Mapping[str, str]) -> ChildProcess:
+    pipe = await Pipe.open()
+    # Told the number, too, it needs no file to take it; it writes it back once it takes connections.
+    own = [f":{number}", "-displayfd", str(pipe.write_end), "-auth", str(xauthority)]
+    full = [*command, *own, *COMMON_ARGUMENTS]
+    hint = f"to see what is wrong, run: {shlex.join(command)} :99"
+    try:
+        try:
+            child = await ChildProcess.start("X server", full, env=env, pass_fds=[pipe.write_end])
+        finally:
+            pipe.close_write_end()
+        try:
+            async with asyncio.timeout(START_DEADLINE_S):
+                # The server writes the newline by itself, and dies if the pipe is closed before.
+                line = await pipe.stream.readline()
+            if not line.endswith(b"\n"):
+                await child.wait()
+        except TimeoutError:
+            await child.stop()
+            raise StartError(f"the X server was not ready after {START_DEADLINE_S:.0f} s\n{hint}") from None
+        except BaseException:
+            await child.stop()
+            raise
+    finally:
+        pipe.close()
+    if not line.endswith(b"\n"):
+        if NO_KEYMAP in child.output_tail:
+            hint = f"it writes its keyboard's map to {TMP}: make room there, and let this user write; {hint}"
+        raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.output_tail}\n{hint}")
+    return child
