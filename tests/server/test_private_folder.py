@@ -3,37 +3,65 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from pluriverse_server.private_folder import LOCK, PREFIX, PrivateFolder, sweep
+from pluriverse_server import private_folder
+from pluriverse_server.private_folder import LOCK, PREFIX, SHORT, PrivateFolder, sweep
 
 SCRIPT = """
 import signal
 from pluriverse_server.private_folder import PrivateFolder
 folder = PrivateFolder()
 (folder.path / "below").mkdir()
-print(folder.path, flush=True)
+print(*folder.folders, flush=True)
 signal.pause()
 """
 
 
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place for temporary files that no other test shares."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+@pytest.fixture(autouse=True, params=["", "x" * 200], ids=["short", "long"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """A place for temporary files that no other test shares, with a short path or a long one."""
+    with tempfile.TemporaryDirectory(prefix="pv-", dir=SHORT) as folder:
+        place = Path(folder, request.param)
+        place.mkdir(exist_ok=True)
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        monkeypatch.setenv("TMPDIR", str(place))
+        yield place
 
 
 def test_folder_is_private_and_removed_with_all_that_is_in_it() -> None:
     folder = PrivateFolder()
     (folder.path / "below").mkdir()
-    assert folder.path.stat().st_mode & 0o077 == 0
+    assert all(made.stat().st_mode & 0o077 == 0 for made in folder.folders)
     folder.remove()
-    assert not folder.path.exists()
+    assert not any(made.exists() for made in folder.folders)
+
+
+def test_files_are_where_temporary_files_belong_and_the_path_fits_a_browsers_socket(place: Path) -> None:
+    folder = PrivateFolder()
+    (folder.path / "file").touch()
+    assert [file.parent.parent for file in place.glob("*/file")] == [place]
+    socket_path = folder.path / "b/org.chromium.Chromium.123456/SingletonSocket"
+    socket_path.parent.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(socket_path))
+    folder.remove()
+
+
+def test_place_without_room_for_short_names_leaves_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private_folder, "SHORT", place / "nowhere")
+    if len(str(place)) > private_folder.MAX_PATH_BYTES:
+        with pytest.raises(FileNotFoundError):
+            PrivateFolder()
+    else:
+        PrivateFolder().remove()
+    assert not list(place.iterdir())
 
 
 @pytest.mark.parametrize("unshared", [False, True], ids=["beside", "in another pid namespace"])
@@ -44,24 +72,24 @@ def test_folder_of_a_killed_process_is_swept_and_that_of_a_living_one_never(unsh
         pytest.skip("this system gives no namespaces to ordinary users")
     with subprocess.Popen([*namespace, sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        path = Path(process.stdout.readline().decode().strip())
+        folders = [Path(folder) for folder in process.stdout.readline().decode().split()]
         sweep()
-        assert path.exists()
+        assert all(folder.exists() for folder in folders)
         process.send_signal(signal.SIGKILL)
         process.wait()
         # Its standard output is closed with its last process.
         process.stdout.read()
     sweep()
-    assert not path.exists()
+    assert not any(folder.exists() for folder in folders)
 
 
-def test_own_folder_and_what_is_no_folder_of_ours_stay(tmp_path: Path) -> None:
+def test_own_folder_and_what_is_no_folder_of_ours_stay(place: Path) -> None:
     folder = PrivateFolder()
-    others = [tmp_path / name for name in (f"{PREFIX}-1-unlocked", f"{PREFIX}-local-x", "other-1-x")]
+    others = [place / name for name in (f"{PREFIX}-1-unlocked", f"{PREFIX}-local-x", "other-1-x")]
     for other in others:
         other.mkdir()
     (others[2] / LOCK).touch()
-    link = tmp_path / f"{PREFIX}-1-link"
+    link = place / f"{PREFIX}-1-link"
     link.symlink_to(others[2])
     sweep()
     assert folder.path.exists()

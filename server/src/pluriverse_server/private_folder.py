@@ -2,6 +2,9 @@
 
 A lock on a file in it tells whether the owner lives: unlike its process id, that means the same to all who share the
 place, whatever container they are in.
+
+Paths of Unix sockets are limited, those of temporary files aren't: where a folder's is too long, it is used by a short
+name, through a link in a second folder.
 """
 
 from __future__ import annotations
@@ -16,6 +19,13 @@ from typing import Final
 PREFIX: Final = "pluriverse"
 
 LOCK: Final = "lock"
+LINK: Final = "t"
+
+# Paths of Unix sockets have at most 107 bytes, and the longest below are Chromium's.
+MAX_PATH_BYTES: Final = 107 - len("/b/org.chromium.Chromium.123456/SingletonSocket")
+
+# Where short names are made. X servers need this place, too, whatever TMPDIR says.
+SHORT: Final = Path("/tmp")  # noqa: S108 - see there
 
 
 class PrivateFolder:
@@ -23,28 +33,44 @@ class PrivateFolder:
 
     def __init__(self) -> None:
         """Make it; raise OSError if there is no place for it."""
-        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-"))
+        self._locks: list[int] = []
+        self.folders: list[Path] = []
+        """What was made: the folder itself and, where its path is too long, the one in which a link has ``path``."""
         try:
-            # Nobody may find the file before it is locked.
-            new = self.path / f"{LOCK}.new"
-            self._lock = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            new.rename(self.path / LOCK)
+            self.path = self._make(Path(tempfile.gettempdir()))
+            if len(os.fsencode(self.path)) > MAX_PATH_BYTES:
+                link = self._make(SHORT) / LINK
+                link.symlink_to(self.path)
+                self.path = link
         except BaseException:
-            shutil.rmtree(self.path, ignore_errors=True)
+            self.remove()
             raise
 
     def remove(self) -> None:
         """Remove it with all that is in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._lock)
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        for lock in self._locks:
+            os.close(lock)
+
+    def _make(self, place: Path) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-", dir=place))
+        self.folders.append(folder)
+        # Nobody may find the file before it is locked.
+        new = folder / f"{LOCK}.new"
+        lock = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        self._locks.append(lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        new.rename(folder / LOCK)
+        return folder
 
 
 def sweep() -> None:
     """Remove the folders of this user's processes that have ended without doing so."""
-    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}-*-*"):
-        if _is_abandoned(path):
-            shutil.rmtree(path, ignore_errors=True)
+    for place in (Path(tempfile.gettempdir()), SHORT):
+        for path in place.glob(f"{PREFIX}-*-*"):
+            if _is_abandoned(path):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_abandoned(path: Path) -> bool:

@@ -17,6 +17,7 @@ from pluriverse.remotes import health, local, parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalEngine, LocalRemote, free_ports
 from pluriverse.remotes.manager import StartedRemotes, no_progress
+from pluriverse_server.private_folder import LINK, PREFIX
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
 
@@ -25,8 +26,8 @@ PONG = "gym-core.PongDeterministic-v3"
 
 @pytest.fixture
 def remotes(monkeypatch: pytest.MonkeyPatch) -> Generator[StartedRemotes[LocalRemote]]:
-    # A place of our own: other tests' remotes come and go in the usual one. Sockets in it allow but a short name.
-    with tempfile.TemporaryDirectory() as folder:
+    # A place of our own: other tests' remotes come and go in the usual one. Its path is longer than a socket's may be.
+    with tempfile.TemporaryDirectory(suffix="x" * 200) as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         leftovers = Leftovers()
         remotes = parse("local:2", PONG)
@@ -35,6 +36,8 @@ def remotes(monkeypatch: pytest.MonkeyPatch) -> Generator[StartedRemotes[LocalRe
         remotes.close()
         remotes.close()
         leftovers.assert_none()
+        links = Path("/tmp").glob(f"{PREFIX}-*/{LINK}")  # noqa: S108 - where daemons make short names
+        assert not [link for link in links if link.is_symlink() and link.readlink().is_relative_to(folder)]
 
 
 def daemons() -> list[psutil.Process]:

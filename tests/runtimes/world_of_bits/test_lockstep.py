@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -15,10 +16,12 @@ STEPS = 12
 
 @pytest.fixture(scope="module")
 def remote(vendored: None) -> Iterator[MachineRemote]:
-    """A remote that plays the runtime, for all tests."""
+    """A remote that plays the runtime, for all tests; its temporary files have longer paths than sockets may have."""
     del vendored
-    with on_machine(runtime="world-of-bits") as running:
-        yield running
+    with tempfile.TemporaryDirectory(suffix="x" * 200) as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        with on_machine(runtime="world-of-bits") as running:
+            yield running
 
 
 @pytest.mark.parametrize("task", TASKS)

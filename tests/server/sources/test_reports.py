@@ -239,9 +239,9 @@ async def test_stale_socket_of_a_daemon_that_was_killed_is_replaced(tmp_path: Pa
         assert await heard.until_reports(1) == [Observation(1, [1])]
 
 
-async def test_path_that_is_too_long_for_a_socket_is_told_with_what_mends_it(tmp_path: Path) -> None:
+async def test_socket_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
     heard = Heard(tmp_path / ("x" * 120) / "program.sock")
     heard.socket.path.parent.mkdir()
-    with pytest.raises(StartError, match=r"can't be made: .+ export TMPDIR=/tmp"):
+    with pytest.raises(StartError, match=r"program\.sock could not be started: AF_UNIX path too long"):
         await heard.socket.start()
     await heard.socket.stop()

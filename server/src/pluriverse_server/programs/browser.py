@@ -44,9 +44,6 @@ WITH_PIPE: Final = ("sh", "-c", 'exec "$@" 3<&0 4>&1 </dev/null >&2', "sh")
 # With less shared memory than this Chromium crashes on large pages, and must use files instead.
 MIN_SHM_BYTES: Final = 256 * 1024 * 1024
 
-# Paths of Unix sockets are at most 107 bytes long, and the browser adds this to its folder's.
-MAX_FOLDER_CHARS: Final = 107 - len("/org.chromium.Chromium.123456/SingletonSocket")
-
 FLAGS: Final = (
     # Nothing but the page: no first run, no questions, no calls home.
     "--kiosk",
@@ -114,8 +111,6 @@ class Browser:
             StartError: it isn't installed or did not start; says why.
         """
         program = executable(BINARY, package="chromium")
-        if len(str(folder)) > MAX_FOLDER_CHARS:
-            raise StartError(f"the browser's folder {folder} has too long a path; choose another: export TMPDIR=/tmp")
         sandbox: list[str] = ["--no-sandbox"] if os.geteuid() == 0 and child_user.get() is None else []
         try:
             return await cls._start([program, *FLAGS, *sandbox, *flags], environment, folder, network, preferences)

@@ -152,9 +152,10 @@ class Remote:
         except OSError as error:
             fault = f"the audit log {settings.audit} can't be written: {error}; choose another with --audit"
             raise StartError(fault) from None
-        user = user_for_children(settings.runtime.resolve(), runtime_dir.parent)
+        user = user_for_children(settings.runtime.resolve(), *(made.parent for made in folder.folders))
         if user is not None:
-            let_in(user, runtime_dir)
+            for made in folder.folders:
+                let_in(user, made)
         child_user.set(user)
         keyring = Keyring(settings.password, settings.tokens)
         door = Door(keyring, audit)
@@ -285,7 +286,7 @@ def _make_folder() -> PrivateFolder:
     try:
         return PrivateFolder()
     except OSError as error:
-        mend = "in a container that is read-only add: --tmpfs /tmp; elsewhere: export TMPDIR=FOLDER"
+        mend = "in a container that is read-only add: --tmpfs /tmp; elsewhere make room in /tmp, or export TMPDIR=DIR"
         raise StartError(f"there is no place for temporary files: {error}; {mend}") from error
 
 

@@ -15,7 +15,7 @@ from pluriverse_protocol.errors import MalformedReport
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
 from pluriverse_protocol.reports import Joystick, Report, Request, Reset, decode_report, encode_line
 
-from pluriverse_server.process import StartError
+from pluriverse_server.process import start_error
 
 log = logging.getLogger(__name__)
 
@@ -50,16 +50,13 @@ class ReportSocket:
         """Listen. The folder of ``path`` must keep others out.
 
         Raises:
-            StartError: the socket can't be made; sockets' paths have at most 107 bytes.
+            StartError: the socket can't be made.
         """
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_unix_server(lambda: _Connection(self), str(self.path))
         except OSError as error:
-            raise StartError(
-                f"the report socket {self.path} can't be made: {error}; choose another folder, with a short path: "
-                "export TMPDIR=/tmp"
-            ) from error
+            raise start_error(f"the socket {self.path}", error) from error
         # For programs with a user of their own, whose group its folder then has.
         self.path.chmod(0o660)
 
