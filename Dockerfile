@@ -61,8 +61,9 @@ RUN cd /src && PLURIVERSE_NATIVE=require /opt/tools/bin/uv pip install -q --pyth
 # ── server: the daemon ────────────────────────────────────────────────────────────────────────────────────────────────
 FROM desktop AS server
 COPY --from=build /opt/pluriverse /opt/pluriverse
-COPY tools/entrypoint /usr/bin/pluriverse-entrypoint
-COPY tools/healthcheck /usr/bin/pluriverse-healthcheck
+# With the clone's own modes nobody else could read them where its umask was 077.
+COPY --chmod=755 tools/entrypoint /usr/bin/pluriverse-entrypoint
+COPY --chmod=755 tools/healthcheck /usr/bin/pluriverse-healthcheck
 ENV HOME=/tmp \
     PLURIVERSE_HOST=0.0.0.0 \
     PLURIVERSE_RUNTIME=/runtime
@@ -87,7 +88,8 @@ RUN cd /src && tools=$(sed -n 's/^[^:]*:\(.*\) build$/\1/p' "runtimes/$RUNTIME/d
  && if [ -n "$tools" ]; then \
       apt-get update && apt-get install -y --no-install-recommends $tools && rm -rf /var/lib/apt/lists/*; \
     fi \
- && if [ -f "runtimes/$RUNTIME/vendor.py" ]; then /opt/tools/bin/python "runtimes/$RUNTIME/vendor.py"; fi
+ && if [ -f "runtimes/$RUNTIME/vendor.py" ]; then /opt/tools/bin/python "runtimes/$RUNTIME/vendor.py"; fi \
+ && chmod -R go=u-w "runtimes/$RUNTIME"
 
 # ── packages: what the runtime needs while it runs; lists that change less often than the runtime itself ───────────────
 FROM base AS packages

@@ -37,6 +37,14 @@ def test_image_says_what_it_is(engine: DockerClient) -> None:
     assert labels["org.opencontainers.image.version"]
 
 
+def test_everybody_can_read_what_is_ours_in_the_image() -> None:
+    # The images of make test-all are built from a clone that its owner alone may read.
+    ours = "/runtime /opt/pluriverse /usr/bin/pluriverse-*"
+    find = f"find {ours} ! -type l \\( ! -perm -o+r -o -type d ! -perm -o+x \\)"
+    docker_run = ["docker", "run", "--rm", "--user", "0", "--entrypoint", "sh", IMAGE, "-c", find]
+    assert subprocess.run(docker_run, check=True, capture_output=True, text=True).stdout == ""
+
+
 def test_remote_becomes_healthy_by_itself() -> None:
     with in_container() as remote:
         deadline = time.monotonic() + 30
