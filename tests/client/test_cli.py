@@ -120,12 +120,25 @@ def test_doctor_tells_what_is_missing_and_what_mends_it(tmp_path: Path) -> None:
     assert well.returncode == 0, well.stdout
     assert "ok       VNC driver: seeing and acting" in well.stdout
     assert "ok       local remotes" in well.stdout
+    assert "ok       the display xvnc" in well.stdout
     ill = run("doctor", env={"PATH": "/nonexistent", "DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
     assert ill.returncode == 0
     assert "missing  Xvfb: not on PATH" in ill.stdout
     assert "apt-get install xvfb" in ill.stdout
     assert "missing  Docker with pluriverse/gym-core: no Docker engine answers" in ill.stdout
     assert "remotes='vnc://HOST:5900+15900?password=…'" in ill.stdout
+
+
+def test_doctor_tells_why_a_screen_does_not_start_whose_programs_are_there(tmp_path: Path) -> None:
+    for name in ("Xvfb", "Xtigervnc"):
+        program = tmp_path / name
+        program.write_text("#!/bin/sh\necho no screens found; exit 1\n")
+        program.chmod(0o755)
+    ill = run("doctor", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert "ok       Xvfb" in ill.stdout
+    assert "missing  local remotes: the remote ended before it was ready" in ill.stdout
+    assert "missing  the display xvnc: the remote ended before it was ready" in ill.stdout
+    assert "the X server ended at once, exit status 1:\nno screens found" in ill.stdout
 
 
 def test_help_names_every_command() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import shutil
 from dataclasses import dataclass
 from typing import Final
 
-from .remotes import docker, local
+from .errors import ConfigurationError, RemoteUnavailable
+from .remotes import START_S, docker, local
+from .remotes.health import wait_until_ready
 from .rfb import implementation
 from .rfb.errors import DecoderUnavailable
 from .runtimes import local_runtimes
@@ -50,9 +53,9 @@ class Finding:
 
 
 def examine(runtime: str = "gym-core") -> list[Finding]:
-    """Return all findings, the most important first."""
+    """Return all findings, the most important first. Starts a remote of the runtime on each display."""
     runtimes = ", ".join(local_runtimes()) or "none"
-    no_docker, no_local = docker.why_unavailable(runtime), local.why_unavailable(runtime)
+    no_docker, no_local = docker.why_unavailable(runtime), _why_not_started(runtime, "xvfb")
     elsewhere = "attach to remotes elsewhere: remotes='vnc://HOST:5900+15900?password=…'"
     no_remotes = f"neither Docker nor local remotes; {elsewhere}" if no_docker and no_local else None
     tkinter = importlib.util.find_spec("tkinter")
@@ -65,6 +68,7 @@ def examine(runtime: str = "gym-core") -> list[Finding]:
         Finding("local remotes", f"remotes='local:4' (runtimes: {runtimes})", no_local),
         Finding("a way to start remotes", "remotes=4", no_remotes),
         *(_program(name, "the screen of local remotes", package) for name, package in screen.items()),
+        Finding("the display xvnc", "local remotes with --display-backend xvnc", _why_not_started(runtime, "xvnc")),
         _program("ffmpeg", "films as MP4; without it they are animated PNG", "ffmpeg"),
         Finding("tkinter", "render in a window", no_window),
         Finding("pynput", "playing by hand", no_hands),
@@ -76,6 +80,20 @@ def _driver() -> Finding:
         return Finding("VNC driver", f"seeing and acting ({implementation()})", needed=True)
     except DecoderUnavailable as error:
         return Finding("VNC driver", "seeing and acting", str(error), needed=True)
+
+
+def _why_not_started(runtime: str, display: str) -> str | None:
+    """Start a remote on this machine; return None once its screen is shown and its program runs, else why not."""
+    try:
+        with contextlib.closing(local.LocalEngine(runtime, "", local.LocalOptions())) as engine:
+            remote = engine.make("--display-backend", display)
+            try:
+                wait_until_ready(remote.address, START_S, remote.require_running)
+            finally:
+                remote.stop()
+    except (ConfigurationError, RemoteUnavailable) as error:
+        return str(error)
+    return None
 
 
 def _program(name: str, purpose: str, package: str) -> Finding:

@@ -126,10 +126,10 @@ class LocalEngine(Engine[LocalRemote]):
         # The kernel kills a child when the *thread* that forked it ends, so one thread forks them all, and stays.
         self._forker = ThreadPoolExecutor(1, thread_name_prefix="pluriverse: local remotes")
 
-    def make(self) -> LocalRemote:
-        """Fork one."""
+    def make(self, *arguments: str) -> LocalRemote:
+        """Fork one, with these arguments of its command as well."""
         try:
-            forking = self._forker.submit(self._fork)
+            forking = self._forker.submit(self._fork, *arguments)
         except RuntimeError:  # it was shut down
             raise RemoteUnavailable("the environment is being closed") from None
         return forking.result()
@@ -149,16 +149,19 @@ class LocalEngine(Engine[LocalRemote]):
         """End the thread that forks."""
         self._forker.shutdown()
 
-    def _fork(self) -> LocalRemote:
+    def _fork(self, *arguments: str) -> LocalRemote:
         try:
             vnc_port, rewarder_port = free_ports(2, self._host)
         except OSError as error:
             raise RemoteUnavailable(f"a local remote can't listen on {self._host}: {error}") from error
         address = Address(self._host, vnc_port, rewarder_port, generate_password(PASSWORD_CHARS))
         # Its temporary files go with it even if it is killed; those of a killed owner with the next sweep.
-        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-        (folder / OWNER_FILE).write_text(this_process())
-        output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+            (folder / OWNER_FILE).write_text(this_process())
+            output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        except OSError as error:
+            raise RemoteUnavailable(f"there is no place for temporary files: {error}; export TMPDIR=FOLDER") from error
         ports = [
             "--host",
             self._host,
@@ -167,7 +170,7 @@ class LocalEngine(Engine[LocalRemote]):
             "--rewarder-port",
             str(address.rewarder_port),
         ]
-        command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports]
+        command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports, *arguments]
         settings = {"PLURIVERSE_PASSWORD": address.password or "", "PLURIVERSE_ENV": self._env_id}
         settings["TMPDIR"] = str(folder)
         try:
