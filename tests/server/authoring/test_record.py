@@ -6,11 +6,14 @@ import errno
 import os
 from pathlib import Path
 
+import pluriverse_server.display.screen
 import pytest
-from pluriverse_server.authoring import commands, record
+from pluriverse_server.authoring import record
 from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
 from pluriverse_server.cli import app
 from pluriverse_server.manifest.runtime import FILE_NAME, ManifestError
+from pluriverse_server.process import StartError
+from pluriverse_server.recording import recorder
 from pluriverse_server.settings import Settings
 from support.ports import free_port
 from typer.testing import CliRunner
@@ -90,18 +93,24 @@ def test_output_that_is_there_already_finished_or_not_is_refused(tmp_path: Path,
     assert f"{name} is there already; name another file with --output" in result.output
 
 
-def test_a_disk_without_room_is_told_with_what_was_to_be_written(
+async def test_a_disk_without_room_is_told_with_what_was_to_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def no_room(_: RecordedRemote) -> None:
+    def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def nothing(*, verbose: bool) -> None:
-        """What is set up is set up for the whole process, and the other tests in it."""
-
-    monkeypatch.setattr(RecordedRemote, "run", no_room)
-    monkeypatch.setattr(commands, "set_up_logging", nothing)
+    monkeypatch.setattr(recorder, "RecordingFile", no_room)
     output = tmp_path / "a.plrec"
-    result = CliRunner().invoke(app, ["record", str(tmp_path), "--output", str(output)])
-    assert result.exit_code == 2
-    assert f"{output} can't be written: No space left on device" in result.output
+    with pytest.raises(StartError, match=f"{output} can't be written: No space left on device"):
+        await recorded_remote(tmp_path, REPORTING, RecordingOptions(output)).run()
+
+
+async def test_an_error_of_the_remote_is_not_taken_for_one_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pluriverse_server.display.screen, "write_cookie", no_room)
+    with pytest.raises(StartError, match=r"^the screen could not be started: \[Errno 28\]"):
+        await recorded_remote(tmp_path, REPORTING, RecordingOptions(tmp_path / "a.plrec")).run()

@@ -300,6 +300,14 @@ async def test_port_that_is_taken_is_named(options: ScreenOptions) -> None:
         assert not one.listens
 
 
+async def test_socket_that_cannot_be_made_is_not_taken_for_the_port(options: ScreenOptions) -> None:
+    one = Gate(options.runtime_dir / "vnc.sock", None)
+    with pytest.raises(StartError, match=r"^the socket .*/nowhere/viewer\.sock could not be started: .*No such file"):
+        await one.listen("127.0.0.1", options.vnc_port, options.runtime_dir / "nowhere" / "viewer.sock")
+    assert not one.listens
+    socket.create_server(("127.0.0.1", options.vnc_port)).close()
+
+
 async def test_clients_that_come_and_go_are_told(guarded: Screen) -> None:
     counts: list[int] = []
     guarded.gate.on_clients = lambda: counts.append(len(guarded.gate.clients))

@@ -24,6 +24,12 @@ def test_template_that_is_not_there_is_named(tmp_path: Path) -> None:
         make_home(tmp_path / "home", tmp_path / "nothing-here")
 
 
+def test_home_without_a_template_that_cannot_be_made_blames_none(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    with pytest.raises(HomeError, match=r"^HOME could not be made: "):
+        make_home(tmp_path / "home", None)
+
+
 def test_environment_leads_into_the_home_and_tells_nothing_of_the_daemon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

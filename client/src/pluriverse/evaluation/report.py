@@ -59,7 +59,7 @@ def write_report(folder: Folder, *, report: Callable[[str], object]) -> tuple[Pa
         films = _write_films(folder, table, report)
         page.write_text("\n".join(_page(run, episodes, table, films)), encoding="utf-8")
     except OSError as error:
-        raise ConfigurationError(f"{error.filename} can't be written: {error.strerror}") from error
+        raise ConfigurationError(f"{error.filename or page} can't be written: {error.strerror}") from error
     return page, run, table
 
 

@@ -251,10 +251,6 @@ def record(
             recorded = event_loop.run(RecordedRemote(settings, options).run())
         except RecordingFailed as error:
             fail(str(error), EXIT_BROKEN)
-        except OSError as error:
-            # The error of a full disk names no file.
-            path = error.filename or output or runtime
-            fail(f"{path} can't be written: {error.strerror}", EXIT_USAGE)
     if recorded is not None:
         size = f"{recorded.seconds:.1f} s, {recorded.bytes / 1e6:.1f} MB"
         typer.echo(f"recorded {recorded.path}: {size}; next: pluriverse-server label {recorded.path}")

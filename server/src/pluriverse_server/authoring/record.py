@@ -24,6 +24,7 @@ from pluriverse_server.console.status_line import compose, show
 from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
+from pluriverse_server.process import StartError
 from pluriverse_server.recording.file import SUFFIX, already_there
 from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
 from pluriverse_server.remote.environment import EnvironmentService, Subscriber
@@ -70,8 +71,7 @@ class RecordedRemote:
 
         Raises:
             ManifestError: the runtime can't be used.
-            StartError: a program, a port, the screen or the recorder can't be started.
-            OSError: the file can't be written.
+            StartError: a program, a port, the screen or the recorder can't be started, or the file be written.
             RecordingFailed: the recording ended early.
             GaveUp: something kept crashing.
         """
@@ -104,9 +104,13 @@ class RecordedRemote:
             )
         header = _header(manifest, described, _regions(manifest, described.env_id) if options.keep != "all" else ())
         path = options.output or _free_name(self._settings.runtime / "recordings")
-        path.parent.mkdir(parents=True, exist_ok=True)
         screen = self._remote.screen.environment
-        recorder = await Recorder.start(path, header, screen, keep=options.keep, spaces=described.spaces)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            recorder = await Recorder.start(path, header, screen, keep=options.keep, spaces=described.spaces)
+        except OSError as error:
+            # The error of a full disk names no file.
+            raise StartError(f"{error.filename or path} can't be written: {error.strerror}") from error
         subscribers: list[Subscriber] = [recorder]
         helpers: list[asyncio.Task[None]] = []
         if sys.stderr.isatty():

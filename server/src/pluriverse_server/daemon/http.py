@@ -21,7 +21,7 @@ from pluriverse_protocol.rfb import web_stream
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
 from pluriverse_server.gate.tls_front import TlsFront
-from pluriverse_server.process import StartError, listeners, port_fault
+from pluriverse_server.process import StartError, listeners, port_fault, start_error
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
 from pluriverse_server.viewer.hub import ViewerHub
 from pluriverse_server.viewer.routes import add_viewer, is_same_origin
@@ -140,14 +140,18 @@ async def listen(
     Raises:
         StartError: the port can't be had.
     """
+    try:
+        ports = listeners(host, port)
+    except OSError as error:
+        raise StartError(port_fault("rewarder", host, port, "--rewarder-port", error)) from error
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=FAREWELL_S)
     await runner.setup()
     try:
-        for listener in listeners(host, port):
+        for listener in ports:
             await Site(runner, listener, door, front).start()
     except OSError as error:
         await runner.cleanup()
-        raise StartError(port_fault("rewarder", host, port, "--rewarder-port", error)) from error
+        raise start_error("the rewarder", error) from error
     return runner
 
 

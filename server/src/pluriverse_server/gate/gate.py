@@ -12,7 +12,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,7 @@ from pluriverse_server.access.strangers import log_dropped, note_guess
 from pluriverse_server.access.throttle import PasswordThrottle
 from pluriverse_server.access.tokens import Right, Token
 from pluriverse_server.permitted import NOTHING, Permitted
-from pluriverse_server.process import StartError, listeners, port_fault, serve
+from pluriverse_server.process import StartError, listeners, port_fault, serve, start_error
 from pluriverse_server.tasks import start_task
 
 from .client_input import ClientInput, Keyboard
@@ -93,16 +93,22 @@ class Gate:
         """Listen on a TCP port, and on a Unix socket in a private folder, whose clients count towards no limit.
 
         Raises:
-            StartError: the port can't be had.
+            StartError: the port, or the socket, can't be had.
         """
+        try:
+            ports = listeners(host, port)
+        except OSError as error:
+            raise StartError(port_fault("VNC", host, port, "--vnc-port", error)) from error
         self._thread = LoopThread("VNC gate") if self.front is None else self.front.thread
         if self.keyring is not None:
             self.keyring.on_change.append(self._keyring_changed)
         try:
-            await self._thread.run(self._listen(host, port, private))
+            await self._thread.run(self._listen(ports, private))
         except OSError as error:
             await self.close()
-            raise StartError(port_fault("VNC", host, port, "--vnc-port", error)) from error
+            for listener in ports:
+                listener.close()
+            raise start_error(f"the socket {private}", error) from error
 
     async def type_with(self, keyboard: Keyboard | None) -> None:
         """Use this keyboard for clients that come from now on; the one before is closed."""
@@ -130,10 +136,10 @@ class Gate:
             if self.front is None:
                 await thread.stop()
 
-    async def _listen(self, host: str, port: int, private: Path) -> None:
+    async def _listen(self, ports: Sequence[socket.socket], private: Path) -> None:
         loop = asyncio.get_running_loop()
-        self._servers = [await serve(lambda: _ClientHalf(self), listener) for listener in listeners(host, port)]
-        self._servers.append(await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private))
+        self._servers = [await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private)]
+        self._servers += [await serve(lambda: _ClientHalf(self), listener) for listener in ports]
 
     def _keyring_changed(self) -> None:
         if self._thread is not None:

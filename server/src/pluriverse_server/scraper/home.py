@@ -41,7 +41,8 @@ def make_home(home: Path, template: Path | None) -> None:
         for name in _BELOW_HOME.values():
             (home / name).mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, shutil.Error) as error:
-        raise HomeError(f"HOME could not be copied from program.home, {template}: {error}") from error
+        how = "made" if template is None else f"copied from program.home, {template}"
+        raise HomeError(f"HOME could not be {how}: {error}") from error
 
 
 def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:

@@ -300,8 +300,9 @@ def _configuration(context: str | None) -> tuple[client.Configuration, str]:
     configuration = client.Configuration()
     # Half of its types are missing.
     untyped: Any = config
+    in_pod = context is None and NAMESPACE_FILE.exists()
     try:
-        if context is None and NAMESPACE_FILE.exists():
+        if in_pod:
             untyped.load_incluster_config(client_configuration=configuration)
             return configuration, NAMESPACE_FILE.read_text().strip()
         # The client looks at the variable only when it is imported.
@@ -311,9 +312,14 @@ def _configuration(context: str | None) -> tuple[client.Configuration, str]:
         chosen = next((each for each in contexts if each["name"] == context), active)
         return configuration, chosen["context"].get("namespace", "default")
     except (ConfigException, YAMLError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        where = (
+            "This is a pod, whose service account's token is used"
+            if in_pod
+            else "This is no pod with a service account's token, so the configuration is looked for in $KUBECONFIG and "
+            "~/.kube/config"
+        )
         raise ConfigurationError(
-            f"there is no cluster to ask for remotes: {error}\nThis is no pod with a service account's token, so the "
-            "configuration is looked for in $KUBECONFIG and ~/.kube/config; see whether this works: kubectl get pods"
+            f"there is no cluster to ask for remotes: {error}\n{where}; see whether this works: kubectl get pods"
         ) from error
 
 

@@ -205,26 +205,26 @@ async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> 
         AuthoringError: the recording or its labels can't be read, or the port is taken.
     """
     enough = asyncio.Event()
-    recorded: RecordedFrames | None = None
-    async with stopped_by_signals(enough.set):
+    async with stopped_by_signals(enough.set), contextlib.AsyncExitStack() as until:
         try:
             recorded = await asyncio.to_thread(RecordedFrames, path)
+            until.callback(recorded.close)
             try:
                 known, earned = what_is_read(game_of(path, recorded.header))
             except ManifestError as error:
                 say(f"{error}\nso the page knows of the sources only what was read of them")
                 known, earned = {}, None
             server = LabelServer(path, recorded, known, earned)
-            async with server.serving(port) as address:
-                say(f"{path}\n  label     {address}\n{STOPPED}")
-                await enough.wait()
         except MalformedRecording as error:
             raise AuthoringError(str(error)) from error
         except OSError as error:
             raise AuthoringError(f"{error.filename or path}: {error.strerror}") from error
-        finally:
-            if recorded is not None:
-                recorded.close()
+        try:
+            address = await until.enter_async_context(server.serving(port))
+        except OSError as error:
+            raise AuthoringError(f"the page can't be served: {error.strerror or error}") from error
+        say(f"{path}\n  label     {address}\n{STOPPED}")
+        await enough.wait()
 
 
 def what_is_read(game: GameTables) -> tuple[dict[str, Known], list[RewardSource] | None]:

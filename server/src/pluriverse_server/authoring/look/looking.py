@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -248,9 +249,9 @@ async def look(notebook: Notebook, settings: Settings, port: int, say: Callable[
     # For the scraper, which is another process: pictures may still be missing, and what is printed is shown.
     os.environ[DRAFT_VARIABLE] = os.environ[PRINTED_VARIABLE] = "1"
     looking = Looking(notebook, settings)
-    async with stopped_by_signals(looking.remote.stop):
+    async with stopped_by_signals(looking.remote.stop), contextlib.AsyncExitStack() as until:
         try:
-            async with serving(looking, port) as address:
-                await looking.remote.run(lambda: say(f"{notebook.file}\n  look      {address}\n{STOPPED}"))
+            address = await until.enter_async_context(serving(looking, port))
         except OSError as error:
             raise AuthoringError(f"the page can't be served: {error.strerror or error}") from error
+        await looking.remote.run(lambda: say(f"{notebook.file}\n  look      {address}\n{STOPPED}"))
