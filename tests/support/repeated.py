@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple, cast
+import random
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
+
+# x, y, width and height.
+Box = tuple[int, int, int, int]
+
+# Space, Return and Tab: what is focused does something.
+ACTIVATING: Final = (0x20, 0xFF0D, 0xFF09)
+# None, mostly the left, the right, the middle; up and down.
+BUTTONS: Final = (0, 0, 1, 1, 1, 4, 2)
+WHEEL: Final = (8, 16)
+TYPED: Final = "aZ7%"
 
 
 class Step(NamedTuple):
@@ -34,8 +47,7 @@ def played(env: PluriverseEnv, seed: int, steps: int) -> list[Step]:
     observation, _ = env.reset(seed=seed)
     taken = [Step(hashed(observation), 0.0, over=False)]
     while len(taken) <= steps and not taken[-1].over:
-        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-        assert "late" not in info
+        observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
         taken.append(Step(hashed(observation), float(reward), terminated or truncated))
     return taken
 
@@ -48,3 +60,39 @@ def hashed(observation: Any) -> str:
         digest.update(name.encode())
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else str(part).encode())
     return digest.hexdigest()
+
+
+def drawn_events(seed: int, steps: int, keys: Sequence[int], box: Box) -> list[list[Event]]:
+    """Return steps of random input within a part of the screen: many keys held, buttons, the wheel, and typed text."""
+    chance = random.Random(seed)
+    left, top, width, height = box
+    held: set[int] = set()
+    drawn: list[list[Event]] = []
+    for _ in range(steps):
+        changed = {*chance.sample(keys, chance.randrange(5)), *(key for key in ACTIVATING if chance.random() < 0.3)}
+        events: list[Event] = [KeyEvent(key, key not in held) for key in keys if key in changed]
+        held ^= changed
+        x, y, buttons = left + chance.randrange(width), top + chance.randrange(height), chance.choice(BUTTONS)
+        events.append(PointerEvent(x, y, buttons))
+        if chance.random() < 0.2:
+            events += [PointerEvent(x, y, mask) for mask in (buttons | chance.choice(WHEEL), buttons)]
+        if chance.random() < 0.2:
+            key = ord(chance.choice(TYPED))
+            events += [KeyEvent(key, down) for down in (True, False) if key not in held]
+        # Keys before the pointer, after it, and between.
+        at = chance.randrange(len(events))
+        drawn.append(events[at:] + events[:at] if chance.random() < 0.5 else events)
+    return drawn
+
+
+def played_events(env: PluriverseEnv, seed: int, drawn: Sequence[Sequence[Event]]) -> list[Step]:
+    """Return an episode's first steps with these events, or all there are."""
+    observation, _ = env.reset(seed=seed)
+    taken = [Step(hashed(observation), 0.0, over=False)]
+    for events in drawn:
+        observation, reward, terminated, truncated, info = env.step(events)
+        assert not info.get("lost"), info
+        taken.append(Step(hashed(observation), float(reward), terminated or truncated))
+        if taken[-1].over:
+            break
+    return taken

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ import pytest
 import pytest_asyncio
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Observation, Reward
+from pluriverse_server.programs import page_clock
+from pluriverse_server.programs.page_clock import Stuck
 from support.pages import short_folder, write_runtime
 from support.stepped import Stepped, stepped
 
@@ -144,11 +145,33 @@ PAGES = {
     + f"""<script>{SAY}
       on.w = async () => say((await (await fetch("Good.html")).text()).length);
     </script>""",
+    "Order": GOOD
+    + """<body style="height: 9000px"><script>
+      const say = ({ type, key }) => { game.state = [...game.state, key ?? type] };
+      for (const kind of ["keydown", "keyup", "mousemove", "mousedown", "mouseup", "wheel", "beforeinput"]) {
+        addEventListener(kind, (event) => {
+          say(event);
+          event.preventDefault();
+          // Seen in the next frame, which tells it in turn.
+          scrollBy(0, 1);
+        }, { passive: false });
+      }
+      onscroll = say;
+    </script>""",
+    "Zoom": GOOD
+    + """<script>
+      onwheel = ({ ctrlKey }) => { game.state = [ctrlKey, devicePixelRatio] };
+    </script>""",
+    "Late": GOOD
+    + """<script>
+      onmouseover = onmousemove = ({ type }) => { game.state = [...game.state, type] };
+    </script>""",
     "Ends": GOOD + "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
 }
 
 W = (KeyEvent(ord("w"), down=True), KeyEvent(ord("w"), down=False))
 FRAME_MS = 1000 / 60
+CONTROL = 0xFFE3
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -286,6 +309,32 @@ async def test_clicks_are_double_where_they_come_in_one_step_however_fast_steps_
     assert state(played) == [1, 1, 1, 2, "double"]
 
 
+async def test_each_input_of_a_step_is_over_before_the_next_with_all_that_frames_bring(played: Stepped) -> None:
+    await played.play("pages.Order-v0", 1, anew=True)
+    b, shifted_a = ([KeyEvent(ord(letter), down) for down in (True, False)] for letter in "bA")
+    pointer = [*at((50, 50), buttons=1), *at((60, 50), buttons=1 | 16), *at((60, 50)), *at((70, 50), buttons=4)]
+    await played.step([*b, *shifted_a, *pointer, KeyEvent(ord("c"), down=True)])
+    keys = ["b", "b", "Shift", "A", "Shift", "a"]
+    moved = ["mousemove", "mousedown", "mousemove", "wheel", "mousemove", "mouseup", "mousemove", "mousedown"]
+    assert state(played)[::2] == [*keys, *moved, "c"]
+    assert set(state(played)[1::2]) == {"scroll"}
+
+
+async def test_wheel_with_control_does_not_zoom(played: Stepped) -> None:
+    await played.play("pages.Zoom-v0", 1)
+    held = [KeyEvent(CONTROL, down=True), *at((50, 50), buttons=1)]
+    await played.step([*held, *at((50, 50), buttons=1 | 16), *at((50, 50))])
+    assert state(played) == [True, 1]
+
+
+async def test_document_is_not_told_of_the_pointer_before_the_agent_moves_it(played: Stepped) -> None:
+    await played.play("pages.Late-v0", 1, anew=True)
+    await played.step()
+    assert not [report for report in played.said if isinstance(report, Observation)]
+    await played.step(at((50, 50)))
+    assert state(played) == ["mousemove"]
+
+
 async def test_key_that_is_held_does_not_repeat_while_nobody_steps(played: Stepped) -> None:
     await played.play("pages.Good-v0", 1)
     await played.step([KeyEvent(ord("a"), down=True)])
@@ -374,12 +423,11 @@ async def test_frames_may_be_longer_than_the_pages(played: Stepped) -> None:
     assert state(played) == [500] * 5
 
 
-async def test_page_that_is_drawn_without_end_is_late(tmp_path: Path) -> None:
+async def test_page_that_is_at_work_without_end_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     spins = GOOD + "<script>onkeydown = () => new Worker(URL.createObjectURL(new Blob(['for (;;);'])))</script>"
     with short_folder() as folder:
         async with stepped(write_runtime(folder, {"Spins": spins})) as played:
             await played.play("pages.Spins-v0", 1)
-            assert not played.clock.late
-            await played.step(W)
-            await played.clock.apply(W)
-            assert played.clock.late
+            monkeypatch.setattr(page_clock, "STEP_TIMEOUT_S", 0.5)
+            with pytest.raises(Stuck, match="without a rest"):
+                await played.step([*W, *W])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 
 # Left, middle, right, and the four ways of a wheel: what a pointer event's mask can say and X programs know.
 BUTTONS: Final = 7
+
+# What a Shift goes down for that only chooses a character.
+NO_KEYSYM: Final = 0
 
 
 class Injector:
@@ -55,16 +58,18 @@ class Injector:
             DisplayLost: the X server is gone.
         """
         with ReportingLoss(self._display):
-            self._keymap.follow()
-            for event in events:
-                match event:
-                    case KeyEvent(keysym, down=True):
-                        self._press(keysym)
-                    case KeyEvent(keysym):
-                        self._release(keysym)
-                    case PointerEvent(x, y, buttonmask):
-                        self._point(x, y, buttonmask)
+            for _ in self._inputs(events):
+                pass
             send(self._connection)
+
+    def apply_one_by_one(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
+        """Inject the events, and yield after each single input: a key or button that moves, or the pointer.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        with ReportingLoss(self._display):
+            yield from self._sent(self._inputs(events))
 
     def repeat_keys(self, *, on: bool) -> None:
         """Let the server repeat keys that are held, as it does at first, or not.
@@ -90,10 +95,18 @@ class Injector:
     def release_all(self) -> None:
         """Release every key and button that this injector holds; raise DisplayLost if the X server is gone."""
         with ReportingLoss(self._display):
-            for keysym in reversed(list(self._held)):
-                self._release(keysym)
-            self._set_buttons(0)
+            for _ in self._releases():
+                pass
             send(self._connection)
+
+    def release_one_by_one(self) -> Iterator[None]:
+        """Release every key and button that this injector holds, and yield after each.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        with ReportingLoss(self._display):
+            yield from self._sent(self._releases())
 
     def close(self) -> None:
         """Release everything and hang up. May be called again, and when the X server is gone."""
@@ -110,7 +123,30 @@ class Injector:
         """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
         abort(self._connection)
 
-    def _press(self, keysym: int) -> None:
+    def _sent(self, inputs: Iterator[None]) -> Iterator[None]:
+        for _ in inputs:
+            send(self._connection)
+            yield
+
+    # Each yields after an input that is on its way, and has noted it by then.
+
+    def _inputs(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
+        self._keymap.follow()
+        for event in events:
+            match event:
+                case KeyEvent(keysym, down=True):
+                    yield from self._press(keysym)
+                case KeyEvent(keysym):
+                    yield from self._release(keysym)
+                case PointerEvent(x, y, buttonmask):
+                    yield from self._point(x, y, buttonmask)
+
+    def _releases(self) -> Iterator[None]:
+        for keysym in reversed(list(self._held)):
+            yield from self._release(keysym)
+        yield from self._set_buttons(0)
+
+    def _press(self, keysym: int) -> Iterator[None]:
         if keysym in self._held:
             return
         held = self._held.values()
@@ -120,30 +156,36 @@ class Injector:
             return
         shift = self._keymap.shift if stroke.shift and self._keymap.shift not in held else None
         if shift is not None:
-            self._connection.xtest_fake_input(X.KeyPress, shift)
-        if stroke.keycode not in held:
-            self._connection.xtest_fake_input(X.KeyPress, stroke.keycode)
-        if shift is not None:
-            self._connection.xtest_fake_input(X.KeyRelease, shift)
+            self._held[NO_KEYSYM] = shift
+            yield from self._fake(X.KeyPress, shift)
+        is_down = stroke.keycode in held
         self._held[keysym] = stroke.keycode
+        if not is_down:
+            yield from self._fake(X.KeyPress, stroke.keycode)
+        if shift is not None:
+            yield from self._release(NO_KEYSYM)
 
-    def _release(self, keysym: int) -> None:
+    def _release(self, keysym: int) -> Iterator[None]:
         keycode = self._held.pop(keysym, None)
         # "a" and "A" are one key.
         if keycode is not None and keycode not in self._held.values():
-            self._connection.xtest_fake_input(X.KeyRelease, keycode)
+            yield from self._fake(X.KeyRelease, keycode)
 
-    def _point(self, x: int, y: int, buttonmask: int) -> None:
+    def _point(self, x: int, y: int, buttonmask: int) -> Iterator[None]:
         x, y = max(0, min(x, self._right)), max(0, min(y, self._bottom))
-        self._connection.xtest_fake_input(X.MotionNotify, x=x, y=y)
-        self._set_buttons(buttonmask)
+        yield from self._fake(X.MotionNotify, x=x, y=y)
+        yield from self._set_buttons(buttonmask)
 
-    def _set_buttons(self, buttonmask: int) -> None:
+    def _set_buttons(self, buttonmask: int) -> Iterator[None]:
         for index in range(BUTTONS):
             bit = 1 << index
             if (buttonmask ^ self._buttons) & bit:
-                self._connection.xtest_fake_input(X.ButtonPress if buttonmask & bit else X.ButtonRelease, index + 1)
-        self._buttons = buttonmask
+                self._buttons ^= bit
+                yield from self._fake(X.ButtonPress if buttonmask & bit else X.ButtonRelease, index + 1)
+
+    def _fake(self, kind: int, detail: int = 0, x: int = 0, y: int = 0) -> Iterator[None]:
+        self._connection.xtest_fake_input(kind, detail, x=x, y=y)
+        yield
 
 
 class AsyncInjector:

@@ -10,7 +10,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -26,6 +26,7 @@ from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost
 
+from .cpu_wait import cpu_wait_s
 from .stillness import Stillness, descendants, process_tree
 
 # Frames are painted as soon as they are there; what scrolls smoothly does so in real time. So do movements within the
@@ -44,20 +45,21 @@ PREFERENCES: Final = {"settings": {"a11y": {"animation_policy": "none"}}}
 # The module whose process decides which keys reach the browser.
 OVERLAY: Final = "pluriverse_server.overlay"
 
-# How long a page may draw, in seconds of real time, before its step ends regardless. Such a step is late.
-LATE_S: Final = 2.0
-
-# How long a page may compute before it hangs, or be on its way.
+# How long a page may compute or draw before it hangs, or be on its way, in seconds in which it doesn't wait for a CPU;
+# and how many times as long with them.
 STEP_TIMEOUT_S: Final = 10.0
+BUSY: Final = 5
 
 # How long to leave a CPU to a page that is at work, and how many turns of the event loop a request for a file takes to
 # be noticed.
 PAUSE_S: Final = 0.0002
 TURNS: Final = 4
 
-
-# How long menus of the browser's own are left to be painted: they are windows with a clock of their own.
+# For how long nothing must run once menus of the browser's own are painted: they are windows with a clock of their own.
 MENU_S: Final = 0.05
+
+# What is returned after the last input.
+ALL_DONE: Final = object()
 
 # What rounding adds to a number of frames.
 TOLERANCE: Final = 1e-6
@@ -68,7 +70,27 @@ Box = tuple[int, int, int, int]
 
 
 class Stuck(Exception):
-    """The page lets no time pass: it is on its way for too long."""
+    """The page lets no time pass: it is on its way, or at work, for too long."""
+
+
+class _Patience:
+    """How long to wait for the page of a browser; see STEP_TIMEOUT_S."""
+
+    def __init__(self, browser: int) -> None:
+        self._browser = browser
+        self._began = time.monotonic()
+        self._waited_s: float | None = None
+
+    @property
+    def over(self) -> bool:
+        took_s = time.monotonic() - self._began
+        if self._waited_s is None and took_s > STEP_TIMEOUT_S / 10:
+            # To ask takes as long as most steps.
+            self._waited_s = cpu_wait_s(self._browser)
+        if self._waited_s is None or took_s < STEP_TIMEOUT_S:
+            return False
+        waited_s = cpu_wait_s(self._browser) - self._waited_s
+        return took_s > BUSY * STEP_TIMEOUT_S or took_s - waited_s > STEP_TIMEOUT_S
 
 
 class Display:
@@ -84,22 +106,22 @@ class Display:
             raise
         self.server_pid = self._grabber.server_pid
 
-    def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """Inject the events in order; see ``Injector.apply``."""
-        self._injector.apply(events)
+    def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
+        """Inject the events in order; see ``Injector.apply_one_by_one``."""
+        return self._injector.apply_one_by_one(events)
 
     def separate_clicks(self) -> None:
         """See ``Injector.separate_clicks``."""
         self._injector.separate_clicks()
 
-    def begin(self, x: int, y: int) -> None:
-        """Release every key and button, and move the pointer to ``x``, ``y``.
+    def begin(self, x: int, y: int) -> Iterator[None]:
+        """Release every key and button, and move the pointer to ``x``, ``y``; yield after each.
 
         From now on keys that are held don't repeat: they would by real time.
         """
         self._injector.repeat_keys(on=False)
-        self._injector.release_all()
-        self._injector.apply([PointerEvent(x, y, 0)])
+        yield from self._injector.release_one_by_one()
+        yield from self._injector.apply_one_by_one([PointerEvent(x, y, 0)])
 
     def grab(self, box: Box) -> Pixels:
         """Return the pixels within a box on the screen; see ``Grabber.grab_within``."""
@@ -121,13 +143,12 @@ class Display:
 class PageClock:
     """One page's clock. ``frames`` have passed in this episode.
 
-    ``late``: the last ``apply`` or ``advance`` has ended before its picture was complete.
+    What lets the page go on raises Stuck where it doesn't come to rest.
     """
 
     def __init__(
         self, page: Page, display: ClientThread[Display], size: tuple[int, int], browser: int, loads: Callable[[], bool]
     ) -> None:
-        self.late = False
         self.frames = 0
         self._page = page
         self._display = display
@@ -177,9 +198,7 @@ class PageClock:
         if not (self._overlay and all(map(psutil.pid_exists, self._overlay))):
             self._overlay = descendants(OVERLAY)
         self._stillness.watch([*process_tree(self._browser), *self._overlay, *([server] if server else [])])
-        x, y = (side - 1 for side in self._size)
-        await self._display.run(functools.partial(Display.begin, x=x, y=y))
-        await self._settle()
+        await self._deal_with(self._display.client.begin(*self._corner))
 
     async def start(self, ready: Callable[[], bool]) -> None:
         """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then.
@@ -189,8 +208,10 @@ class PageClock:
             Stuck: it is still being loaded.
         """
         if not ready():
-            # A document that is on its way begins once it is there.
-            await self._show()
+            # A document that is on its way begins once it is there, and knows by then where the pointer is, whether or
+            # not the browser has told it.
+            x, y = self._corner
+            await self._deal_with(self._display.client.apply([PointerEvent(x - 1, y, 0), PointerEvent(x, y, 0)]))
             await self._page.check(STEP_TIMEOUT_S)
             while not ready():
                 await self.advance(1, ready)
@@ -211,16 +232,10 @@ class PageClock:
             DevToolsError: the page hangs, or is gone.
             DisplayLost: the screen is.
         """
-        self.late = False
         if self._presses(events):
             # Real time is nothing here: clicks are double where they come at once.
             await self._display.run(Display.separate_clicks)
-        # Movements that the page doesn't see one by one may be taken together.
-        for _, group in itertools.groupby(enumerate(events), _group):
-            some = [event for _, event in group]
-            await self._display.run(functools.partial(Display.apply, events=some))
-            in_time = [await self._settle(), await self._show()]
-            self.late |= not all(in_time)
+        await self._deal_with(self._display.client.apply(events))
 
     async def advance(self, frames: int, over: Callable[[], bool] = lambda: False) -> int:
         """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many.
@@ -229,18 +244,17 @@ class PageClock:
             DevToolsError: the page hangs, or is gone.
             Stuck: it is still being loaded.
         """
-        self.late = False
         began, left = self.frames, self._turns(frames)
-        deadline = time.monotonic() + STEP_TIMEOUT_S
+        patience = _Patience(self._browser)
         while left > 0 and not over():
             passed, busy, menu = await self._page.advance(left, STEP_TIMEOUT_S)
             left -= passed
             self._turned += passed
             self._note_menu(open_now=menu)
             if busy or self._menu:
-                self.late |= not await self._settle()
+                await self._settle()
                 await self._page.check(STEP_TIMEOUT_S)
-            if not passed and time.monotonic() > deadline:
+            if not passed and patience.over:
                 raise Stuck(f"the page was not loaded within {STEP_TIMEOUT_S:g} s")
         self.frames = math.ceil(self._turned * self._fps / FPS - TOLERANCE)
         return self.frames - began
@@ -264,6 +278,11 @@ class PageClock:
             self._pixels, self._box = await self._display.run(functools.partial(Display.grab, box=box)), box
         return self._pixels
 
+    @property
+    def _corner(self) -> tuple[int, int]:
+        width, height = self._size
+        return width - 1, height - 1
+
     def _presses(self, events: Sequence[KeyEvent | PointerEvent]) -> bool:
         """Return whether a button goes down."""
         masks = [event.buttonmask for event in events if isinstance(event, PointerEvent)]
@@ -280,30 +299,34 @@ class PageClock:
         """Return how many frames of the page's own pass until so many more of the agent's have."""
         return round((self.frames + frames) * FPS / self._fps) - self._turned
 
-    async def _show(self) -> bool:
-        """Return once the page has dealt with its input and is on the screen; whether that was in time."""
-        self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
-        return await self._settle()
+    async def _deal_with(self, inputs: Iterator[None]) -> None:
+        """Let the page deal with each input, and be on the screen, before the next is injected.
 
-    async def _settle(self) -> bool:
-        """Return once nothing of the browser and the screen is at work; whether that was in time."""
-        if self._menu:
-            await asyncio.sleep(MENU_S)
+        Else frames come between two of them by chance, and so what comes with frames: scrolling, focus, selections, and
+        what has moved below the pointer. Keys that the key filter was to look at would be overtaken by others.
+        """
+        while await self._display.run(lambda _: next(inputs, ALL_DONE)) is not ALL_DONE:
+            await self._settle()
+            await self._show()
+
+    async def _show(self) -> None:
+        """Return once the page has dealt with its input and is on the screen."""
+        self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
+        await self._settle()
+
+    async def _settle(self) -> None:
+        """Return once nothing of the browser and the screen is at work."""
         self.forget()
-        deadline = time.monotonic() + LATE_S
+        patience = _Patience(self._browser)
         while True:
             before = self._stillness.look()
             for _ in range(TURNS):
                 await asyncio.sleep(0)
+            if before is not None and self._menu:
+                await asyncio.sleep(MENU_S)
             if before is not None and not self._loads() and self._stillness.stood(before):
-                return True
-            if time.monotonic() > deadline:
-                return False
+                return
+            if patience.over:
+                raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a rest")
             # Shorter than the event loop's timers can be.
             time.sleep(PAUSE_S)  # noqa: ASYNC251
-
-
-def _group(numbered: tuple[int, KeyEvent | PointerEvent]) -> int:
-    """Return what keys in a row have in common, and each movement has alone."""
-    index, event = numbered
-    return index if isinstance(event, PointerEvent) else -1

@@ -102,14 +102,12 @@ class PageEpisode:
 
         Raises:
             DevToolsError: the page hangs, or is gone.
-            Stuck: it is being loaded.
+            Stuck: it is being loaded, or doesn't come to rest.
             DisplayLost: its screen is gone.
         """
         events = pass_on(step.events, self._permitted)
-        late = False
         if events:
             await self._clock.apply(events)
-            late = self._clock.late
         frames = step.frames if self._frames_left is None else min(step.frames, self._frames_left)
         passed = await self._clock.advance(frames, lambda: self.over)
         self._frames += passed
@@ -121,9 +119,7 @@ class PageEpisode:
                 self._on_report(reports.Done(self.number, terminated=False, truncated=True, reason=reports.TIME_LIMIT))
         pixels = await self._picture()
         said = self._take()
-        info = {**said.info, "late": True} if late or self._clock.late else said.info
-        info = {**info, **await self._asked()}
-        return replace(said, n=step.n, info=info), pixels
+        return replace(said, n=step.n, info={**said.info, **await self._asked()}), pixels
 
     async def _asked(self) -> dict[str, Any]:
         asked = await self._clock.asked()

@@ -34,6 +34,7 @@
   let frame = 0;
   let nesting = 0;
   let loaded = false;
+  let begun = false;
   let turning = false;
   let lastId = 0;
   let reads = 0;
@@ -182,6 +183,8 @@
   const VEIL = "all: initial; position: fixed; inset: 0; background: black; pointer-events: none; z-index: 2147483647; "
     + "will-change: opacity";
   const INPUT = ["keydown", "keyup", "mousemove", "mousedown", "mouseup", "mouseover", "mouseout", "wheel"];
+  // Where the pointer is before the agent moves it, a new document is told in the browser's own time.
+  const POINTED = ["over", "enter", "move", "out", "leave"].flatMap((how) => ["mouse" + how, "pointer" + how]);
   const nextFrame = requestAnimationFrame.bind(window);
   const soon = setTimeout.bind(window);
   let veil = null;
@@ -322,6 +325,9 @@
     };
     getter(media, "paused", function () { return !playing.has(this); });
 
+    for (const kind of POINTED) {
+      realm.addEventListener(kind, (event) => begun || event.stopImmediatePropagation(), { capture: true });
+    }
     for (const kind of INPUT) realm.addEventListener(kind, touch, { capture: true, passive: true });
     // What moves below a pointer that rests is told as a movement. With a button held, one near the edge of a list would
     // scroll it, by as many frames of the browser's own as there happen to be.
@@ -367,6 +373,10 @@
     advance: async (frames) => {
       if (!loaded) {
         loaded = document.readyState === "complete";
+        if (loaded) {
+          await paint();
+          begun = true;
+        }
         return [0, true];
       }
       for (let count = 1; ; count++) {

@@ -22,8 +22,12 @@
   const send = globalThis[options.binding];
   delete globalThis[options.binding];
 
+  // With Ctrl held a wheel zooms, which outlives the page: the browser's own, that no grab keeps where a button is held.
+  const prevent = Event.prototype.preventDefault;
+  const zooms = getOwnPropertyDescriptor(MouseEvent.prototype, "ctrlKey").get;
+  addEventListener("wheel", (event) => apply(zooms, event, []) && apply(prevent, event, []),
+    { capture: true, passive: false });
   if (!options.menus) {
-    const prevent = Event.prototype.preventDefault;
     addEventListener("contextmenu", (event) => apply(prevent, event, []), { capture: true });
   }
   // A page that is left gets no farewell events: what their handlers store would come after everything was cleared.
