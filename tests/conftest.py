@@ -31,6 +31,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 MARKERS: Final = ("unit", "display", "browser", "rllib", "container")
 # Those that `make test` leaves out.
 LEFT_OUT: Final = ("rllib", "container")
+# Takes hours: it is run where it is asked for.
+NIGHTLY: Final = "nightly"
 
 # A test starts a display or a browser if its module, or one of its fixtures, has one of these words.
 WORDS: Final = {
@@ -63,8 +65,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give each test its marker; those in containers come last, when their images are built."""
+    if NIGHTLY not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker(NIGHTLY) is None]
     for item in items:
         assert isinstance(item, pytest.Function)
         if not any(item.get_closest_marker(name) for name in MARKERS):

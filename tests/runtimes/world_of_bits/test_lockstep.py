@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import random
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse_server.manifest.runtime import load
+from pluriverse_server.programs.catalogue import load_catalogue
 from support.remotes import MachineRemote, on_machine
-from support.repeated import assert_repeatable
+from support.repeated import Step, assert_repeatable, drawn_events, played_events
+from support.wob import RUNTIME, TASK
 
 # Still, moving by timers, drawn on a canvas, and a flight search.
 TASKS = ("mini.ClickTest", "mini.ChaseCircle", "mini.BisectAngle", "flight.Alaska")
 STEPS = 12
+
+# The fresh remotes that play each task, and how many others want the CPUs meanwhile.
+REMOTES = 20
+BUSY = 20
+# Ten times as long as on two cores that do nothing else.
+NIGHT_S = 24 * 3600
+SEED = 5
 
 
 @pytest.fixture(scope="module")
@@ -27,3 +43,44 @@ def remote(vendored: None) -> Iterator[MachineRemote]:
 @pytest.mark.parametrize("task", TASKS)
 def test_same_seed_and_actions_give_the_same_pictures_and_rewards(remote: MachineRemote, task: str) -> None:
     assert_repeatable(f"wob.{task}-v0", remote.address, frame_skip=4, steps=STEPS)
+
+
+@contextlib.contextmanager
+def busy(processes: int) -> Generator[None]:
+    """So many processes that compute and nothing else."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def played(address: str, env_id: str) -> list[Step]:
+    """The first steps of a task, with many keys held."""
+    env = PluriverseEnv(env_id, remotes=address, clock="lockstep", actions="events")
+    try:
+        return played_events(env, SEED, drawn_events(SEED, STEPS, env.core.actions.keys, TASK))
+    finally:
+        env.close()
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(NIGHT_S)
+@pytest.mark.parametrize("others", [0, BUSY])
+def test_every_task_is_the_same_in_each_of_many_fresh_remotes(vendored: None, others: int) -> None:
+    del vendored
+    tasks = sorted(asyncio.run(load_catalogue(RUNTIME, load(RUNTIME))))
+    first: dict[str, list[Step]] = {}
+    differing: list[tuple[int, str]] = []
+    with busy(others):
+        for number in range(REMOTES):
+            # Each task comes after others, and some are the first of their remote.
+            random.Random(number).shuffle(tasks)
+            with on_machine(runtime="world-of-bits") as remote:
+                for task in tasks:
+                    taken = played(remote.address, task)
+                    if taken != first.setdefault(task, taken):
+                        differing.append((number, task))
+    assert not differing
