@@ -142,3 +142,25 @@ def test_descendants_are_found_by_a_word_of_their_command() -> None:
         assert found in process_tree(process.pid)[1:]
         assert descendants("6") == []
         os.kill(found, signal.SIGKILL)
+
+
+def test_process_that_the_kernel_keeps_waiting_does_not_stand_still(tmp_path: Path) -> None:
+    # Whoever starts a program waits in the kernel until it has begun, which this one does once somebody writes.
+    os.mkfifo(tmp_path / "fifo")
+    starts = """
+import os, sys
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+print(flush=True)
+sys.stdin.read()
+"""
+    command = [sys.executable, "-c", starts, tmp_path / "fifo"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        state = Path(f"/proc/{process.pid}/stat")
+        stillness = Stillness([process.pid])
+        until(lambda: ") D " in state.read_text())
+        assert not still(stillness)
+        with (tmp_path / "fifo").open("w"):
+            assert process.stdout is not None
+            process.stdout.readline()
+        until(lambda: still(stillness))
+        stillness.close()

@@ -30,13 +30,15 @@ from .cpu_wait import cpu_wait_s
 from .stillness import Stillness, descendants, process_tree
 
 # Frames are painted as soon as they are there; what scrolls smoothly does so in real time. So do movements within the
-# browser's own bars, which nobody sees: each page that is loaded would take 200 ms longer.
+# browser's own bars, which nobody sees: each page that is loaded would take 200 ms longer. Input to a document or menu
+# that isn't painted yet is dropped, if it isn't allowed.
 FLAGS: Final = (
     "--disable-frame-rate-limit",
     "--disable-gpu-vsync",
     "--disable-smooth-scrolling",
     "--disable-partial-raster",
     "--animation-duration-scale=0",
+    "--allow-pre-commit-input",
 )
 
 # Animated pictures go by real time, but for their first frame.
@@ -194,10 +196,7 @@ class PageClock:
             DisplayLost: the screen is gone.
         """
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
-        server = self._display.client.server_pid
-        if not (self._overlay and all(map(psutil.pid_exists, self._overlay))):
-            self._overlay = descendants(OVERLAY)
-        self._stillness.watch([*process_tree(self._browser), *self._overlay, *([server] if server else [])])
+        self._watch()
         await self._deal_with(self._display.client.begin(*self._corner))
 
     async def start(self, ready: Callable[[], bool]) -> None:
@@ -208,6 +207,7 @@ class PageClock:
             Stuck: it is still being loaded.
         """
         if not ready():
+            self._watch()
             # A document that is on its way begins once it is there, and knows by then where the pointer is, whether or
             # not the browser has told it.
             x, y = self._corner
@@ -277,6 +277,13 @@ class PageClock:
         if self._pixels is None or self._box != box:
             self._pixels, self._box = await self._display.run(functools.partial(Display.grab, box=box)), box
         return self._pixels
+
+    def _watch(self) -> None:
+        """Look at all processes that there are, of which a new document may have added one."""
+        server = self._display.client.server_pid
+        if not (self._overlay and all(map(psutil.pid_exists, self._overlay))):
+            self._overlay = descendants(OVERLAY)
+        self._stillness.watch([*process_tree(self._browser), *self._overlay, *([server] if server else [])])
 
     @property
     def _corner(self) -> tuple[int, int]:

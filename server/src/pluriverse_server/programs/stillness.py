@@ -1,4 +1,4 @@
-"""Whether processes stand still: all of their threads wait, and none has run meanwhile."""
+"""Whether processes stand still: all of their threads wait for others, and none has run meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-_RUNNING: Final = ord("R")
+# On a CPU, waiting for one, or for the kernel, as for a part of the program that is still on the disk. Such a thread goes
+# on by itself.
+_RUNNING: Final = b"RD"
 
 # What is read of a thread's files: its number, its name of at most 15 bytes and its state; its times.
 _READ_BYTES: Final = 64
@@ -45,7 +47,7 @@ class Stillness:
         return b"".join(times)
 
     def stood(self, since: bytes) -> bool:
-        """Return whether no thread runs or waits for a CPU, nor has one run after the look that gave ``since``."""
+        """Return whether no thread runs or waits for a CPU or the kernel, nor has run after the look that gave ``since``."""
         for thread in self._threads:
             if self._runs(thread):
                 self._runner = thread
@@ -66,7 +68,7 @@ class Stillness:
             self._ended(thread)
             return False
         # The name is in parentheses and may hold any of them.
-        return line[line.rindex(b")") + 2] == _RUNNING
+        return line[line.rindex(b")") + 2] in _RUNNING
 
     def _ended(self, thread: str) -> None:
         # Another may have begun in its place.
