@@ -157,10 +157,13 @@ sys.stdin.read()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         state = Path(f"/proc/{process.pid}/stat")
         stillness = Stillness([process.pid])
-        until(lambda: ") D " in state.read_text())
-        assert not still(stillness)
-        with (tmp_path / "fifo").open("w"):
-            assert process.stdout is not None
-            process.stdout.readline()
+        try:
+            until(lambda: ") D " in state.read_text())
+            waited = still(stillness)
+        finally:
+            with (tmp_path / "fifo").open("w"):
+                assert process.stdout is not None
+                process.stdout.readline()
+        assert not waited
         until(lambda: still(stillness))
         stillness.close()

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-# On a CPU, waiting for one, or for the kernel, as for a part of the program that is still on the disk. Such a thread goes
-# on by itself.
+# On a CPU, waiting for one, or for the kernel, as for a part of the program that is still on the disk. Such a thread
+# goes on by itself.
 _RUNNING: Final = b"RD"
 
 # What is read of a thread's files: its number, its name of at most 15 bytes and its state; its times.
@@ -47,7 +47,7 @@ class Stillness:
         return b"".join(times)
 
     def stood(self, since: bytes) -> bool:
-        """Return whether no thread runs or waits for a CPU or the kernel, nor has run after the look that gave ``since``."""
+        """Return whether no thread runs, or is about to, nor has one run after the look that gave ``since``."""
         for thread in self._threads:
             if self._runs(thread):
                 self._runner = thread
