@@ -1,10 +1,12 @@
 """Builds what of the server is in C, where there is a compiler.
 
-That is the clock that is preloaded into programs (native/lockstep), and what makes pictures as agents ask for them
-(native/views), from the source with which agents make them themselves (client/native).
+That is the clock that is preloaded into programs (native/lockstep), what makes pictures as agents ask for them
+(native/views), from the source with which agents make them themselves (client/native), and what is preloaded into
+X0tigervnc so that it gives back what it takes (native/vnc).
 
 ``PLURIVERSE_NATIVE=require`` makes a failed build an error, ``skip`` doesn't try. Otherwise lockstep is only frozen
-without it, and pictures are sent whole. ``python hatch_build.py`` builds it into the source tree.
+without it, pictures are sent whole, and a TigerVNC before 1.14 leaks. ``python hatch_build.py`` builds it into the
+source tree.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 HERE = Path(__file__).parent
 CLOCK = HERE / "src/pluriverse_server/lockstep/preloaded.so"
 VIEWS = HERE / "src/pluriverse_server/kit/make_view.so"
+DETACH = HERE / "src/pluriverse_server/display/detach.so"
 
 # Where the client's source is, and where an sdist has its copy.
 SHARED_SOURCES = (HERE.parent / "client/native", HERE / "native/views")
@@ -35,10 +38,10 @@ SHARED = ["-shared", "-fPIC", "-ftls-model=initial-exec", "-pthread"]
 
 
 def build() -> bool:
-    """Build both and return whether they are there."""
+    """Build all and return whether they are there."""
     wish = os.environ.get("PLURIVERSE_NATIVE", "")
-    CLOCK.unlink(missing_ok=True)
-    VIEWS.unlink(missing_ok=True)
+    for library in (CLOCK, VIEWS, DETACH):
+        library.unlink(missing_ok=True)
     if wish == "skip":
         return False
     clock = sorted(str(path) for path in (HERE / "native/lockstep").glob("*.c"))
@@ -48,6 +51,8 @@ def build() -> bool:
     try:
         subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(CLOCK), *clock, "-ldl"], check=True)
         subprocess.run([compiler, *FLAGS, "-O3", "-shared", "-fPIC", "-o", str(VIEWS), *views], check=True)
+        detach = str(HERE / "native/vnc/detach.c")
+        subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(DETACH), detach, "-ldl"], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"the server's native parts can't be built ({error}); {MEND}", file=sys.stderr)
         if wish == "require":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 from collections.abc import Generator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from pluriverse_server.display import Restarted, Screen, pulse
 from pluriverse_server.display.screen import VNC_SERVER, X_SERVER, ServerExit
+from support.kept import shared_pictures
 from support.rfb import RfbClient
 from support.waiting import eventually
 
@@ -47,7 +49,25 @@ async def see(screen: Screen) -> None:
 
 
 async def test_servers_that_run_answer(screen: Screen) -> None:
-    assert await pulse.vnc_answers(screen.viewer_socket)
+    assert await pulse.vnc_answers(screen.gate.vnc_socket)
+    assert await pulse.x_answers(screen.display)
+
+
+async def test_who_asks_is_nobody_for_whom_pictures_are_taken(screen: Screen) -> None:
+    for _ in range(20):
+        assert await pulse.vnc_answers(screen.gate.vnc_socket)
+    assert not shared_pictures(screen.pids[X_SERVER])
+    assert not screen.gate.clients
+
+
+async def test_server_that_cannot_be_asked_for_want_of_descriptors_is_not_blamed(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(_path: object) -> None:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(asyncio, "open_unix_connection", refuse)
+    assert await pulse.vnc_answers(screen.gate.vnc_socket)
     assert await pulse.x_answers(screen.display)
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from pluriverse_server.display import Screen, vnc
+from pluriverse_server.display.screen import X_SERVER
 from pluriverse_server.process import ChildProcess, StartError
+from support.kept import shared_pictures
 from support.rfb import RfbClient
+from support.waiting import eventually
 
 KNOWN = """\
 Global Parameters:
@@ -62,3 +66,11 @@ async def test_resize_that_a_client_asks_for_is_not_done(screen: Screen) -> None
         client.ask_for_size(200, 100)
         client.wait_until(lambda: client.size_refusal == 1)
         assert (client.width, client.height) == (320, 240)
+
+
+async def test_x_server_keeps_no_picture_of_clients_that_have_left(screen: Screen) -> None:
+    for _ in range(3):
+        client = await asyncio.to_thread(RfbClient, screen.gate.vnc_socket)
+        await asyncio.to_thread(client.wait_until, lambda: True)
+        client.close()
+        await eventually(lambda: not shared_pictures(screen.pids[X_SERVER]))

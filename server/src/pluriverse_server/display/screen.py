@@ -97,7 +97,7 @@ class Screen(ABC):
         self._lively = asyncio.Event()
         self._lively.set()
         self.answers = False
-        """Whether the VNC server answered when it was last asked."""
+        """Whether the servers answered when they were last asked."""
 
     @property
     def display(self) -> str:
@@ -203,21 +203,20 @@ class Screen(ABC):
         misses, spent_s = 0, dict[str, float]()
         while True:
             async with asyncio.TaskGroup() as asked:
-                vnc_answers = asked.create_task(pulse.vnc_answers(self.viewer_socket))
-                # Without the X server the VNC server has nothing to show.
-                x_answers = asked.create_task(pulse.x_answers(self.display)) if misses else None
-            self.answers = vnc_answers.result()
+                vnc_answers = asked.create_task(pulse.vnc_answers(self.gate.vnc_socket))
+                x_answers = asked.create_task(pulse.x_answers(self.display))
+            self.answers = vnc_answers.result() and x_answers.result()
             if self.answers:
                 misses = 0
                 await self._pause()
                 continue
             misses += 1
             before_s, spent_s = spent_s, {name: _cpu_seconds(pid) for name, pid in self.pids.items()}
-            if x_answers is not None:
-                suspect = VNC_SERVER if self._vnc is not None and x_answers.result() else X_SERVER
-                is_idle = spent_s[suspect] == before_s[suspect]
-                if misses >= (pulse.MISSES if is_idle else pulse.MISSES_OF_BUSY):
-                    return suspect
+            # Without the X server the VNC server has nothing to show.
+            suspect = VNC_SERVER if self._vnc is not None and x_answers.result() else X_SERVER
+            is_idle = spent_s[suspect] == before_s.get(suspect)
+            if misses >= (pulse.MISSES if is_idle else pulse.MISSES_OF_BUSY):
+                return suspect
 
     async def _pause(self) -> None:
         """Return when the servers are to be asked again."""
@@ -317,7 +316,10 @@ class XvfbScreen(Screen):
         # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         command = [program, f"-display={self.display}", *await self._vnc_arguments(program)]
-        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=child_environment(self.environment))
+        # Without a compiler there is none at the installation; TigerVNC has needed none since 1.14.
+        preloaded = {"LD_PRELOAD": str(vnc.DETACH)} if vnc.DETACH.exists() else {}
+        environment = child_environment({**self.environment, **preloaded})
+        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=environment)
         await vnc.wait_for_banner(self._vnc, self.gate.vnc_socket)
 
 

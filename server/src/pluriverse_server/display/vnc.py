@@ -43,6 +43,9 @@ CONNECT_INTERVAL_S: Final = 0.01
 
 BANNER_BYTES: Final = 12
 
+# Preloaded into X0tigervnc, so that it gives back what it takes: native/vnc.
+DETACH: Final = Path(__file__).parent / "detach.so"
+
 
 async def arguments(program: str, *, socket: Path, name: str) -> list[str]:
     """Return the command line of a VNC server that lets in whoever reaches its Unix socket, after its name.

@@ -386,7 +386,7 @@ class EnvironmentService:
             self._carry_out(self._machine.heartbeat(self._clock.now()))
 
     def watchers_changed(self) -> None:
-        """Tell the program soon whether anybody watches; who only asks whether the screen answers is gone by then."""
+        """Tell the program soon whether anybody watches; who knows no password is gone by then."""
         if self._telling is None and not self._in_real_time.is_set():
             self._telling = call_later(TICK_S, "who watches", self._tell_watched)
 
