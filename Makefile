@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev setup-all assets test test-all lint format bench faults image images up down docs lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images up down docs lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,10 @@ test: setup-dev  ## Run the tests that need neither an image nor RLlib; what fai
 
 test-all: setup-all  ## The same with all tests, building the images that some need meanwhile
 	@tools/test-all $(PYTEST) $(TESTS)
+
+nightly: setup-dev  ## Run the tests that take hours; writes what remotes keep into bench/kept.json
+	$(PY) -m pytest --numprocesses=0 -m nightly $(TESTS)
+	$(PY) bench/readme.py
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/ruff check

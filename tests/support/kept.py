@@ -1,10 +1,168 @@
-"""What processes keep: of shared memory, descriptors and the like."""
+"""What a remote has at a moment, of all that it might keep: memory, descriptors, threads, tasks, files."""
 
 from __future__ import annotations
 
+import contextlib
+import re
+import time
+import urllib.request
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
+
+import psutil
+
+MIB: Final = 1 << 20
+
+# After an agent has left, its seat is kept for half a minute in case it comes back.
+SETTLE_S: Final = 60.0
+LOOK_S: Final = 0.5
+ALIKE: Final = 4
 
 
-def shared_pictures(pid: int) -> int:
-    """How many segments of SysV's shared memory a process has attached."""
-    return Path(f"/proc/{pid}/maps").read_text().count("/SYSV")
+def attached(pid: int) -> set[int]:
+    """The segments of SysV's shared memory that a process has attached, by their numbers."""
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {int(line.split()[4]) for line in lines if "/SYSV" in line}
+
+
+def made_by(creators: set[int]) -> set[int]:
+    """The segments that there are of those that these processes have made, whether they live or not."""
+    rows = [row.split() for row in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+    return {int(row[1]) for row in rows if int(row[4]) in creators}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Memory is in MiB: what is a process' own, and its share of the rest."""
+
+    daemon: float
+    x_server: float
+    vnc_server: float
+    program: float
+    """The memory of all other processes."""
+    shared: float
+    """The memory of all processes that is shared, and no file's."""
+    segments: float
+    """Of SysV's shared memory, attached by a process, or made by one and still there."""
+    descriptors: float
+    threads: float
+    processes: float
+    tasks: float
+    """Of the daemon's event loop."""
+    files: float
+    """In the folder for temporary files."""
+    agents: float
+    """Descriptors and threads of this process, in which the agents are."""
+
+    @property
+    def counts(self) -> tuple[float, ...]:
+        """All but the memory."""
+        return self.segments, self.descriptors, self.threads, self.processes, self.tasks, self.files
+
+    def __sub__(self, before: Kept) -> Kept:
+        """Return what has been added since ``before``."""
+        then, now = asdict(before), asdict(self)
+        return Kept(**{name: round(now[name] - then[name], 2) for name in now})
+
+    def beyond(self, bounds: Kept) -> dict[str, float]:
+        """Return what is more than allowed."""
+        allowed = asdict(bounds)
+        return {name: value for name, value in asdict(self).items() if value > allowed[name]}
+
+
+class Household:
+    """The processes of one remote, and their folder for temporary files."""
+
+    def __init__(self, pid: int, port: int, folder: str) -> None:
+        """``pid`` is the daemon's, or of the process that started it; ``port`` the rewarder port."""
+        self._root = psutil.Process(pid)
+        self._port = port
+        self._folder = Path(f"/proc/{pid}/root/{folder}")
+        self._seen: set[int] = set()
+
+    def look(self) -> Kept:
+        """Return what there is now."""
+        memory = dict.fromkeys(("daemon", "x_server", "vnc_server", "program"), 0.0)
+        shared = descriptors = threads = count = 0.0
+        segments: set[int] = set()
+        for process in self.processes():
+            with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
+                pss, shmem = _memory(process.pid)
+                segments |= attached(process.pid)
+                memory[self._part(process)] += pss
+                shared, count = shared + shmem, count + 1
+                descriptors, threads = descriptors + process.num_fds(), threads + process.num_threads()
+        me = psutil.Process()
+        return Kept(
+            **memory,
+            shared=shared,
+            segments=len(segments | made_by(self._seen)),
+            descriptors=descriptors,
+            threads=threads,
+            processes=count,
+            tasks=self._tasks(),
+            files=sum(1 for _ in _below(self._folder)),
+            agents=me.num_fds() + me.num_threads(),
+        )
+
+    def settled(self) -> Kept:
+        """Return what there is once it is counted alike so many times; or in vain after a while."""
+        seen, deadline = [self.look()], time.monotonic() + SETTLE_S
+        while len(seen) < ALIKE and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+            now = self.look()
+            seen = [*seen, now] if now.counts == seen[-1].counts else [now]
+        return seen[-1]
+
+    def grown_since(self, before: Kept, bounds: Kept) -> Kept:
+        """Return what has been added since ``before``, as soon as that is within ``bounds``, or in vain after a while."""
+        deadline = time.monotonic() + SETTLE_S
+        while (grown := self.look() - before).beyond(bounds) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+        return grown
+
+    def processes(self) -> Iterable[psutil.Process]:
+        """Return all of them."""
+        found = [self._root, *self._root.children(recursive=True)]
+        self._seen.update(process.pid for process in found)
+        return found
+
+    def variables(self) -> dict[str, str]:
+        """Return DISPLAY and XAUTHORITY of the remote's screen."""
+        for process in self.processes():
+            with contextlib.suppress(psutil.Error):
+                environment = process.environ()
+                if "pluriverse" in environment.get("XAUTHORITY", ""):
+                    return {name: environment[name] for name in ("DISPLAY", "XAUTHORITY")}
+        raise LookupError("no process of the remote draws on its screen")
+
+    def _part(self, process: psutil.Process) -> str:
+        if process.name() == "X0tigervnc":
+            return "vnc_server"
+        if process.name() in ("Xvfb", "Xtigervnc"):
+            return "x_server"
+        return "daemon" if process.pid == self._root.pid else "program"
+
+    def _tasks(self) -> float:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/metrics", timeout=60) as answer:
+            found = re.search(r"^pluriverse_tasks (\S+)$", answer.read().decode(), re.MULTILINE)
+        assert found
+        return float(found[1])
+
+
+def _memory(pid: int) -> tuple[float, float]:
+    """MiB of a process: proportional, and shared that is no file's."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    status = Path(f"/proc/{pid}/status").read_text()
+    (pss,), (shmem,) = re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE), re.findall(r"RssShmem:\s+(\d+)", status)
+    return int(pss) * 1024 / MIB, int(shmem) * 1024 / MIB
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    with contextlib.suppress(FileNotFoundError, PermissionError):
+        for path in folder.iterdir():
+            yield path
+            if path.is_dir() and not path.is_symlink():
+                yield from _below(path)

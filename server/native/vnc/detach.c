@@ -1,10 +1,13 @@
 /*
  * Preloaded into X0tigervnc, which shares the memory of its pictures with the X server while it has clients. Before 1.14
  * it gives up its own end alone when the last one leaves, and the X server keeps every picture that there ever was.
- * Here the X server's end goes with it.
+ * Here the X server's end goes with it. And no version frees the memory when it is killed: here it is freed with the
+ * last process that has it.
  */
 #include <dlfcn.h>
 #include <stddef.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
 
 /* XShmSegmentInfo, without libXext's headers. */
 struct segment {
@@ -30,6 +33,8 @@ static int (*next(const char *name))(void *, struct segment *) {
 
 int XShmAttach(void *display, struct segment *segment) {
     int done = next("XShmAttach")(display, segment);
+    XSync(display, 0);
+    shmctl(segment->shmid, IPC_RMID, NULL);
     for (size_t i = 0; done && i < places; i++)
         if (attached[i].display == NULL) {
             attached[i].display = display;

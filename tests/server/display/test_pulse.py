@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pluriverse_server.display import Restarted, Screen, pulse
 from pluriverse_server.display.screen import VNC_SERVER, X_SERVER, ServerExit
-from support.kept import shared_pictures
+from support.kept import attached
 from support.rfb import RfbClient
 from support.waiting import eventually
 
@@ -56,7 +56,7 @@ async def test_servers_that_run_answer(screen: Screen) -> None:
 async def test_who_asks_is_nobody_for_whom_pictures_are_taken(screen: Screen) -> None:
     for _ in range(20):
         assert await pulse.vnc_answers(screen.gate.vnc_socket)
-    assert not shared_pictures(screen.pids[X_SERVER])
+    assert not attached(screen.pids[X_SERVER])
     assert not screen.gate.clients
 
 

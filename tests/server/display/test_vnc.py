@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from pluriverse_server.display import Screen, vnc
-from pluriverse_server.display.screen import X_SERVER
+from pluriverse_server.display.screen import VNC_SERVER, X_SERVER
 from pluriverse_server.process import ChildProcess, StartError
-from support.kept import shared_pictures
+from support.kept import attached, made_by
 from support.rfb import RfbClient
 from support.waiting import eventually
 
@@ -73,4 +75,15 @@ async def test_x_server_keeps_no_picture_of_clients_that_have_left(screen: Scree
         client = await asyncio.to_thread(RfbClient, screen.gate.vnc_socket)
         await asyncio.to_thread(client.wait_until, lambda: True)
         client.close()
-        await eventually(lambda: not shared_pictures(screen.pids[X_SERVER]))
+        await eventually(lambda: not attached(screen.pids[X_SERVER]))
+
+
+@pytest.mark.parametrize("backend", ["xvfb"])
+async def test_killed_server_leaves_no_shared_memory(screen: Screen) -> None:
+    pid = screen.pids[VNC_SERVER]
+    with await asyncio.to_thread(RfbClient, screen.gate.vnc_socket) as client:
+        await asyncio.to_thread(client.wait_until, lambda: True)
+        assert made_by({pid})
+        os.kill(pid, signal.SIGKILL)
+        await screen.wait_for_exit()
+        await eventually(lambda: not made_by({pid}))

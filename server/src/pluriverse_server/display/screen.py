@@ -316,10 +316,7 @@ class XvfbScreen(Screen):
         # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         command = [program, f"-display={self.display}", *await self._vnc_arguments(program)]
-        # Without a compiler there is none at the installation; TigerVNC has needed none since 1.14.
-        preloaded = {"LD_PRELOAD": str(vnc.DETACH)} if vnc.DETACH.exists() else {}
-        environment = child_environment({**self.environment, **preloaded})
-        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=environment)
+        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=vnc.environment(self.environment))
         await vnc.wait_for_banner(self._vnc, self.gate.vnc_socket)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, StartError, run
+from pluriverse_server.process import ChildProcess, StartError, child_environment, run
 
 from .xserver import START_DEADLINE_S
 
@@ -45,6 +45,12 @@ BANNER_BYTES: Final = 12
 
 # Preloaded into X0tigervnc, so that it gives back what it takes: native/vnc.
 DETACH: Final = Path(__file__).parent / "detach.so"
+
+
+def environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of an X0tigervnc, with ``extra``."""
+    # An installation that had no compiler is without.
+    return child_environment({**extra, "LD_PRELOAD": str(DETACH)} if DETACH.exists() else extra)
 
 
 async def arguments(program: str, *, socket: Path, name: str) -> list[str]:

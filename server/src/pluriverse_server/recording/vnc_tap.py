@@ -23,7 +23,7 @@ from pluriverse_protocol.rfb.server_stream import ServerStream
 from pluriverse_protocol.rfb.steps import Steps
 
 from pluriverse_server.display import vnc
-from pluriverse_server.process import ChildProcess, StartError, child_environment, executable
+from pluriverse_server.process import ChildProcess, StartError, executable
 
 SERVER_NAME: Final = "recorder's VNC server"
 SOCKET_NAME: Final = "recorder.sock"
@@ -69,7 +69,7 @@ class VncTap:
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         arguments = await vnc.arguments(program, socket=path, name=SERVER_NAME)
         command = [program, f"-display={environment['DISPLAY']}", *arguments]
-        server = await ChildProcess.start(SERVER_NAME, command, env=child_environment(environment))
+        server = await ChildProcess.start(SERVER_NAME, command, env=vnc.environment(environment))
         try:
             await vnc.wait_for_banner(server, path)
             try:

@@ -192,6 +192,7 @@ class EnvironmentService:
         self.metrics.discarded_reports.set(self._machine.discarded_reports)
         self.metrics.merged_rewards.set(self.hub.merged_rewards)
         self.metrics.dropped_observations.set(self.hub.dropped_observations)
+        self.metrics.tasks.set(len(asyncio.all_tasks()))
         return self.metrics.render()
 
     # ── requests of connections ──────────────────────────────────────────────────────────────────────────────────────

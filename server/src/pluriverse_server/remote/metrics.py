@@ -59,6 +59,7 @@ class Metrics:
             registry=r,
         )
         self.connections = Gauge("pluriverse_connections", "Open connections.", ["role"], registry=r)
+        self.tasks = Gauge("pluriverse_tasks", "Tasks of the daemon's event loop.", registry=r)
         self.running = Gauge("pluriverse_running", "1 while an environment runs, 0 while it resets.", registry=r)
         self.malformed_reports = Gauge(
             "pluriverse_malformed_reports", "Lines of the program's that were dropped.", registry=r
