@@ -1,7 +1,7 @@
-"""Puts measured figures into tables: the last step of ``make bench`` and ``make faults``.
+"""Puts measured figures into tables: the last step of ``make bench``, ``make faults`` and ``make nightly``.
 
 Those of the README, docs/time.md, docs/fleet.md and docs/models.md are of ``make bench``, docs/operating.md's are the
-faults'.
+faults' and the night's.
 ``--check`` only says which tables aren't those of the figures.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +42,10 @@ REMOTE_TRAFFIC: Final = "what a remote sends of Pong at 60 fps"
 FRAME_CPU: Final = "CPU of a frame, 192 replayed remotes of Pong at 60 fps"
 COUNTS: Final = (1, 100, 10_000)
 
+# What tests/e2e/test_kept.py does to a remote, and what it finds of memory.
+DONE: Final = ("idle", "agents", "lockstep agents", "viewers", "recordings", "resets")
+MEMORY: Final = ("daemon", "x_server", "vnc_server", "program")
+
 # Two figures of one thing, which share a row.
 MIDDLE: Final = ", p50"
 WORST: Final = (", worst", ", p99")
@@ -59,6 +64,11 @@ def fill_lockstep(time: str, results: dict[str, Any]) -> str:
 def fill_faults(operating: str, results: dict[str, Any]) -> str:
     """docs/operating.md with its table of faults made anew: all lines."""
     return _between(operating, "faults", _table_of_faults(results))
+
+
+def fill_kept(operating: str, rows: list[dict[str, Any]]) -> str:
+    """docs/operating.md with its table of what remotes keep made anew: a row for each runtime and display."""
+    return _between(operating, "kept", _table_of_kept(rows))
 
 
 def fill_fleet(fleet: str, results: dict[str, Any]) -> str:
@@ -184,6 +194,33 @@ def _table_of_faults(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _table_of_kept(rows: list[dict[str, Any]]) -> str:
+    remotes: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        remotes.setdefault((row["runtime"], row["display"], row["tigervnc"]), {})[row["what"]] = row
+    heads = "seconds idle", *DONE[1:]
+    lines = [
+        f"| | TigerVNC | {' | '.join(heads)} | else |",
+        f"| --- | --- | {' | '.join(['---:'] * len(heads))} | --- |",
+    ]
+    for (runtime, display, tigervnc), of in sorted(remotes.items()):
+        cells = (_kept(of[what]) if what in of else "" for what in DONE)
+        lines.append(f"| {runtime}, {display} | {tigervnc} | {' | '.join(cells)} | {_kept_else(of.values())} |")
+    return "\n".join(lines) + "\n"
+
+
+def _kept(row: dict[str, Any]) -> str:
+    return f"{row['amount']}: {sum(row['grown'][part] for part in MEMORY):+.1f}"
+
+
+def _kept_else(rows: Iterable[dict[str, Any]]) -> str:
+    most: dict[str, float] = {}
+    for name, value in (item for row in rows for item in row["grown"].items()):
+        if name not in (*MEMORY, "shared") and value > most.get(name, 0):
+            most[name] = value
+    return ", ".join(f"{name} +{value:g}" for name, value in most.items()) or "0"
+
+
 def _pair(title: str, middle: dict[str, Any], worst: dict[str, Any]) -> str:
     values = f"{_number(middle['ours'])} / {_number(worst['ours'])}"
     target = f"{middle['target']} / {worst['target'].removeprefix('≤ ')}" if middle["target"] else ""
@@ -221,6 +258,7 @@ def main() -> int:
         (FLEET_PAGE, "results.json", fill_fleet),
         (MODELS, "results.json", fill_models),
         (OPERATING, "faults.json", fill_faults),
+        (OPERATING, "kept.json", fill_kept),
     ):
         text = document.read_text(encoding="utf-8")
         if (new := filled(text, json.loads((BENCH / figures).read_text(encoding="utf-8")))) != text:

@@ -59,3 +59,26 @@ def test_table_of_lockstep_has_what_was_measured_with_targets_missed_and_shares_
         "<!-- end lockstep -->",
         "after",
     ]
+
+
+def test_table_of_what_remotes_keep_has_a_row_for_each_remote_and_names_what_else_has_grown(readme: Any) -> None:
+    grown = {
+        "daemon": 1.0,
+        "x_server": 0.25,
+        "vnc_server": 0.0,
+        "program": -0.5,
+        "shared": 3.0,
+        "segments": 0,
+        "tasks": 0,
+    }
+    remote = {"runtime": "doom", "display": "xvfb", "tigervnc": "1.12"}
+    rows = [
+        {**remote, "what": "resets", "amount": 1000, "grown": {**grown, "tasks": 2}},
+        {**remote, "what": "idle", "amount": 600, "grown": grown},
+        {**remote, "display": "image", "tigervnc": "1.15", "what": "idle", "amount": 5, "grown": grown},
+    ]
+    filled = readme.fill_kept("<!-- begin kept -->\n<!-- end kept -->\n", rows)
+    assert filled.splitlines()[3:-1] == [
+        "| doom, image | 1.15 | 5: +0.8 |  |  |  |  |  | 0 |",
+        "| doom, xvfb | 1.12 | 600: +0.8 |  |  |  |  | 1000: +0.8 | tasks +2 |",
+    ]

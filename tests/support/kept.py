@@ -18,7 +18,6 @@ MIB: Final = 1 << 20
 # After an agent has left, its seat is kept for half a minute in case it comes back.
 SETTLE_S: Final = 60.0
 LOOK_S: Final = 0.5
-ALIKE: Final = 4
 
 
 def attached(pid: int) -> set[int]:
@@ -107,17 +106,19 @@ class Household:
             agents=me.num_fds() + me.num_threads(),
         )
 
-    def settled(self) -> Kept:
-        """Return what there is once it is counted alike so many times; or in vain after a while."""
-        seen, deadline = [self.look()], time.monotonic() + SETTLE_S
-        while len(seen) < ALIKE and time.monotonic() < deadline:
+    def settled(self, for_s: float) -> Kept:
+        """Return what there is once nothing else has been counted ``for_s`` seconds long, or in vain after a while."""
+        seen, since = self.look(), time.monotonic()
+        deadline = since + SETTLE_S + for_s
+        while time.monotonic() < min(since + for_s, deadline):
             time.sleep(LOOK_S)
-            now = self.look()
-            seen = [*seen, now] if now.counts == seen[-1].counts else [now]
-        return seen[-1]
+            before, seen = seen, self.look()
+            if seen.counts != before.counts:
+                since = time.monotonic()
+        return seen
 
     def grown_since(self, before: Kept, bounds: Kept) -> Kept:
-        """Return what has been added since ``before``, as soon as that is within ``bounds``, or in vain after a while."""
+        """Return what has been added since ``before``, once that is within ``bounds``, or in vain after a while."""
         deadline = time.monotonic() + SETTLE_S
         while (grown := self.look() - before).beyond(bounds) and time.monotonic() < deadline:
             time.sleep(LOOK_S)
