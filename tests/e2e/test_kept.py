@@ -242,11 +242,12 @@ def test_remote_gives_back_what_it_takes_all_night(played: Played, what: str) ->
 def note(played: Played, what: str, amount: int, left: Kept) -> None:
     """Put figures among the others, in the place of those before."""
     row: dict[str, Any] = {"runtime": played.runtime, "display": played.display, "what": what, "amount": amount}
+    ask = ["X0tigervnc", "-version"]
     if isinstance(played.remote, ContainerRemote):
-        _, said = played.remote.container.exec_run(["X0tigervnc", "-version"])
+        said = str(played.remote.container.exec_run(ask).output)
     else:
-        said = subprocess.run(["X0tigervnc", "-version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-    version = re.search(r"version ([\d.]+)", said.decode())
+        said = str(subprocess.run(ask, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout)
+    version = re.search(r"version ([\d.]+)", said)
     row |= {"tigervnc": version[1] if version else "?", "grown": asdict(left)}
     with FIGURES.open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -9,11 +9,13 @@ import urllib.request
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import psutil
 
 MIB: Final = 1 << 20
+
+Part = Literal["daemon", "x_server", "vnc_server", "program"]
 
 # After an agent has left, its seat is kept for half a minute in case it comes back.
 SETTLE_S: Final = 60.0
@@ -77,13 +79,15 @@ class Household:
     def __init__(self, pid: int, port: int, folder: str) -> None:
         """``pid`` is the daemon's, or of the process that started it; ``port`` the rewarder port."""
         self._root = psutil.Process(pid)
+        # In a container it is started by an init.
+        self._daemon = self._root.children()[0] if self._root.name() == "tini" else self._root
         self._port = port
         self._folder = Path(f"/proc/{pid}/root/{folder}")
         self._seen: set[int] = set()
 
     def look(self) -> Kept:
         """Return what there is now."""
-        memory = dict.fromkeys(("daemon", "x_server", "vnc_server", "program"), 0.0)
+        memory: dict[Part, float] = {"daemon": 0.0, "x_server": 0.0, "vnc_server": 0.0, "program": 0.0}
         shared = descriptors = threads = count = 0.0
         segments: set[int] = set()
         for process in self.processes():
@@ -139,12 +143,12 @@ class Household:
                     return {name: environment[name] for name in ("DISPLAY", "XAUTHORITY")}
         raise LookupError("no process of the remote draws on its screen")
 
-    def _part(self, process: psutil.Process) -> str:
+    def _part(self, process: psutil.Process) -> Part:
         if process.name() == "X0tigervnc":
             return "vnc_server"
         if process.name() in ("Xvfb", "Xtigervnc"):
             return "x_server"
-        return "daemon" if process.pid == self._root.pid else "program"
+        return "daemon" if process == self._daemon else "program"
 
     def _tasks(self) -> float:
         with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/metrics", timeout=60) as answer:
