@@ -53,7 +53,7 @@ assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
 	@tools/setup run $(RUNTIME)
 
 test: setup-dev  ## Run the tests that need neither an image nor RLlib; what fails beside others is run again alone
-	@tools/test 'not container and not rllib' $(PYTEST) $(TESTS)
+	@tools/test 'not container and not rllib and not nightly' $(PYTEST) $(TESTS)
 
 test-all: setup-all  ## The same with all tests, building the images that some need meanwhile
 	@tools/test-all $(PYTEST) $(TESTS)

@@ -21,13 +21,13 @@ from pluriverse_server.process import (
     Finished,
     StartError,
     TooMuchOutput,
-    child_environment,
     executable,
     holder,
     listeners,
     require_free,
     run,
 )
+from support import sessions
 from support.ports import free_port
 from support.waiting import DEADLINE_S, eventually
 
@@ -333,20 +333,26 @@ def test_missing_executable_names_the_package_that_has_it() -> None:
         executable("nonesuch", package="some-package")
 
 
-async def test_environment_of_a_child_lacks_our_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLURIVERSE_PASSWORD", "secret12")
-    monkeypatch.setenv("OTHER", "kept")
-    script = "import os; print([os.environ.get(key) for key in ('PLURIVERSE_PASSWORD', 'OTHER', 'PLURIVERSE_SOCKET')])"
-    async with child(script, env=child_environment({"PLURIVERSE_SOCKET": "here"})) as process:
-        await ended(process)
-        assert process.output_tail == "[None, 'kept', 'here']"
+PROXIES = ("http_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 
 
-@pytest.mark.parametrize("name", ["COLUMNS", "LINES", "DBUS_SESSION_BUS_ADDRESS", "SDL_VIDEODRIVER", "WAYLAND_DISPLAY"])
-def test_terminal_and_desktop_of_who_started_us_are_no_child_s(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(name, "80")
-    assert name not in child_environment({})
-    assert child_environment({name: "66"})[name] == "66"
+@pytest.mark.parametrize(("network", "told"), [(False, ()), (80, ()), (True, PROXIES)])
+async def test_environment_of_a_child_is_made_and_has_nothing_of_the_session(
+    network: bool | int, told: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = sessions.hostile(tmp_path / "session")
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    for name, value in session.items():
+        monkeypatch.setenv(name, value)
+    with (tmp_path / "printed").open("w+") as printed:
+        given = {"DISPLAY": ":7", "TZ": "Asia/Tokyo"}
+        process = await ChildProcess.start("toy", ["env"], env=given, stdout=printed.fileno(), network=network)
+        assert await ended(process) == 0
+        printed.seek(0)
+        got = dict(line.split("=", 1) for line in printed.read().splitlines())
+    kept = {name: session[name] for name in ("PATH", "HOME", *told)}
+    assert got == {**kept, "LANG": "C.UTF-8", **given}
 
 
 async def test_it_has_no_input_and_keeps_the_descriptors_that_it_is_given() -> None:

@@ -118,12 +118,15 @@ class ContainerRemote(Listening):
 
 
 @contextlib.contextmanager
-def on_machine(*options: str, runtime: str = "gym-core", password: str = PASSWORD) -> Generator[MachineRemote]:
-    """Run a runtime with the command, until the end of the context."""
+def on_machine(
+    *options: str, runtime: str = "gym-core", password: str = PASSWORD, env: dict[str, str] | None = None
+) -> Generator[MachineRemote]:
+    """Run a runtime with the command, until the end of the context; ``env`` is all of its environment."""
     port, vnc_port = free_port(), free_port()
-    command = [sys.executable, "-m", "pluriverse_server", "run", str(ROOT / "runtimes" / runtime)]
+    # The daemon itself takes no heed of Python's variables; what it starts mustn't see them.
+    command = [sys.executable, "-I", "-m", "pluriverse_server", "run", str(ROOT / "runtimes" / runtime)]
     ports = ["--vnc-port", str(vnc_port), "--rewarder-port", str(port)]
-    with started([*command, *ports, "--password", password, *options]) as (process, said):
+    with started([*command, *ports, "--password", password, *options], env) as (process, said):
         yield MachineRemote(port, vnc_port, password, process, said)
 
 

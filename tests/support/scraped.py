@@ -19,7 +19,6 @@ from pluriverse_server.display.xserver import XServer
 from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.manifest.spaces import keysym
-from pluriverse_server.process import child_environment
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.programs.program import Lost, Program
 from pluriverse_server.x11.connection import write_cookie
@@ -192,7 +191,7 @@ async def x_server(folder: Path) -> AsyncGenerator[dict[str, str]]:
     xauthority = folder / "Xauthority"
     write_cookie(xauthority)
     command = ["Xvfb", "-screen", "0", f"{WIDTH}x{HEIGHT}x24"]
-    server = await XServer.start(command, xauthority=xauthority, env=child_environment({}))
+    server = await XServer.start(command, xauthority=xauthority)
     try:
         yield {"DISPLAY": server.display, "XAUTHORITY": str(xauthority)}
     finally:

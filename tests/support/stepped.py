@@ -14,7 +14,6 @@ from pluriverse_protocol import reports
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_server.manifest.page import PageTable
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, fill_address, load
-from pluriverse_server.process import child_environment
 from pluriverse_server.programs.browser import Browser
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.programs.page_clock import FLAGS, PREFERENCES, PageClock
@@ -92,7 +91,7 @@ async def stepped(directory: Path) -> AsyncGenerator[Stepped]:
     files = Files(directory / table.files)
     await files.start()
     with short_folder() as folder, bare_xvfb(width, height) as (name, _), tempfile.NamedTemporaryFile() as nothing:
-        environment = child_environment({"DISPLAY": name, "XAUTHORITY": nothing.name})
+        environment = {"DISPLAY": name, "XAUTHORITY": nothing.name}
         rules = f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{files.port}, MAP * ~NOTFOUND"
         scale = f"--force-device-scale-factor={table.zoom}"
         browser = await Browser.start(

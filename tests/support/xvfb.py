@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import xvfbwrapper  # pyright: ignore[reportMissingTypeStubs] - its source has the types
 from numpy.typing import NDArray
-from pluriverse_server.process import child_environment
+from pluriverse_protocol.child_process import child_environment
 from pluriverse_server.x11.connection import DisplayLost, open_display
 
 WIDTH: Final = 1024
@@ -33,7 +33,7 @@ class Xvfb:
 
     def __init__(self, name: str, framebuffer: Path) -> None:
         self.name = name
-        self.environment = child_environment({"DISPLAY": name})
+        self.environment = child_environment(os.environ, {"DISPLAY": name})
         with framebuffer.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
         header, colours = struct.unpack_from(">I", self._map, 0)[0], struct.unpack_from(">I", self._map, COLOURS_AT)[0]

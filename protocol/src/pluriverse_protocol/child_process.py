@@ -9,20 +9,19 @@ from typing import Final
 SETPRIV: Final = "setpriv"
 SETPRIV_PACKAGE: Final = "util-linux"
 
-# These describe the terminal or desktop that started us; curses, for one, believes COLUMNS rather than its own
-# terminal.
-_SESSION_VARIABLES: Final = frozenset(
-    {
-        "COLUMNS",
-        "DBUS_SESSION_BUS_ADDRESS",
-        "LINES",
-        "SDL_VIDEODRIVER",
-        "SESSION_MANAGER",
-        "WAYLAND_DISPLAY",
-        "WINDOWID",
-        "XDG_SESSION_ID",
-    }
-)
+# Names variables, with commas between them, that children get as this process has them; and so do their children.
+PASSED_ON_VARIABLE: Final = "PLURIVERSE_PROGRAM_ENV"
+
+# The same on every machine, for the same seed is to give the same pictures.
+_FIXED: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
+
+# Where things are on this machine; and which processor it has, where an older OpenBLAS must be told not to crash.
+_OF_THE_MACHINE: Final = ("PATH", "HOME", "TMPDIR", "OPENBLAS_CORETYPE")
+
+# How the internet is reached from here, and whom to trust there. Proxies have two spellings.
+_PROXIES: Final = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
+_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+_OF_THE_NETWORK: Final = (*_PROXIES, *(name.upper() for name in _PROXIES), *_CERTIFICATES)
 
 
 def dying_with_parent(command: Sequence[str], signum: signal.Signals, setpriv: str = SETPRIV) -> list[str]:
@@ -33,10 +32,16 @@ def dying_with_parent(command: Sequence[str], signum: signal.Signals, setpriv: s
     return [setpriv, "--pdeathsig", signum.name.removeprefix("SIG"), "--", *command]
 
 
-def child_environment(inherited: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:
-    """Return ``inherited`` with ``extra``, without our own settings (the password!) and those of a desktop session."""
-    kept = (name for name in inherited if not name.startswith("PLURIVERSE_") and name not in _SESSION_VARIABLES)
-    return {name: inherited[name] for name in kept} | dict(extra)
+def child_environment(
+    inherited: Mapping[str, str], extra: Mapping[str, str], *, network: bool = False
+) -> dict[str, str]:
+    """Return a child's whole environment: what each gets, what it is to get of ``inherited``, and ``extra``.
+
+    ``network``: whether it may use the internet, and so is told how.
+    """
+    passed_on = inherited.get(PASSED_ON_VARIABLE, "").replace(",", " ").split()
+    names = (*_OF_THE_MACHINE, *(_OF_THE_NETWORK if network else ()), PASSED_ON_VARIABLE, *passed_on)
+    return _FIXED | {name: inherited[name] for name in names if inherited.get(name)} | dict(extra)
 
 
 def describe_exit(returncode: int) -> str:

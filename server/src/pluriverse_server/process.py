@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from pluriverse_protocol import child_process
@@ -49,6 +50,9 @@ ACCEPTED_AT_ONCE: Final = 16
 
 # What the ports' limits leave is for programs; those that close all that they might have inherited get on with it.
 MAX_DESCRIPTORS: Final = 65536
+
+# What a child's environment has beside what every child's has.
+NOTHING_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 
 # The user, and group, that children run as; None: as this process.
 child_user: ContextVar[int | None] = ContextVar("child_user", default=None)
@@ -85,11 +89,6 @@ def start_error(name: str, error: OSError | ValueError, command: Sequence[str] =
     short = isinstance(error, OSError) and error.errno in _SHORTAGES
     what = f" ({' '.join(command)})" if command else ""
     return (OutOfResources if short else StartError)(f"{name} could not be started{what}: {error}")
-
-
-def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return this process' environment with ``extra``, without our own settings and those of a desktop session."""
-    return child_process.child_environment(os.environ, extra)
 
 
 @functools.cache
@@ -173,7 +172,7 @@ class ChildProcess:
         name: str,
         command: Sequence[str],
         *,
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, str] = NOTHING_MORE,
         cwd: Path | None = None,
         stdin: int = asyncio.subprocess.DEVNULL,
         stdout: int | None = None,
@@ -184,18 +183,20 @@ class ChildProcess:
     ) -> ChildProcess:
         """Start ``command`` in a process group of its own; it is killed when this process ends, however that does.
 
-        It runs as ``child_user``, without privileges. ``network``: whether it may use the internet, or the one TCP port
-        that it may connect to. Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
+        It runs as ``child_user``, without privileges. ``env`` adds to what every child's environment has; nothing else
+        of this process' is in it. ``network``: whether it may use the internet, or the one TCP port that it may connect
+        to. Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
 
         Raises:
             StartError: it isn't there, or the system would not start it; OutOfResources: it may later.
         """
         # Without this check setpriv would start, and end because it doesn't find the program.
-        executable(command[0], path=env.get("PATH") if env is not None else None, cwd=cwd)
+        executable(command[0], path=env.get("PATH"), cwd=cwd)
         setpriv = executable(child_process.SETPRIV, package=child_process.SETPRIV_PACKAGE)
         # What has no network already can hand none on.
         wrapped = confined(command, network) if has_network() else command
-        user, env = child_user.get(), dict(os.environ if env is None else env)
+        user = child_user.get()
+        env = child_process.child_environment(os.environ, env, network=network is True)
         if user is not None and env.get("HOME") == os.environ.get("HOME"):
             env["HOME"] = tempfile.gettempdir()
         output = await Pipe.open()
@@ -307,7 +308,7 @@ class Finished:
 async def run(
     command: Sequence[str],
     *,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str] = NOTHING_MORE,
     cwd: Path | None = None,
     stdin: bytes = b"",
     merge_stderr: bool = False,

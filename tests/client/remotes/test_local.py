@@ -18,6 +18,7 @@ from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalEngine, LocalRemote, free_ports
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 from pluriverse_server.private_folder import LINK, PREFIX
+from support import sessions
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
 
@@ -78,6 +79,21 @@ def test_remote_that_cannot_start_says_why(remotes: StartedRemotes[LocalRemote])
     with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
         wrong.start(no_progress)
     assert not daemons()
+
+
+def test_remote_has_nothing_of_the_session_but_what_it_needs(
+    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in sessions.VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PLURIVERSE_PROGRAM_ENV", "SOME_LIBRARY")
+    monkeypatch.setenv("SOME_LIBRARY", "here")
+    remotes.start(no_progress)
+    told = daemons()[0].environ()
+    assert (told["LANG"], told["TZ"], told["SOME_LIBRARY"]) == ("C.UTF-8", "UTC", "here")
+    # It is the daemon that keeps proxies from programs without a network.
+    proxies = {name for name in sessions.VARIABLES if name.lower().endswith("_proxy")}
+    assert told.keys() & sessions.VARIABLES.keys() == {"LANG", "TZ", *proxies}
 
 
 def test_ports_are_free_and_different() -> None:

@@ -20,7 +20,7 @@ from pluriverse_protocol.rfb.numbers import Encoding
 from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
-from pluriverse_server.process import ChildProcess, child_environment
+from pluriverse_server.process import ChildProcess
 from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, looks_like, photo, screen_options, sprites, writing
 from support.tigervnc import wait_for_greeting, write_password_file
 
@@ -46,8 +46,7 @@ async def start_server(screen: Screen, tmp_path: Path) -> AsyncGenerator[StartSe
     async def start(*arguments: str) -> int:
         port = screen_options(tmp_path).vnc_port
         command = ["X0tigervnc", f"-display={screen.display}", f"-rfbport={port}", "-localhost=1", *arguments]
-        environment = child_environment(screen.environment)
-        servers.append(await ChildProcess.start("VNC server", command, env=environment, network=True))
+        servers.append(await ChildProcess.start("VNC server", command, env=screen.environment, network=True))
         await wait_for_greeting(port)
         return port
 

@@ -104,6 +104,9 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
         ("[program]", "fps = 1001\n[program]", "runtime.fps: input should be less than or equal to 1000, got 1001"),
         ("[program]", "fps = nan\n[program]", "runtime.fps: input should be"),
         ("[program]", "fps = true\n[program]", "runtime.fps: input should be a valid number, got True"),
+        ("[program]", 'lang = "C"\n[program]', "runtime.lang: expected a locale of UTF-8, as de_DE.UTF-8, got 'C'"),
+        ("[program]", 'tz = "Berlin"\n[program]', "runtime.tz: expected a time zone that this machine knows"),
+        ("[program]", 'tz = "/etc"\n[program]', "runtime.tz: expected a time zone that this machine knows"),
         ("[program]", "metadata = {x = -1, y = 0}\n[program]", "runtime.metadata.x: input should be greater"),
         (
             "[program]",

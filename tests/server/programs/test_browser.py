@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -14,6 +16,7 @@ from pluriverse_server.process import StartError
 from pluriverse_server.programs.browser import Browser
 from pluriverse_server.sources.page.guard import Windows
 from pluriverse_server.sources.page.page import Page
+from support import sessions
 from support.leftovers import Leftovers
 from support.pages import outline, short_folder
 from support.waiting import eventually
@@ -61,6 +64,49 @@ async def test_window_that_is_closed_is_told_of_and_strays_are_closed() -> None:
         await page.check(5)
         await started.devtools.call("Target.closeTarget", {"targetId": page.target_id})
         await eventually(lambda: (page.target_id, "the page closed its window") in gone)
+
+
+# What a place says of where it is: zone, language, and whether it is dark, which a worker doesn't know.
+TOLD = """(() => [
+  new Date(2026, 0).getTimezoneOffset(),
+  Intl.DateTimeFormat().resolvedOptions().timeZone,
+  Intl.NumberFormat().resolvedOptions().locale,
+  (1234.5).toLocaleString(),
+  navigator.languages[0],
+  self.matchMedia ? matchMedia("(prefers-color-scheme: dark)").matches : false,
+  self.devicePixelRatio ?? 1,
+])()"""
+EVERYWHERE = f"""(async () => {{
+  const frame = document.createElement("iframe");
+  document.body.append(frame);
+  const blob = new Blob([`postMessage(${{{json.dumps(TOLD)}}})`]);
+  const worker = new Worker(URL.createObjectURL(blob));
+  const said = await new Promise((resolve) => {{ worker.onmessage = (message) => resolve(message.data); }});
+  return [{TOLD}, frame.contentWindow.eval({json.dumps(TOLD)}), said];
+}})()"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ({}, [0, "UTC", "en-US", "1,234.5", "en-US", False, 1]),
+        ({"language": "de-DE", "tz": "Asia/Tokyo"}, [-540, "Asia/Tokyo", "de-DE", "1.234,5", "de-DE", False, 1]),
+    ],
+)
+async def test_page_is_where_its_runtime_says_whatever_the_session(
+    shown: dict[str, str], expected: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in sessions.hostile(tmp_path / "session").items():
+        monkeypatch.setenv(name, value)
+    where = replace(outline(), **shown)
+    async with browser(f"--accept-lang={where.language}") as started:
+        windows = Windows(started.devtools, popups=False, on_gone=lambda _, __: None)
+        await windows.start()
+        # One after the other, as in episodes: each says so of its own.
+        for _ in range(2):
+            page = await Page.open(windows, where, lambda _: None)
+            assert await page.ask(EVERYWHERE, 10) == [expected, expected, expected]
+            page.close()
 
 
 async def test_browser_that_is_not_installed_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from pluriverse_protocol.reports import Delivered, Frame, Ready, Report, Text
 from pluriverse_server.episode import Begin, Environment
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
 from pluriverse_server.programs.program import LANE_NAME, SOCKET_NAME, Lost, Program
+from support import sessions
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S, eventually
 
@@ -73,10 +75,10 @@ class Stage:
     def __init__(self, directory: Path, text: str, **changed: Any) -> None:
         (directory / "game.py").write_text(PRELUDE + text)
         table: dict[str, Any] = {"command": ["python", "game.py", "{env}", "{seed}", "{fps}"], **changed}
-        reset = table.pop("reset", "report")
+        reset, runtime = table.pop("reset", "report"), table.pop("runtime", {})
         manifest = Manifest.model_validate(
             {
-                "runtime": {"id": "toy", "version": "1.2.3", "title": "", "default_env": "a"},
+                "runtime": {"id": "toy", "version": "1.2.3", "title": "", "default_env": "a", **runtime},
                 "program": table,
                 "reset": {"by": reset},
                 "rewards": [{"source": "reports"}],
@@ -137,6 +139,19 @@ def ready(episode: int) -> Ready:
 
 
 # ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_program_has_the_language_the_zone_and_the_variables_of_its_manifest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in sessions.VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    runtime, env = {"lang": "fr_FR.UTF-8", "tz": "Asia/Tokyo"}, {"SAID": "hello", "GDK_SCALE": "1"}
+    async with staged(tmp_path, OBEDIENT, runtime=runtime, env=env) as stage:
+        stage.begin(1)
+        told = psutil.Process((await stage.until_told(1))["pid"]).environ()
+    assert {name: told[name] for name in ("LANG", "TZ", *env)} == {"LANG": "fr_FR.UTF-8", "TZ": "Asia/Tokyo", **env}
+    assert not told.keys() & (sessions.VARIABLES.keys() - {"LANG", "TZ", *env})
 
 
 async def test_program_is_started_by_the_first_episode_and_told_all_of_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from pluriverse_server.process import StartError, child_environment
+from pluriverse_server.process import StartError
 from pluriverse_server.scraper.child import Child
 from pluriverse_server.scraper.tree import descendants
 from pluriverse_server.sources.program import ProgramOutput
@@ -25,7 +25,7 @@ async def running(folder: Path, *command: str, nice: int = 0, network: bool = Fa
     child = await Child.start(
         command,
         cwd=folder,
-        env=child_environment({"SAID": "hello"}),
+        env={"SAID": "hello"},
         folder=private,
         output=ProgramOutput(),
         nice=nice,
@@ -66,7 +66,7 @@ async def test_signal_that_ends_it_is_named(tmp_path: Path) -> None:
 
 async def test_keeper_that_is_killed_is_missed(tmp_path: Path) -> None:
     child = await Child.start(
-        ["sleep", "600"], cwd=tmp_path, env=child_environment({}), folder=tmp_path / "private", output=ProgramOutput()
+        ["sleep", "600"], cwd=tmp_path, env={}, folder=tmp_path / "private", output=ProgramOutput()
     )
     os.kill(child.keeper.pid, signal.SIGKILL)
     await child.ended.wait()

@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 from pluriverse_protocol.reports import Done, Frame, Observation, Readings, Ready, Reward, Text
+from support import sessions
 from support.leftovers import Leftovers
 from support.scraped import MANIFEST, Scraped, scraping
 from support.waiting import eventually
@@ -91,6 +92,20 @@ async def test_text_and_observation_come_from_sources(tmp_path: Path) -> None:
         await scraped.press("Right", "Right")
         await scraped.until(Text, lambda said: said.text == "score 2")
         await scraped.until(Observation, lambda seen: seen.observation == {"points": 2, "playing": 1.0})
+
+
+async def test_program_has_its_manifests_language_and_zone_and_nothing_of_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in sessions.VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    runtime = {"lang": "fr_FR.UTF-8", "tz": "Asia/Tokyo"}
+    async with scraping(tmp_path, runtime=runtime, program={"env": {"GDK_SCALE": "1"}}) as scraped:
+        await scraped.ready()
+        [program] = programs()
+        told, [home] = program.environ(), scraped.homes()
+    assert (told["LANG"], told["TZ"], told["GDK_SCALE"], told["HOME"]) == ("fr_FR.UTF-8", "Asia/Tokyo", "1", str(home))
+    assert not told.keys() & (sessions.VARIABLES.keys() - {"LANG", "TZ", "GDK_SCALE"})
 
 
 async def test_restart_begins_each_episode_with_a_fresh_copy_of_home(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ class LocalEngine(Engine[LocalRemote]):
         try:
             process = subprocess.Popen(
                 dying_with_parent(command, signal.SIGTERM),
-                env=child_environment(os.environ, settings),
+                env=child_environment(os.environ, settings, network=True),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

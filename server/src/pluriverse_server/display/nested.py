@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, child_environment, executable
+from pluriverse_server.process import ChildProcess, executable
 from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
@@ -64,7 +64,7 @@ class NestedScreen:
             write_cookie(xauthority)
             # Its host grab would take the keyboard to itself at Ctrl+Shift.
             command = [program, "-parent", str(window.client.id), "-screen", f"{width}x{height}", "-no-host-grab"]
-            server = await XServer.start(command, xauthority=xauthority, env=child_environment(environment))
+            server = await XServer.start(command, xauthority=xauthority, env=environment)
         except BaseException:
             xauthority.unlink(missing_ok=True)
             await window.close()

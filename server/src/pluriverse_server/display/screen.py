@@ -15,7 +15,7 @@ import psutil
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.gate.gate import Gate
 from pluriverse_server.gate.tls_front import TlsFront
-from pluriverse_server.process import ChildProcess, StartError, child_environment, executable, require_free, start_error
+from pluriverse_server.process import ChildProcess, StartError, executable, require_free, start_error
 from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
@@ -238,7 +238,7 @@ class Screen(ABC):
             # The server reads this for each client; were the file missing, it would let every local one in.
             write_cookie(self.xauthority)
             command = await self._x_command()
-            self._x = await XServer.start(command, xauthority=self.xauthority, env=child_environment({}))
+            self._x = await XServer.start(command, xauthority=self.xauthority)
             await self._map_probes(self._x)
             await self.gate.type_with(await self._open_keyboard())
             await self._start_vnc()

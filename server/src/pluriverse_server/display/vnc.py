@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, StartError, child_environment, run
+from pluriverse_server.process import ChildProcess, StartError, run
 
 from .xserver import START_DEADLINE_S
 
@@ -48,9 +48,9 @@ DETACH: Final = Path(__file__).parent / "detach.so"
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of an X0tigervnc, with ``extra``."""
+    """Return what the environment of an X0tigervnc has beside ``extra``."""
     # An installation that had no compiler is without.
-    return child_environment({**extra, "LD_PRELOAD": str(DETACH)} if DETACH.exists() else extra)
+    return {**extra, "LD_PRELOAD": str(DETACH)} if DETACH.exists() else dict(extra)
 
 
 async def arguments(program: str, *, socket: Path, name: str) -> list[str]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import ChildProcess, Pipe, StartError, start_error
+from pluriverse_server.process import NOTHING_MORE, ChildProcess, Pipe, StartError, start_error
 
 # Up within 0.1 s on an idle machine; one that starts a whole fleet at once takes seconds.
 START_DEADLINE_S: Final = 15.0
@@ -45,7 +45,7 @@ class XServer:
         self._claim = claim
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str]) -> XServer:
+    async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str] = NOTHING_MORE) -> XServer:
         """Start ``command`` on the lowest free display; clients need a cookie of ``xauthority``.
 
         Raises:

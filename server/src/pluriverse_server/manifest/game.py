@@ -217,7 +217,7 @@ class ScoreTable(Table):
 
 
 # Keys of [program] that only scraped programs use.
-_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "env", "accessibility", "limits"))
+_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "accessibility", "limits"))
 
 
 class GameTables(Table):

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import quote
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pluriverse_protocol.env_options import Value, complete
 from pluriverse_protocol.env_spaces import Spaces
@@ -26,7 +27,7 @@ from .options import Options, OptionsTable
 from .page import MAX_ZOOM, PageTable
 from .sources import KINDS
 from .spaces import SharedSpacesTable, SpacesTable
-from .table import MissingValue, Table, fill, spelt
+from .table import MissingValue, Table, checked, fill, spelt
 
 FILE_NAME: Final = "runtime.toml"
 
@@ -77,8 +78,15 @@ class MetadataPlace(Point):
     qr: Point | None = None
 
 
+def _check_zone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, ZoneInfoNotFoundError):
+        raise ValueError("expected a time zone that this machine knows, as Europe/Berlin") from None
+
+
 class RuntimeTable(Table):
-    """``[runtime]``: identity, screen and frame rate."""
+    """``[runtime]``: identity, screen and frame rate. ``lang`` and ``tz``: what its program or page takes for home."""
 
     id: Annotated[str, Field(max_length=64), spelt(r"[a-z0-9][a-z0-9-]*", "lower-case letters, digits and dashes")]
     version: Annotated[str, spelt(r"[0-9]+\.[0-9]+\.[0-9]+", "three numbers with dots between them, as 0.1.0")]
@@ -86,7 +94,19 @@ class RuntimeTable(Table):
     default_env: str
     screen: Size = Size(width=1024, height=768)
     fps: Annotated[float, Field(gt=0, le=MAX_FPS)] = 60.0
+    lang: Annotated[str, spelt(r"C\.UTF-8|[a-z]{2,3}_[A-Z]{2}\.UTF-8", "a locale of UTF-8, as de_DE.UTF-8")] = "C.UTF-8"
+    tz: Annotated[str, checked(_check_zone)] = "UTC"
     metadata: MetadataPlace | None = None
+
+    @property
+    def locale(self) -> dict[str, str]:
+        """The variables that tell a program its language and its time zone."""
+        return {"LANG": self.lang, "TZ": self.tz}
+
+    @property
+    def language(self) -> str:
+        """Its language as browsers write it."""
+        return "en-US" if self.lang.startswith("C.") else self.lang.partition(".")[0].replace("_", "-")
 
     @property
     def block(self) -> MetadataPlace:

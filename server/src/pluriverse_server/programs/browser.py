@@ -18,7 +18,6 @@ import psutil
 from pluriverse_server.process import (
     ChildProcess,
     StartError,
-    child_environment,
     child_user,
     executable,
     share,
@@ -47,6 +46,7 @@ MIN_SHM_BYTES: Final = 256 * 1024 * 1024
 FLAGS: Final = (
     # Nothing but the page: no first run, no questions, no calls home.
     "--kiosk",
+    "--ozone-platform=x11",
     "--no-startup-window",
     "--no-first-run",
     "--no-default-browser-check",
@@ -140,7 +140,7 @@ class Browser:
             process = await ChildProcess.start(
                 "browser",
                 [*WITH_PIPE, *command, *options],
-                env=child_environment({**environment, **homes}),
+                env={**environment, **homes},
                 stdin=its.fileno(),
                 stdout=its.fileno(),
                 network=network,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from pluriverse_server.manifest.runtime import FILE_NAME, EnvTable, Manifest, ManifestError, describe
-from pluriverse_server.process import StartError, TooMuchOutput, child_environment, run
+from pluriverse_server.process import StartError, TooMuchOutput, run
 
 # A thousand environments print 100 KB; this is some thousand times that.
 MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
@@ -94,7 +94,6 @@ async def _run(directory: Path, command: list[str], timeout_s: float) -> bytes:
         finished = await run(
             python_command(command),
             cwd=directory,
-            env=child_environment({}),
             timeout_s=timeout_s,
             max_bytes=MAX_OUTPUT_BYTES,
         )

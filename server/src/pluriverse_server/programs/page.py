@@ -148,7 +148,7 @@ class PageProgram:
 
     def put_on(self, environment: Mapping[str, str]) -> None:
         """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
-        self._keeper.environment = environment
+        self._keeper.environment = {**environment, **self._manifest.runtime.locale}
         self._work.set()
 
     async def take_off(self) -> None:
@@ -340,15 +340,16 @@ class PageProgram:
         return page
 
     def _flags(self) -> list[str]:
-        """Return the flags for the zoom and for the hosts that resolve: files' own alone, else any but this machine."""
-        scale = f"--force-device-scale-factor={self._table.zoom}"
+        """Return the flags for zoom, language, and hosts that resolve: files' own alone, else any but this machine."""
+        language = f"--accept-lang={self._manifest.runtime.language}"
+        shown = [f"--force-device-scale-factor={self._table.zoom}", language]
         origins = [*self._table.origins, *([self._table.url] if self._table.url is not None else [])]
         named = [f"EXCLUDE {host}" for origin in origins if (host := urlsplit(origin).hostname)]
         if self._files is None:
             unknown = [f"MAP {host} ~NOTFOUND" for host in LOOPBACK]
-            return [scale, f"--host-resolver-rules={', '.join([*unknown, *named])}"]
+            return [*shown, f"--host-resolver-rules={', '.join([*unknown, *named])}"]
         rules = [f"MAP {HOST} 127.0.0.1:{self._files.port}", "MAP * ~NOTFOUND", *named]
-        return [scale, f"--host-resolver-rules={', '.join(rules)}", "--no-proxy-server"]
+        return [*shown, f"--host-resolver-rules={', '.join(rules)}", "--no-proxy-server"]
 
     def _close_page(self) -> None:
         page, self._page = self._page, None
@@ -453,14 +454,16 @@ class PageProgram:
         table = self._table
         origin = ORIGIN if table.url is None else origin_of(table.url)
         assert origin is not None
-        size = self._manifest.runtime.screen
+        runtime, size = self._manifest.runtime, self._manifest.runtime.screen
         try:
             script = (self._directory / table.script).read_text(encoding="utf-8") if table.script else None
         except (OSError, ValueError) as error:
             raise StartError(f"page.script {self._directory / str(table.script)} can't be read: {error}") from error
         origins = frozenset((origin, *table.origins))
         watcher = Watcher(self._manifest)
-        return Outline(size.width, size.height, origins, frozenset(table.allow), watcher, script, table.zoom)
+        allow = frozenset(table.allow)
+        shown = (table.zoom, runtime.language, runtime.tz)
+        return Outline(size.width, size.height, origins, allow, watcher, script, *shown)
 
 
 def _lockstep(begin: Begin) -> bool:

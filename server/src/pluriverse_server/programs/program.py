@@ -24,7 +24,6 @@ from pluriverse_server.process import (
     ChildProcess,
     OutOfResources,
     StartError,
-    child_environment,
     executable,
     share,
     start_error,
@@ -158,7 +157,7 @@ class Program:
 
     def put_on(self, environment: Mapping[str, str]) -> None:
         """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
-        self._environment = environment
+        self._environment = {**environment, **self._manifest.runtime.locale}
         self._work.set()
 
     async def take_off(self) -> None:
@@ -264,14 +263,13 @@ class Program:
                 "program",
                 self._command(begin),
                 cwd=self._directory,
-                env=child_environment(
-                    {
-                        **environment,
-                        "PLURIVERSE_SOCKET": str(self._socket.path),
-                        "PLURIVERSE_LANE": str(self._lanes.path),
-                        **{name: os.environ[name] for name in PASSED_ON if os.environ.get(name)},
-                    }
-                ),
+                env={
+                    **environment,
+                    **self._own_environment(begin),
+                    "PLURIVERSE_SOCKET": str(self._socket.path),
+                    "PLURIVERSE_LANE": str(self._lanes.path),
+                    **{name: os.environ[name] for name in PASSED_ON if os.environ.get(name)},
+                },
                 network=self._needs_network(begin),
                 # A scraper's log is for people; it doesn't include its program's output.
                 log_level=logging.INFO if self._manifest.plays_scraped else logging.DEBUG,
@@ -412,6 +410,11 @@ class Program:
         assert program is not None
         entry, options = self._catalogue[begin.environment.env_id], begin.environment.options
         return python_command(fill_command(program.command, entry, seed=begin.seed, fps=begin.fps, options=options))
+
+    def _own_environment(self, begin: Begin) -> Mapping[str, str]:
+        # A scraper gives each game its own.
+        program = self._game(begin.environment.env_id).program
+        return {} if program is None or self._manifest.plays_scraped else program.env
 
     def _needs_network(self, begin: Begin) -> bool:
         # A scraper plays all games, and starts those without a network that ask for none.

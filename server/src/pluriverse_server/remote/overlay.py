@@ -9,7 +9,7 @@ from typing import Final
 
 from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.process import ChildProcess, Pipe, StartError, child_environment
+from pluriverse_server.process import ChildProcess, Pipe, StartError
 
 OVERLAY: Final = "overlay"
 
@@ -50,8 +50,7 @@ async def start_overlay(
     command = [sys.executable, "-m", "pluriverse_server.overlay", *arguments, "--ready-fd", str(ready_fd)]
     try:
         try:
-            env = child_environment(environment)
-            child = await ChildProcess.start(OVERLAY, command, env=env, stdin=stdin, pass_fds=[ready_fd])
+            child = await ChildProcess.start(OVERLAY, command, env=environment, stdin=stdin, pass_fds=[ready_fd])
         finally:
             pipe.close_write_end()
         try:

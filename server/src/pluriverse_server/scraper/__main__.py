@@ -81,7 +81,8 @@ async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft
     screen = {name: os.environ[name] for name in _SCREEN}
     place = manifest.runtime.block
     block = (place.x, place.y, metadata.WIDTH, metadata.HEIGHT) if place.painted_by == "overlay" else None
-    desktop = SharedDesktop(screen, (size.width, size.height), folder, Cookies(folder / "Xauthority"), block)
+    cookies, locale = Cookies(folder / "Xauthority"), manifest.runtime.locale
+    desktop = SharedDesktop(screen, (size.width, size.height), folder, cookies, block, locale)
     desktop.cookies.add(screen)
     daemon = await DaemonConnection.open()
     session = Session(directory, manifest, catalogue, desktop, daemon, draft=draft)

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.process import child_environment
-
 # Where programs look for their settings, saves and caches; all of it goes with the home.
 _BELOW_HOME: Final = {
     "XDG_CONFIG_HOME": ".config",
@@ -46,9 +44,9 @@ def make_home(home: Path, template: Path | None) -> None:
 
 
 def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Return a program's environment: its ``home``, its ``screen``, and its ``own`` of the manifest."""
+    """Return what a program's environment has more: its ``home``, its ``screen``, and its ``own`` of the manifest."""
     below = {name: str(home / folder) for name, folder in _BELOW_HOME.items()}
-    return child_environment({"HOME": str(home), **below, **screen, **own})
+    return {"HOME": str(home), **below, **screen, **own}
 
 
 def hold_home(home: Path, command: Sequence[str]) -> list[str]:

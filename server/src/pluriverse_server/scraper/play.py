@@ -171,7 +171,7 @@ class Play:
         await asyncio.to_thread(make_home, home, template)
         held = settings.lockstep and program.same_addresses
         named_home = HELD_HOME if held else home
-        env = home_environment(named_home, screen, program.env)
+        env = home_environment(named_home, screen, {**desktop.locale, **program.env})
         if program.accessibility:
             bus = await AccessibilityBus.start(folder, env)
             self._exit_stack.push_async_callback(bus.stop)
@@ -502,6 +502,8 @@ class SharedDesktop:
     cookies: Cookies
     block: tuple[int, int, int, int] | None = None
     """Where the metadata block is painted above the program."""
+    locale: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The variables that tell programs their language and time zone."""
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:

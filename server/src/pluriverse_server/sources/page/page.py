@@ -53,6 +53,8 @@ class Outline:
     watcher: Watcher
     script: str | None
     zoom: int = 1
+    language: str = "en-US"
+    tz: str = "UTC"
 
 
 class Passed(NamedTuple):
@@ -297,6 +299,10 @@ class Page:
         width, height = outline.width // outline.zoom, outline.height // outline.zoom
         size = {"width": width, "height": height, "deviceScaleFactor": outline.zoom, "mobile": False}
         await self._call("Emulation.setDeviceMetricsOverride", size)
+        await self._call("Emulation.setTimezoneOverride", {"timezoneId": outline.tz})
+        await self._call("Emulation.setLocaleOverride", {"locale": outline.language})
+        light = {"name": "prefers-color-scheme", "value": "light"}
+        await self._call("Emulation.setEmulatedMedia", {"features": [light]})
         context = {"browserContextId": self._context_id}
         downloads = {"behavior": "default" if "downloads" in outline.allow else "deny"}
         await self._devtools.call("Browser.setDownloadBehavior", {**downloads, **context})
