@@ -15,6 +15,8 @@ from typing import Final
 
 from pluriverse_protocol.rfb.web_stream import WebStream
 
+from . import forks
+
 # A relay stops reading one side while the other has left so much unread.
 BUFFER_BYTES: Final = 256 * 1024
 CHUNK_BYTES: Final = 64 * 1024
@@ -32,7 +34,7 @@ class Transport:
     def __init__(
         self, plain: socket.socket, stream: WebStream | None = None, relay: threading.Thread | None = None
     ) -> None:
-        self.socket = plain
+        self.socket = forks.keep(plain)
         self.stream = stream
         """The WebSocket around what is read and sent here, if there is one."""
         self._relay = relay
@@ -43,7 +45,8 @@ class Transport:
         if not isinstance(connected, ssl.SSLSocket):
             return cls(connected, stream)
         ours, theirs = socket.socketpair()
-        connected.setblocking(False)
+        forks.keep(theirs)
+        forks.keep(connected).setblocking(False)
         theirs.setblocking(False)
         relay = threading.Thread(target=_relay, args=(connected, theirs), name="tls", daemon=True)
         relay.start()

@@ -17,7 +17,7 @@ import pluriverse
 from pluriverse import validation
 from pluriverse.env.actions import Action
 from pluriverse.env.vector import VectorEnv
-from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed
+from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
@@ -32,12 +32,37 @@ RECEIVE_S: Final = 120.0
 NO_ACTION: Final = Action()
 
 
+# Errors after which nothing was done.
+NOT_DONE: Final = (ActionError, Misuse, ResetNeeded)
+
+
+class Whole:
+    """A context for what is done whole or not at all; ``broken`` if it broke off in the middle."""
+
+    __slots__ = ("broken",)
+
+    def __init__(self) -> None:
+        self.broken: bool = False
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and not issubclass(kind, NOT_DONE):
+            self.broken = True
+
+
 class Core:
     """``n`` copies of one environment, each with its own episodes and steps.
 
     ``reset`` and ``send`` ask some of them; ``receive`` waits until a number of them have answered, whichever they
     are; ``result`` is the last answer of one. A step is answered by the newest frame that the agent has not seen: at
     once if it came while the agent was thinking, else when it comes. The environments never stop meanwhile.
+
+    A wait that an exception interrupts, such as that of Ctrl-C, loses nothing: what is waited for still comes. What is
+    interrupted elsewhere is known of no environment any more, and all need a ``reset``.
     """
 
     def __init__(
@@ -75,6 +100,9 @@ class Core:
             raise ConfigurationError(
                 "the interfaces need the screen as it is; smaller and grey pictures are size and grey"
             )
+        self.owes: bool = False
+        """Whether the answers to the last call are still to be given, for those who ask and wait in one call."""
+        self.whole: Whole = Whole()
         # Screens are opened once it is known what the environment draws on.
         self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, vision=False, **options)
         try:
@@ -113,10 +141,12 @@ class Core:
 
     def phase(self, index: int) -> Phase:
         """Return what an environment is waiting for."""
+        self.env.require_own()
         return self._players[index].phase
 
     def result(self, index: int) -> StepResult:
         """Return the last answer of an environment."""
+        self.env.require_own()
         return self._results[index]
 
     def picture(self, index: int) -> Pixels:
@@ -156,44 +186,63 @@ class Core:
         """
         self.env.require_open()
         seed = validation.seed(seed)
-        if index in self._ready:
-            self._ready.remove(index)
-        self._begin(index, seed, join=join)
-        self._waiting[index] = None
+        if self.whole.broken:
+            self._ready.clear()
+            self._waiting.clear()
+            self._forget_episodes()
+            self.whole.broken = False
+        with self.whole:
+            if index in self._ready:
+                self._ready.remove(index)
+            self._begin(index, seed, join=join)
+            self._waiting[index] = None
+            self.owes = True
 
     def send(self, actions: Mapping[int, Any]) -> None:
         """Act on some environments; each will answer. If one action is invalid, nothing is sent to any.
 
         Raises:
             ActionError: an action is invalid.
-            ResetNeeded: an episode is over, or none has begun.
+            ResetNeeded: an episode is over, none has begun, or a call was interrupted.
             Misuse: an environment has not answered its last call, or its answer wasn't received.
         """
-        self.env.require_open()
+        self.require_whole()
         for index in actions:
             if not 0 <= index < self.n:
                 raise Misuse(f"there is no environment {index}; expected 0 to {self.n - 1}")
             if index in self._ready:
                 raise Misuse(f"environment {index} has answered already; receive that before the next action")
             require_ready(self.phase(index), index)
-        try:
-            events = {index: self._encoders[index].events(action) for index, action in actions.items()}
-        except BaseException:
+        with self.whole:
+            try:
+                events = {index: self._encoders[index].events(action) for index, action in actions.items()}
+            except BaseException:
+                for index in actions:
+                    self._encoders[index].release()
+                raise
             for index in actions:
-                self._encoders[index].release()
-            raise
-        for index in actions:
-            self._waiting[index] = None
-        self._act(events)
+                self._waiting[index] = None
+            self._act(events)
+            self.owes = True
 
     def receive(self, count: int, timeout_s: float = RECEIVE_S) -> list[int]:
         """Wait until ``count`` environments have answered, and return their indices in the order of their answers.
 
         Raises:
             Misuse: fewer than that have been asked.
+            ResetNeeded: a call was interrupted.
             RemoteFailed: they didn't within ``timeout_s`` seconds, or one broke and isn't to be replaced.
         """
-        self.env.require_open()
+        self.wait(count, timeout_s)
+        return [self._ready.popleft() for _ in range(count)]
+
+    def receive_all(self) -> None:
+        """Wait until all that were asked have answered; raise as ``receive`` does."""
+        self.receive(len(self._ready) + len(self._waiting))
+
+    def wait(self, count: int, timeout_s: float = RECEIVE_S) -> None:
+        """Wait as ``receive`` does, and raise as it does; it then returns at once."""
+        self.require_whole()
         asked = len(self._ready) + len(self._waiting)
         if count > asked:
             raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")
@@ -204,7 +253,18 @@ class Core:
             if left <= 0 and len(self._ready) < count:
                 away = ", ".join(map(str, self._waiting))
                 raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s")
-        return [self._ready.popleft() for _ in range(count)]
+
+    def require_whole(self) -> None:
+        """Check that this may be used, and that no call was interrupted since the last ``reset``.
+
+        Raises:
+            Misuse: this is a fork of the process that made it.
+            Closed: it is closed.
+            ResetNeeded: a call was interrupted in the middle.
+        """
+        self.env.require_open()
+        if self.whole.broken:
+            raise ResetNeeded("a call was interrupted in the middle of an exchange; call reset() before the next step")
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
@@ -262,6 +322,11 @@ class Core:
             for _ in range(self.n)
         ]
 
+    def _forget_episodes(self) -> None:
+        """Know nothing of the episodes: each environment waits for its reset."""
+        for player in self._players:
+            player.phase = Phase.NEW
+
     def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
         player = self._players[index]
         self.env.send_events(index, self._encoders[index].release())
@@ -283,7 +348,8 @@ class Core:
         now = time.monotonic()
         due = [index for index in waiting if index in changed or self._players[index].due_at <= now]
         if due:
-            self._take(dict.fromkeys(due, NO_ACTION))
+            with self.whole:
+                self._take(dict.fromkeys(due, NO_ACTION))
 
     def _take(self, actions: Mapping[int, Action]) -> None:
         outcomes = self.env.step_some(actions)

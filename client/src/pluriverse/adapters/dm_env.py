@@ -50,7 +50,7 @@ class DmEnvironment(dm_env.Environment):
         self.core = core
         self._seed = validation.seed(seed)
         self._observations = Observations(core.spaces, core.pictures)
-        self._began = False
+        self._began = core.owes = False
         self._result: StepResult | None = None
 
     @property
@@ -64,26 +64,26 @@ class DmEnvironment(dm_env.Environment):
         Raises:
             RemoteFailed: none came.
         """
-        return self._begin(join=False)
+        self._ask_to_begin(join=False)
+        return self._answer()
 
     def step(self, action: Any) -> dm_env.TimeStep:
         """Act, and wait for the newest frame that was not given before; ``action`` as ``action_spec`` says.
+
+        After a call that was interrupted, as by Ctrl-C, this one gives its answer, and ignores the action.
 
         Raises:
             ActionError: it isn't one.
             RemoteFailed: nothing came.
         """
-        if self.core.phase(0) in (Phase.NEW, Phase.ENDED) or not self._began:
-            return self._begin(join=self._began)
-        self.core.send({0: action})
-        self.core.receive(1)
-        turn = self._result = self.core.result(0)
-        observation = self._observations.make(turn)
-        if turn.terminated:
-            return dm_env.termination(turn.reward, observation)
-        if turn.truncated:
-            return dm_env.truncation(turn.reward, observation, discount=GOES_ON)
-        return dm_env.transition(turn.reward, observation, discount=GOES_ON)
+        core = self.core
+        if core.owes:
+            pass
+        elif core.phase(0) in (Phase.NEW, Phase.ENDED) or not self._began:
+            self._ask_to_begin(join=self._began)
+        else:
+            core.send({0: action})
+        return self._answer()
 
     def observation_spec(self) -> Any:
         """An array of the picture, or a dict of ``vision``, ``text`` and ``observation``."""
@@ -106,13 +106,23 @@ class DmEnvironment(dm_env.Environment):
         """Let go of the remote; may be called repeatedly."""
         self.core.close()
 
-    def _begin(self, *, join: bool) -> dm_env.TimeStep:
-        seed, self._seed = self._seed, None
-        self.core.reset(0, seed, join=join)
-        self.core.receive(1)
-        self._began = True
+    def _ask_to_begin(self, *, join: bool) -> None:
+        self.core.reset(0, self._seed, join=join)
+        self._seed = None
+
+    def _answer(self) -> dm_env.TimeStep:
+        """Wait for the answer to what was asked, and return it."""
+        self.core.receive_all()
         turn = self._result = self.core.result(0)
-        return dm_env.restart(self._observations.make(turn))
+        observation = self._observations.make(turn)
+        self._began, self.core.owes = True, False
+        if turn.first:
+            return dm_env.restart(observation)
+        if turn.terminated:
+            return dm_env.termination(turn.reward, observation)
+        if turn.truncated:
+            return dm_env.truncation(turn.reward, observation, discount=GOES_ON)
+        return dm_env.transition(turn.reward, observation, discount=GOES_ON)
 
     def _part(self, name: str) -> specs.Array:
         if name == "vision":

@@ -99,6 +99,7 @@ class LockstepCore(Core):
 
     def phase(self, index: int) -> Phase:
         """Return what an environment is waiting for."""
+        self.env.require_own()
         return self._games[index].phase
 
     def screen(self, index: int) -> Pixels:
@@ -165,6 +166,15 @@ class LockstepCore(Core):
         self._poll = select.poll()
         self._by_descriptor: dict[int, int] = {}
 
+    def _forget_episodes(self) -> None:
+        # A message may have been read or sent in part.
+        self._poll = select.poll()
+        self._by_descriptor.clear()
+        for game in self._games:
+            if game.lane is not None:
+                game.lane.close()
+            game.phase, game.lane, game.first, game.asked = Phase.NEW, None, None, None
+
     def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
         game = self._games[index]
         self._encoders[index].release()
@@ -201,8 +211,9 @@ class LockstepCore(Core):
             # Their rewarder connections ring a bell, which lanes don't.
             remotes = [self._games[index].remote for index in asked]
             self.env.changed(remotes, min(timeout_s, LOOK_S) if len(asked) == len(self._waiting) else 0.0)
-        for index in resetting:
-            self._look_for_episode(index)
+        with self.whole:
+            for index in resetting:
+                self._look_for_episode(index)
         if len(self._ready) > ready or len(asked) == len(self._waiting):
             timeout_s = 0.0
         elif asked or any(self._games[index].lane is None for index in resetting):
@@ -211,11 +222,13 @@ class LockstepCore(Core):
         if stepping:
             patience_s = min(self._games[index].patience_until for index in stepping) - time.monotonic()
             timeout_s = max(0.0, min(timeout_s, patience_s))
-        for descriptor, _ in self._poll.poll(1000 * timeout_s):
-            self._take_arrived(self._by_descriptor[descriptor])
-        for index in stepping:
-            if index in self._waiting:
-                self._check_stepping(index)
+        arrived = self._poll.poll(1000 * timeout_s)
+        with self.whole:
+            for descriptor, _ in arrived:
+                self._take_arrived(self._by_descriptor[descriptor])
+            for index in stepping:
+                if index in self._waiting:
+                    self._check_stepping(index)
 
     def _check_stepping(self, index: int) -> None:
         """Give a step up whose lane has broken, or that takes too long."""

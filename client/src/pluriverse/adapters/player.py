@@ -48,7 +48,10 @@ def require_ready(phase: Phase, index: int) -> None:
         raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first step")
     if phase is Phase.ENDED:
         raise ResetNeeded(f"the episode of environment {index} is over; call reset() before the next step")
-    raise Misuse(f"environment {index} has not answered its last call; receive that before the next action")
+    raise Misuse(
+        f"environment {index} has not answered its last call; take that answer first: by recv, or after an interrupted "
+        "step by the next one"
+    )
 
 
 # Replaced by the first outcome, and never changed.

@@ -106,7 +106,7 @@ class RepeatableCore(LockstepCore):
             Misuse: the environment has yet to answer, the remote keeps as many already as it can, or it keeps none, and
                 the episode was joined, or is longer than ``MAX_TRAIL_STEPS``.
         """
-        self.env.require_open()
+        self.require_whole()
         self.require_exact("gone back to")
         require_ready(self.phase(index), index)
         if index in self._ready:
@@ -130,7 +130,7 @@ class RepeatableCore(LockstepCore):
             ConfigurationError: the snapshot is of another environment or frame skip, or the remote isn't exact.
             Misuse: the environment has yet to answer.
         """
-        self.env.require_open()
+        self.require_whole()
         self.require_exact("gone back to")
         mine = self.described.env_id, self._frames
         if mine != (snapshot.env_id, snapshot.frame_skip):
@@ -145,12 +145,14 @@ class RepeatableCore(LockstepCore):
         game, past = self._games[index], self._pasts[index]
         native = _usable(snapshot, game) is not None
         runs = game.phase is Phase.READY or (game.phase is Phase.ENDED and not game.remote_ended)
-        self._waiting[index] = None
-        if native and runs:
-            past.restoring, past.retried = snapshot, False
-            self._go_back(index, past, snapshot)
-        else:
-            self._begin_again(index, snapshot, join=native)
+        with self.whole:
+            self._waiting[index] = None
+            if native and runs:
+                past.restoring, past.retried = snapshot, False
+                self._go_back(index, past, snapshot)
+            else:
+                self._begin_again(index, snapshot, join=native)
+            self.owes = True
 
     def restore_all(self, snapshots: Sequence[Snapshot]) -> None:
         """Take the first environments to a snapshot each, and wait until all are there.

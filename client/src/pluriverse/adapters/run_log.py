@@ -21,6 +21,7 @@ from typing import Any, Final, cast
 
 from pluriverse_protocol.events import Event, from_wire, to_wire
 
+from pluriverse import forks
 from pluriverse.errors import ConfigurationError
 
 from .player import StepResult
@@ -93,7 +94,7 @@ class RunLog:
             ConfigurationError: it is there already, or can't be written.
         """
         try:
-            self._file = gzip.GzipFile(path, "xb")
+            self._file = forks.keep(gzip.GzipFile(path, "xb"))
         except OSError as error:
             raise ConfigurationError(f"the run can't be recorded: {error}") from error
         self._said: dict[int, str] = {}

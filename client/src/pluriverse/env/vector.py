@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -19,6 +18,7 @@ from pluriverse import remotes as remotes_module
 from pluriverse import steady, validation
 from pluriverse.bell import BELL
 from pluriverse.errors import Closed, ConfigurationError, Misuse, RemoteFailed, RemoteUnavailable, ResetNeeded
+from pluriverse.forks import Owner
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.rewarder.lane import LaneConnection
@@ -100,6 +100,7 @@ class VectorEnv(Env):
         self._seen_signals = 0
         self._view: View | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
+        self._owner = Owner("this environment")
 
     @property
     def n(self) -> int:
@@ -148,6 +149,7 @@ class VectorEnv(Env):
         """
         if self._closed or self._connections is not None:
             raise Closed("this environment was configured before; make another one")
+        self._owner = Owner("this environment")
         replace_on_crash = validation.flag("replace_on_crash", replace_on_crash)
         options = VncOptions() if vnc is None else validation.instance("vnc", vnc, VncOptions)
         probe_keysym = validation.integer("probe_keysym", probe_keysym, 1, MAX_KEYSYM)
@@ -158,7 +160,7 @@ class VectorEnv(Env):
         env_id = self.spec.id if self.spec is not None else None
         manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
         connections = RemoteConnections(manager, opener, self._resets, observer=observer, mend=replace_on_crash)
-        self._finalizer = weakref.finalize(self, _release, os.getpid(), connections, manager)
+        self._finalizer = weakref.finalize(self, _release, self._owner, connections, manager)
         self._replace_on_crash = replace_on_crash
         self._resets.seeds = [None] * manager.n
         try:
@@ -378,11 +380,16 @@ class VectorEnv(Env):
     def __repr__(self) -> str:
         return f"VectorEnv({self.spec.id if self.spec is not None else None!r}, n={self.n})"
 
+    def require_own(self) -> None:
+        """Raise ``Misuse`` in a fork of the process that made this: its remotes are the parent's."""
+        self._owner.require()
+
     def require_open(self) -> None:
-        """Raise ``Closed`` unless this is configured, and not closed."""
+        """Raise ``Closed`` unless this is configured, and not closed; ``Misuse`` as ``require_own``."""
         self._require()
 
     def _require(self) -> RemoteConnections:
+        self._owner.require()
         if self._closed:
             raise Closed("this environment is closed; make another one")
         if self._connections is None:
@@ -459,9 +466,9 @@ def _has_changed(connection: RemoteConnection | None) -> bool:
     return connection.error is not None
 
 
-def _release(pid: int, connections: RemoteConnections, manager: RemoteManager) -> None:
+def _release(owner: Owner, connections: RemoteConnections, manager: RemoteManager) -> None:
     """Close everything that an environment holds, but not its copies in a forked process."""
-    if os.getpid() == pid:
+    if owner.is_here:
         connections.hang_up()
         # Before the threads are waited for: one may be starting a remote, and gives up when it is removed.
         manager.close()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse.errors import ConfigurationError
+from pluriverse.forks import Owner
 
 Picture = NDArray[np.uint8]
 
@@ -100,9 +101,15 @@ class WindowView:
         self._label.pack()
         self._image: Any = None
         self._open = True
+        self._owner = Owner("this window")
 
     def show(self, picture: Picture) -> None:
-        """Show a picture; nothing once people have closed the window."""
+        """Show a picture; nothing once people have closed the window.
+
+        Raises:
+            Misuse: it is the window of the process that this one is a fork of.
+        """
+        self._owner.require()
         if not self._open:
             return
         picture = _colour(picture)
@@ -115,7 +122,7 @@ class WindowView:
 
     def close(self) -> None:
         """Close the window."""
-        if self._open:
+        if self._open and self._owner.is_here:
             self._open = False
             self._image = None
             self._window.destroy()

@@ -18,6 +18,7 @@ from ray.exceptions import RayError, RayTaskError
 
 from pluriverse import validation
 from pluriverse.errors import Closed, ConfigurationError, Misuse, RemoteError, RemoteFailed, RemoteUnavailable
+from pluriverse.forks import Owner
 from pluriverse.remotes.ray import BEGIN_S, STOP_S, RayOptions, connect, explained, reserved, why_no_place
 
 from .batch import Batch, VectorSpec, lost_batch
@@ -81,6 +82,7 @@ class RayVector:
         self._kind = ray.remote(NodeVector).options(**reserved(self._reserve))
         self._make = [(env_id, of_one, options) for of_one in each]
         self._closed = False
+        self._owner = Owner("this vector")
         # The calls that were not received yet: of which vector, and for which environments (none: all, which begin).
         self._asked: dict[Any, tuple[int, list[int]]] = {}
         # The environments that wait for an action.
@@ -155,7 +157,7 @@ class RayVector:
 
     def close(self) -> None:
         """End the vectors, and their remotes; may be called repeatedly."""
-        if self._closed or not ray.is_initialized():
+        if self._closed or not self._owner.is_here or not ray.is_initialized():
             return
         self._closed = True
         with contextlib.suppress(RayError):
@@ -195,11 +197,12 @@ class RayVector:
 
     def _take(self, ref: Any) -> Batch | None:
         """Return the answer of a vector; None: it could not be begun, and tries again."""
-        vector, numbers = self._asked.pop(ref)
+        vector, numbers = self._asked[ref]
         ids = self._ids[vector]
         try:
             answer: Any = ray.get(ref)
         except RayError as error:
+            del self._asked[ref]
             cause: Any = cast("Any", error).cause if isinstance(error, RayTaskError) else error
             begun = vector not in self._beginning
             if begun and not isinstance(cause, RayError | RemoteError):
@@ -208,6 +211,7 @@ class RayVector:
             log.warning("vector %d is lost, and is made anew: %s", vector, cause)
             self._replace(vector, 0.0 if begun else RETRY_S)
             return lost_batch(ids, self._specs[vector].shape) if begun else None
+        del self._asked[ref]
         if vector in self._beginning:
             self._beginning.remove(vector)
             self._specs[vector], answer = answer
@@ -223,5 +227,6 @@ class RayVector:
         self._begin(vector, delay_s)
 
     def _require_open(self) -> None:
+        self._owner.require()
         if self._closed:
             raise Closed("the vector is closed")

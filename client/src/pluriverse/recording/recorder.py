@@ -15,7 +15,9 @@ from pluriverse_protocol.messages import Describe
 from pluriverse_protocol.recordings import Header, Input, Record, RecordingWriter, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 
+from pluriverse import forks
 from pluriverse.errors import ConfigurationError, RemoteFailed
+from pluriverse.forks import Owner
 from pluriverse.vnc.input_state import InputEvent
 
 # Until it is finished, a recording has this suffix; a process that is killed leaves it, readable up to its last second.
@@ -50,6 +52,7 @@ class Recorder:
             fps=described.fps,
             began=began,
         )
+        self._owner = Owner("this recording")
         self._at = 0.0
         self._flush_at = 0.0
         self._writer = RecordingWriter(header)
@@ -59,7 +62,7 @@ class Recorder:
             if there.exists():
                 raise ConfigurationError(f"{there} is a recording already; name another file, or remove it")
         try:
-            self._file = self._partial.open("xb")
+            self._file = forks.keep(self._partial.open("xb"))
         except OSError as error:
             raise ConfigurationError(f"{path} can't be recorded: {error.strerror}") from error
         compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
@@ -118,7 +121,7 @@ class Recorder:
         Raises:
             ConfigurationError: the disk is full, or gone.
         """
-        if self._file.closed:
+        if self._file.closed or not self._owner.is_here:
             return
         with self._writable():
             with self._file:

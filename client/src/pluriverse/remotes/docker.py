@@ -8,10 +8,8 @@ hangs is removed when the next process starts some.
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import socket
-import weakref
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +22,7 @@ from docker.models.containers import Container
 from docker.types import LogConfig
 from pluriverse_protocol.rfb.security import generate_password
 
+from pluriverse import forks
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import IMAGE_PREFIX, local_runtimes
 
@@ -68,18 +67,6 @@ NOT_STARTED: Final = "a container could not be started"
 ENGINE_ERRORS: Final = (docker.errors.DockerException, requests.exceptions.RequestException)
 
 
-# A fork's child has a copy of each, and may live longer.
-_lifelines: Final = weakref.WeakSet[socket.socket]()
-
-
-def _let_go() -> None:
-    for lifeline in _lifelines:
-        lifeline.close()
-
-
-os.register_at_fork(after_in_child=_let_go)
-
-
 class Contained:
     """A container with a remote, which ends when ``lifeline`` is closed."""
 
@@ -88,8 +75,7 @@ class Contained:
         self.container = container
         self._host = host
         self._password = password
-        self._lifeline = _attach(container, "stdin")
-        _lifelines.add(self._lifeline)
+        self._lifeline = forks.keep(_attach(container, "stdin"))
         self._output = _attach(container, "stdout", "stderr")
 
     @property

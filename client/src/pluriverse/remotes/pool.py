@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from pluriverse import validation
 from pluriverse.errors import RemoteUnavailable
+from pluriverse.forks import Owner
 
 from .engine import MAX_WARM, Engine, StartedRemote
 from .health import is_silent, wait_until_ready
@@ -42,6 +43,7 @@ class Pool(Generic[R]):
 
     def __init__(self, engine: Engine[R], *, warm: int = 0, start_timeout_s: float) -> None:
         self.engine = engine
+        self._owner = Owner("this pool of remotes")
         self._warm = warm
         self._start_timeout_s = start_timeout_s
         self._all: set[R] = set()
@@ -80,6 +82,7 @@ class Pool(Generic[R]):
         Raises:
             ConfigurationError: ``warm`` is no number of spares.
         """
+        self._owner.require()
         warm = validation.integer("warm", warm, 0, MAX_WARM)
         with self._changed:
             self._warm = warm
@@ -107,6 +110,7 @@ class Pool(Generic[R]):
         Raises:
             RemoteUnavailable: it could not be started.
         """
+        self._owner.require()
         remote = self._take_spare()
         self.refill()
         return remote if remote is not None else self._start(check)
@@ -137,7 +141,12 @@ class Pool(Generic[R]):
         self.engine.stop_all([remote for remote in remotes if self._forget(remote)])
 
     def close(self) -> None:
-        """Stop all, and start no more; may be called repeatedly, from any thread, also while remotes start."""
+        """Stop all, and start no more; may be called repeatedly, from any thread, also while remotes start.
+
+        In a fork of the process that made it, does nothing: the remotes are the parent's.
+        """
+        if not self._owner.is_here:
+            return
         with self._changed:
             first, self._closed = not self._closed, True
             remotes = list(self._all)
@@ -193,6 +202,8 @@ class Pool(Generic[R]):
         return remote
 
     def _forget(self, remote: R) -> bool:
+        if not self._owner.is_here:
+            return False
         with self._changed:
             known = remote in self._all
             self._all.discard(remote)
@@ -201,6 +212,7 @@ class Pool(Generic[R]):
         return known
 
     def _require_open(self) -> None:
+        self._owner.require()
         if self._closed:
             raise RemoteUnavailable(CLOSED)
 
@@ -223,6 +235,7 @@ class Pool(Generic[R]):
 
     def refill(self) -> None:
         """Start the missing spares in the background, one after the other."""
+        self._owner.require()
         with self._changed:
             if self._closed or self._refiller is not None or len(self._spares) >= self._warm:
                 return

@@ -38,7 +38,7 @@ from pluriverse_protocol.messages import (
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
 
-from pluriverse import steady
+from pluriverse import forks, steady
 from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteUnavailable, printable
 
@@ -99,6 +99,7 @@ class RewarderConnection:
 
     def __init__(self, credentials: Credentials, on_change: Callable[[], None]) -> None:
         self.name = str(credentials.endpoint)
+        forks.keep(self)
         self.lost: str | None = None
         self.error: RemoteFailed | None = None
         # Whether the error is that a reset was refused, as every other like it would be.
@@ -142,6 +143,10 @@ class RewarderConnection:
         connection = cls(credentials, on_change)
         await connection._connect(timeout_s)
         return connection
+
+    def fileno(self) -> int:
+        """Return the descriptor of the present line's socket; -1 without one."""
+        return -1 if self._socket is None else self._socket.transport.get_extra_info("socket").fileno()
 
     async def resume(self, timeout_s: float) -> None:
         """Connect again after the line was ``lost``; what was missed comes then. Or ``error`` says why it can't go on.

@@ -18,7 +18,8 @@ from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.numbers import FenceFlag
 
 from pluriverse.bell import BELL
-from pluriverse.errors import printable
+from pluriverse.errors import Misuse, printable
+from pluriverse.forks import Owner
 from pluriverse.rfb import Region, RfbProtocolError, ServerInit
 from pluriverse.rfb.events import Fence, Resized, UpdateFinished
 from pluriverse.rfb.python_decoder import PythonDecoder
@@ -42,6 +43,7 @@ class PythonPump:
     """``VncConnection``. Takes over the transport."""
 
     def __init__(self, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
+        self._owner = Owner("this connection")
         self._transport = transport
         self._socket = transport.socket
         self._stream = transport.stream
@@ -76,6 +78,10 @@ class PythonPump:
     @property
     def error(self) -> Exception | None:
         """Why it is dead, or None."""
+        try:
+            self._owner.require()
+        except Misuse as error:
+            return ConnectionError(str(error))
         return self._error
 
     @property
@@ -94,7 +100,7 @@ class PythonPump:
 
     def close(self) -> None:
         """Let go of everything and hang up."""
-        if self._closing:
+        if self._closing or not self._owner.is_here:
             return
         self._send(self._input.release())
         self._closing = True
@@ -207,6 +213,8 @@ class PythonPump:
         self._post(data if self._stream is None or not data else self._stream.wrap(data))
 
     def _post(self, data: bytes) -> None:
+        if not self._owner.is_here:  # a thread may have held the lock when that was forked
+            return
         with self._send_lock:
             if self._closing or self._error is not None:
                 return

@@ -11,6 +11,7 @@ from typing import Any
 from pluriverse.bell import BELL
 from pluriverse.env.base import Env, EnvSpec, Step
 from pluriverse.errors import ConfigurationError
+from pluriverse.forks import Owner
 from pluriverse.rewarder.merge import merge_info
 
 
@@ -26,6 +27,7 @@ class Joint(Env):
         self.spec: EnvSpec | None = self._parts[0].spec
         self.observation_space: Any = self._parts[0].observation_space
         self.action_space: Any = self._parts[0].action_space
+        self._owner = Owner("this environment")
         self._threads = ThreadPoolExecutor(len(self._parts), thread_name_prefix="pluriverse: joint")
 
     @property
@@ -39,10 +41,12 @@ class Joint(Env):
 
     def reset(self) -> Any:
         """See ``Env.reset``."""
+        self._owner.require()
         return list(itertools.chain.from_iterable(self._threads.map(operator.methodcaller("reset"), self._parts)))
 
     def step(self, action_n: Any) -> Step:
         """See ``Env.step``."""
+        self._owner.require()
         actions = iter(list(action_n))
         shares = [[next(actions) for _ in range(part.n)] for part in self._parts]
         observation_n: list[Any] = []

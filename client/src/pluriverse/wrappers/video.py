@@ -19,6 +19,7 @@ from typing import BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pluriverse import forks
 from pluriverse.errors import PluriverseError
 
 Picture = NDArray[np.uint8]
@@ -70,6 +71,8 @@ class FfmpegWriter:
             stdout=subprocess.DEVNULL,
             stderr=self._complaints,
         )
+        assert self._process.stdin is not None
+        forks.keep(self._process.stdin)
 
     def write(self, picture: Picture) -> None:
         """Add a picture: uint8 (height, width, 3) RGB."""
@@ -108,7 +111,7 @@ class ApngWriter:
 
     def __init__(self, path: Path, width: int, height: int, fps: float) -> None:
         self.path = path
-        self._file: BinaryIO = path.open("wb")
+        self._file: BinaryIO = forks.keep(path.open("wb"))
         self._size = width, height
         self._fps = fps
         self._frames = 0

@@ -29,7 +29,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from pluriverse import forks
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, PluriverseError, ResetNeeded, needed
+from pluriverse.forks import Owner
 
 from . import nest, tensors
 from .alf_environment import AlfEnvironment, Description
@@ -116,6 +118,7 @@ class ProcessEnvironment:
         self._waiting = deque[Promise]()
         self._made: Promise | None = None
         self._finalizer: weakref.finalize[..., ProcessEnvironment] | None = None
+        self._owner = Owner("this environment")
 
     @property
     def pid(self) -> int | None:
@@ -133,6 +136,7 @@ class ProcessEnvironment:
         """Start the process; raise ``Refused`` if the constructor can't be sent to it."""
         if self._process is not None:
             raise Closed("this process was started before; make another ProcessEnvironment")
+        self._owner = Owner("this environment")
         first_message = self._pickled()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -142,8 +146,8 @@ class ProcessEnvironment:
                 stdin=subprocess.DEVNULL,
                 env=self._variables,
             )
-        self._connection = Connection(ours.detach())
-        self._finalizer = weakref.finalize(self, _end, os.getpid(), self._process, self._connection, GRACE_S)
+        self._connection = forks.keep(Connection(ours.detach()))
+        self._finalizer = weakref.finalize(self, _end, self._owner, self._process, self._connection, GRACE_S)
         self._made = self._ask(first_message)
         if wait_to_start:
             self.wait_start()
@@ -182,6 +186,7 @@ class ProcessEnvironment:
 
     def receive(self) -> None:
         """Receive one answer; if the process has died, all that are waited for fail."""
+        self._owner.require()
         connection, process = self._connection, self._process
         if connection is None or process is None:
             self._fail("this environment is closed")
@@ -207,10 +212,11 @@ class ProcessEnvironment:
         if self._finalizer is not None and self._finalizer.detach() is not None:
             assert self._process is not None
             assert self._connection is not None
-            _end(os.getpid(), self._process, self._connection, grace_s)
+            _end(self._owner, self._process, self._connection, grace_s)
             self._connection = None
 
     def _ask(self, message: object) -> Promise:
+        self._owner.require()
         promise = Promise(self)
         self._waiting.append(promise)
         # If it has died, the promise says so.
@@ -247,9 +253,9 @@ def _hang_up(connection: Connection) -> None:
     connection.close()
 
 
-def _end(parent: int, process: subprocess.Popen[bytes], connection: Connection, grace_s: float) -> None:
-    if os.getpid() != parent:
-        return  # a fork of this process has only a copy
+def _end(owner: Owner, process: subprocess.Popen[bytes], connection: Connection, grace_s: float) -> None:
+    if not owner.is_here:
+        return
     _hang_up(connection)
     try:
         process.wait(grace_s)

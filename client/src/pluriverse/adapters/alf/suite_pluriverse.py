@@ -42,7 +42,8 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     A step acts on all remotes at once, and waits until each has a frame that was not given before; older ones are
     dropped, and rewards add up. An episode that is over ends with discount 0 for an outcome, with ``discount`` for a
     limit or a lost remote; the next is asked for at once, and the next step gives its FIRST step and ignores the
-    action. It waits until a lost remote is back, while the others go on unseen.
+    action. It waits until a lost remote is back, while the others go on unseen. After a call that was interrupted, as
+    by Ctrl-C, the next step gives its answer, and ignores the action.
 
     Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (uint8,
     see ``texts``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
@@ -102,7 +103,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             raise
         # Whose next episode was asked for, and not given yet.
         self._began = [False] * n
-        self._no_action = nest.map_structure(lambda spec: spec.numpy_zeros((n,)), actions)
+        self._action = self._no_action = nest.map_structure(lambda spec: spec.numpy_zeros((n,)), actions)
         info_spec = {name: TensorSpec((), "int32", name) for name in ("elapsed", "lives")}
         info_spec |= {name: TensorSpec((), "bool", name) for name in ("terminated", "truncated", "lost")}
         metadata = {"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps}
@@ -142,30 +143,37 @@ class PluriverseAlfEnvironment(AlfEnvironment):
 
     def _reset(self) -> TimeStep:
         self._require_open()
-        for index in range(self.core.n):
-            # An episode that was not given yet is as good as another one, unless another was asked for by its seed.
-            if not self._began[index] or self._seed_is_new[index]:
-                self._begin(index, join=False)
-        return self._receive(self._no_action)
+        anew = self.core.whole.broken
+        with self.core.whole:
+            for index in range(self.core.n):
+                # An episode that was not given yet is as good as another one, unless another was asked for by its seed.
+                if anew or not self._began[index] or self._seed_is_new[index]:
+                    self._begin(index, join=False)
+            self._action = self._no_action
+        return self._receive()
 
     def _step(self, action: Nest) -> TimeStep:
         self._require_open()
         n = self.core.n
-        checked = as_action(self.action_spec(), action, (n,))
-        each = nest.unstack(checked, n)
-        self.core.send({index: each[index] for index in range(n) if not self._began[index]})
-        return self._receive(checked)
+        # After a call that was interrupted, as by Ctrl-C, this one gives its answer.
+        if not self.core.owes:
+            checked = as_action(self.action_spec(), action, (n,))
+            each = nest.unstack(checked, n)
+            with self.core.whole:
+                self.core.send({index: each[index] for index in range(n) if not self._began[index]})
+                self._action = checked
+        return self._receive()
 
-    def _receive(self, action: Nest) -> TimeStep:
+    def _receive(self) -> TimeStep:
         n = self.core.n
-        self.core.receive(n)
+        self.core.receive_all()
         results = [self.core.result(index) for index in range(n)]
         step = TimeStep(
             np.array([_step_type(result) for result in results], np.int32),
             np.array([result.reward for result in results], np.float32),
             np.array([self._discount_of(result) for result in results], np.float32),
             self._observations.of(results),
-            zero_where(np.array([result.first for result in results]), action),
+            zero_where(np.array([result.first for result in results]), self._action),
             np.arange(n, dtype=np.int32),
         )
         info = {
@@ -175,12 +183,15 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             "truncated": np.array([result.truncated and not result.terminated for result in results]),
             "lost": np.array([result.lost for result in results]),
         }
-        self._began = [result.terminated or result.truncated for result in results]
-        for index, began in enumerate(self._began):
-            if began:
-                self._begin(index, join=True)
         tensor = tensors.chosen().tensor
-        return step.to_tensors()._replace(env_info={name: tensor(array) for name, array in info.items()})
+        answer = step.to_tensors()._replace(env_info={name: tensor(array) for name, array in info.items()})
+        with self.core.whole:
+            self._began = [result.terminated or result.truncated for result in results]
+            for index, began in enumerate(self._began):
+                if began:
+                    self._begin(index, join=True)
+            self.core.owes = False
+        return answer
 
     def _discount_of(self, result: StepResult) -> float:
         if result.first:

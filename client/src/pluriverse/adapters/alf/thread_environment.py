@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pluriverse.errors import ActionError
+from pluriverse.forks import Owner
 
 from . import nest
 from .alf_environment import AlfEnvironment
@@ -25,6 +26,7 @@ class ThreadEnvironment(BatchedTensorWrapper):
 
     def __init__(self, env_constructor: Callable[[], AlfEnvironment]) -> None:
         """Call ``env_constructor`` in the thread; raise ``Refused`` if the environment is batched."""
+        self._owner = Owner("this environment")
         self._thread = ThreadPoolExecutor(1, "alf-environment")
         try:
             self._thread.submit(self._make, env_constructor).result()
@@ -34,7 +36,7 @@ class ThreadEnvironment(BatchedTensorWrapper):
 
     def close(self) -> None:
         """Close the environment and end the thread; may be called repeatedly."""
-        if not self._closed:
+        if not self._closed and self._owner.is_here:
             try:
                 super().close()
             finally:
@@ -59,5 +61,6 @@ class ThreadEnvironment(BatchedTensorWrapper):
             raise
 
     def _call(self, name: str, *arguments: Any) -> Any:
+        self._owner.require()
         self._require_open()
         return self._thread.submit(super()._call, name, *arguments).result()

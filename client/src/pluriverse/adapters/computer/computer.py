@@ -136,8 +136,9 @@ class Computer:
             RemoteFailed: none began.
         """
         self._core.reset(0, seed)
-        self._core.receive(1)
+        self._core.receive_all()
         self._start()
+        self._core.owes = False
         if self.clock == "realtime" and not self.over:
             # Where the episode before has left it may be on what looks different then.
             self.send([self._hand.pointer])
@@ -341,8 +342,17 @@ class Computer:
 
     def _frame(self, events: Sequence[InputEvent]) -> None:
         """Send the events of one frame, and wait for it."""
+        if self._core.owes:
+            # What it waited for was interrupted, as by Ctrl-C.
+            self._take()
+            if self.over:
+                return
         self._core.send({0: list(events)})
-        self._core.receive(1)
+        self._take()
+
+    def _take(self) -> None:
+        self._core.receive_all()
         reward = self._core.result(0).reward
         self._reward += reward
         self._total += reward
+        self._core.owes = False

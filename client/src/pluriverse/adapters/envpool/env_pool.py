@@ -86,8 +86,11 @@ class EnvPool(RemotePool):
         return self._to(self._recv(), reset, return_info)
 
     def step(self, action: Any, env_id: Any = None) -> Any:
-        """Call ``send`` and ``recv``."""
-        self.send(action, env_id)
+        """Call ``send`` and ``recv``; after a call that was interrupted, as by Ctrl-C, ``recv`` alone."""
+        with self.core.whole:
+            if not self._owes:
+                self.send(action, env_id)
+            self._owes = True
         return self.recv()
 
     def async_reset(self) -> None:
@@ -103,7 +106,9 @@ class EnvPool(RemotePool):
         Raises:
             Misuse: an environment doesn't exist, or is named twice; or too few have been asked, see ``recv``.
         """
-        self._reset(self.all_env_ids if env_id is None else env_id)
+        with self.core.whole:
+            self._reset(self.all_env_ids if env_id is None else env_id)
+            self._owes = True
         return self.recv(reset=True)
 
     def seed(self, seed: Any = None) -> None:

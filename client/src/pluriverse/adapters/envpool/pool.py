@@ -57,12 +57,15 @@ class RemotePool:
         self._answered: deque[int] = deque()
         # The results of those whose answer is an episode's first observation.
         self._begun: dict[int, Row] = {}
+        # Whether a call that asks and waits has asked, and was interrupted before it had the answer.
+        self._owes = False
 
     def __reduce__(self) -> Any:
         return self.core.env.__reduce__()  # raises, and says what to pickle instead
 
     def _send(self, action: Sequence[Any]) -> None:
         """See ``EnvPool.send``; ``action`` has arrays in the order of ``_action_keys``."""
+        self.core.require_whole()
         env_id, players, *parts = action
         indices = self._indices(env_id)
         if players is not env_id and self._indices(players) != indices:
@@ -71,16 +74,19 @@ class RemotePool:
         if again := sorted(actions.keys() & self._asked.keys()):
             raise WrongCall(f"environments {again} have not been received since they were sent to; recv comes first")
         games = self._games
-        self.core.send({index: games[index].choose(each) for index, each in actions.items() if not games[index].done})
-        for index in indices:
-            self._asked[index] = None
-            if games[index].done:
-                self._begin(index)
+        with self.core.whole:
+            self.core.send({index: games[index].choose(act) for index, act in actions.items() if not games[index].done})
+            for index in indices:
+                self._asked[index] = None
+                if games[index].done:
+                    self._begin(index)
 
     def _recv(self) -> list[NDArray[Any]]:
         """See ``EnvPool.recv``; the arrays are in the order of ``_state_keys``."""
+        self.core.require_whole()
         count = len(self._asked) if self._waits_for_all else self._spec.config.batch_size
         if not 0 < count <= len(self._asked):
+            self._owes = False
             raise WrongCall(
                 f"recv waits for {count or 'whoever was asked'}, and {len(self._asked)} environments have been sent "
                 "to or reset since they were received; call send, step, reset or async_reset first"
@@ -89,30 +95,42 @@ class RemotePool:
         observations = np.empty((count, *self._stacks.shape), np.uint8)
         for place in range(count):
             while len(self._answered) <= place:
-                self._take(*self.core.receive(1))
+                self.core.wait(1)
+                with self.core.whole:
+                    self._take(*self.core.receive(1))
             # One by one, so that pictures are copied while others are waited for.
             index = self._answered[place]
             self._stacks.copy_to(index, observations[asked.index(index) if self._waits_for_all else place])
-        answered = [self._answered.popleft() for _ in range(count)]
-        indices = asked if self._waits_for_all else answered
-        for index in indices:
-            del self._asked[index]
-        # One table is much faster than an array for each column.
-        table = np.array([self._row(index) for index in indices], np.float64).T
-        arrays = [column.astype(kind) for column, kind in zip(table, _KINDS, strict=True)]
-        env_id = np.array(indices, np.int32)
+        with self.core.whole:
+            answered = [self._answered.popleft() for _ in range(count)]
+            indices = asked if self._waits_for_all else answered
+            for index in indices:
+                del self._asked[index]
+            # One table is much faster than an array for each column.
+            table = np.array([self._row(index) for index in indices], np.float64).T
+            arrays = [column.astype(kind) for column, kind in zip(table, _KINDS, strict=True)]
+            env_id = np.array(indices, np.int32)
+            self._owes = False
         return [env_id, env_id.copy(), *arrays[:_PICTURE], observations, *arrays[_PICTURE:]]
 
     def _reset(self, env_id: Any) -> None:
         """Begin new episodes; what was sent and not received is given up."""
-        for index in self._indices(env_id):
-            self._asked.pop(index, None)
-            self._asked[index] = None
-            self._begun.pop(index, None)
-            if index in self._answered:
-                self._answered.remove(index)
-            self._games[index].goes_on = False
-            self._begin(index)
+        indices = self._indices(env_id)
+        if self.core.whole.broken:
+            # Of all others nothing is known, and their next actions begin episodes.
+            for known in (self._asked, self._answered, self._begun, self._opening):
+                known.clear()
+            for game in self._games:
+                game.done = True
+        with self.core.whole:
+            for index in indices:
+                self._asked.pop(index, None)
+                self._asked[index] = None
+                self._begun.pop(index, None)
+                if index in self._answered:
+                    self._answered.remove(index)
+                self._games[index].goes_on = False
+                self._begin(index)
 
     def _render(self, env_ids: Any, width: int, height: int, camera_id: int) -> NDArray[np.uint8]:
         """See ``EnvPool.render``; a height or width of 0: as large as they are."""

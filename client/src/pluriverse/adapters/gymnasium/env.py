@@ -14,6 +14,7 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
+from pluriverse.adapters.player import StepResult
 from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
@@ -117,22 +118,23 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         if seed is None and not join:
             seed = drawn_seed(self._np_random)
         self.core.reset(0, seed, join=join)
-        return self._receive()
+        return self._receive()[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act at once, and return ``(observation, reward, terminated, truncated, info)``.
 
         The observation is the newest frame that the agent has not seen yet: one that came while it was thinking, or
         else the next. The reward is the sum since the last step. ``terminated``: an outcome; ``truncated``: a time
-        limit, somebody else's reset, or a remote that broke.
+        limit, somebody else's reset, or a remote that broke. After a call that was interrupted, as by Ctrl-C, this one
+        gives its answer, and ignores ``action``.
 
         Raises:
             ActionError: the action is invalid; nothing was sent.
             ResetNeeded: there is no episode to act in.
         """
-        self.core.send({0: action})
-        observation, info = self._receive()
-        result = self.core.result(0)
+        if not self.core.owes:
+            self.core.send({0: action})
+        (observation, info), result = self._receive()
         return observation, result.reward, result.terminated, result.truncated, info
 
     def replay(self, actions: Iterable[Any], seed: int) -> Iterator[tuple[Any, float, bool, bool, dict[str, Any]]]:
@@ -142,8 +144,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: it is in real time, or the remote isn't exact.
         """
         for result in lockstep_of(self.core).replay(0, actions, seed):
-            self._renderer.show()
-            observation, info = self._observed()
+            (observation, info), _ = self._receive()
             yield observation, result.reward, result.terminated, result.truncated, info
 
     def snapshot(self) -> Snapshot:
@@ -164,8 +165,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             RemoteFailed: it came to something else.
         """
         lockstep_of(self.core).restore_all([snapshot])
-        self._renderer.show()
-        return self._observed()
+        return self._receive()[0]
 
     def fork(self, n: int, remotes: int | str | RemoteManager | None = None) -> PluriverseVectorEnv:
         """Return a vector of ``n`` environments, made as this one, that are all where this one is.
@@ -215,14 +215,14 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self._renderer.close()
         self.core.close()
 
-    def _receive(self) -> tuple[Any, dict[str, Any]]:
-        self.core.receive(1)
+    def _receive(self) -> tuple[tuple[Any, dict[str, Any]], StepResult]:
+        """Wait for the answer to what was asked; return what the agent is given of it, and all of it."""
+        self.core.receive_all()
         self._renderer.show()
-        return self._observed()
-
-    def _observed(self) -> tuple[Any, dict[str, Any]]:
         result = self.core.result(0)
-        return self._observations.make(result, copy=True), info_of(result, self._measured)
+        given = self._observations.make(result, copy=True), info_of(result, self._measured)
+        self.core.owes = False
+        return given, result
 
 
 def _as_many(remotes: int | str | RemoteManager | None, n: int) -> int | str:

@@ -85,6 +85,9 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._batch = ObservationBatch(core)
         self._copy = copy
         self._generators: list[np.random.Generator | None] = [None] * num_envs
+        # Episodes that ended in a step that isn't over: the next ones begin in the same step.
+        self._ends: dict[int, StepResult] = {}
+        self._finals: Infos = {}
         self.num_envs: int = num_envs
         self.render_mode: str | None = render_mode
         self.metadata: dict[str, Any] = {
@@ -121,14 +124,19 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             RemoteFailed: an episode didn't begin.
         """
         chosen = self._masked(validation.mapping("options", options))
-        for index, one in self._seeds(seed).items():
-            if index in chosen and one is not None:
-                self._generators[index] = generator_of(one)
-                self.core.reset(index, one)
-            elif index in chosen:
-                self.core.reset(index, drawn_seed(self._generators[index]))
-        self.core.receive(len(chosen))
-        return self._observed(), self._infos(sorted(chosen))
+        seeds = self._seeds(seed).items()
+        with self.core.whole:
+            self._ends, self._finals = {}, {}
+            for index, one in seeds:
+                if index in chosen and one is not None:
+                    self._generators[index] = generator_of(one)
+                    self.core.reset(index, one)
+                elif index in chosen:
+                    self.core.reset(index, drawn_seed(self._generators[index]))
+        self.core.receive_all()
+        answer = self._observed(), self._infos(sorted(chosen))
+        self.core.owes = False
+        return answer
 
     def step(self, actions: Any) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Act everywhere at once, and wait until every environment has answered; see ``PluriverseEnv.step``.
@@ -142,7 +150,8 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
           ``infos["final_info"]``.
         - ``Disabled``: the observation is its last, and it has to be reset before the next step.
 
-        After a remote broke, it can take seconds until its next episode begins, and all wait.
+        After a remote broke, it can take seconds until its next episode begins, and all wait. After a call that was
+        interrupted, as by Ctrl-C, this one gives its answer, and ignores ``actions``.
 
         Raises:
             ActionError: an action is invalid; nothing was sent to any.
@@ -150,41 +159,33 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             Misuse: there aren't ``num_envs`` actions.
         """
         core = self.core
-        try:
-            # Of an array much faster.
-            each: list[Any] = list(actions) if type(actions) is np.ndarray else [*iterate(self.action_space, actions)]
-        except (TypeError, ValueError, LookupError) as error:
-            raise ActionError(f"the actions are {actions!r:.80}; expected one for each environment: {error}") from None
-        if len(each) != self.num_envs:
-            raise Misuse(f"there are {len(each)} actions for {self.num_envs} environments; expected one for each")
-        over = [i for i in range(self.num_envs) if core.phase(i) is Phase.ENDED]
-        if self.autoreset_mode is AutoresetMode.DISABLED:
-            over = []
-        core.send({index: action for index, action in enumerate(each) if index not in over})
-        for index in over:
-            self._restart(index)
-        finals: Infos = {}
-        ends: dict[int, StepResult] = {}
-        core.receive(self.num_envs)
+        if not core.owes:
+            self._act(actions)
+        core.receive_all()
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            over = [index for index in range(self.num_envs) if core.phase(index) is Phase.ENDED]
-            for index in over:
-                ends[index] = core.result(index)
-                finals[index] = {"final_obs": self._batch.one(index), "final_info": self._final_info(index)}
-                self._restart(index)
-            core.receive(len(over))
+            with core.whole:
+                for index in range(self.num_envs):
+                    if core.phase(index) is Phase.ENDED and index not in self._ends:
+                        self._ends[index] = core.result(index)
+                        finals = {"final_obs": self._batch.one(index), "final_info": self._final_info(index)}
+                        self._finals[index] = finals
+                        self._restart(index)
+            core.receive_all()
         everyone = range(self.num_envs)
-        results = [ends[index] if index in ends else core.result(index) for index in everyone]
+        results = [self._ends[index] if index in self._ends else core.result(index) for index in everyone]
         infos = self._infos(everyone)
-        if finals:
-            infos |= batch_infos(self.num_envs, finals.items())
-        return (
+        if self._finals:
+            infos |= batch_infos(self.num_envs, self._finals.items())
+        answer = (
             self._observed(),
             np.array([result.reward for result in results], np.float64),
             np.array([result.terminated for result in results], np.bool_),
             np.array([result.truncated for result in results], np.bool_),
             infos,
         )
+        self._ends, self._finals = {}, {}
+        core.owes = False
+        return answer
 
     def replay(
         self, actions: Iterable[Any], seed: int | Sequence[int]
@@ -217,7 +218,9 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if len(snapshots) != self.num_envs:
             raise Misuse(f"{len(snapshots)} snapshots for {self.num_envs} environments; expected one for each")
         lockstep_of(self.core).restore_all(snapshots)
-        return self._observed(), self._infos(range(self.num_envs))
+        answer = self._observed(), self._infos(range(self.num_envs))
+        self.core.owes = False
+        return answer
 
     def render(self) -> tuple[Pixels, ...] | None:
         """Return the last pictures, in the mode ``rgb_array``; ``human`` shows the first environment by itself.
@@ -235,6 +238,24 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if hasattr(self, "core"):
             self._renderer.close()
             self.core.close()
+
+    def _act(self, actions: Any) -> None:
+        """Send the actions, or begin the next episode where one is over and that is due now."""
+        core = self.core
+        try:
+            # Of an array much faster.
+            each: list[Any] = list(actions) if type(actions) is np.ndarray else [*iterate(self.action_space, actions)]
+        except (TypeError, ValueError, LookupError) as error:
+            raise ActionError(f"the actions are {actions!r:.80}; expected one for each environment: {error}") from None
+        if len(each) != self.num_envs:
+            raise Misuse(f"there are {len(each)} actions for {self.num_envs} environments; expected one for each")
+        over = [i for i in range(self.num_envs) if core.phase(i) is Phase.ENDED]
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            over = []
+        with core.whole:
+            core.send({index: action for index, action in enumerate(each) if index not in over})
+            for index in over:
+                self._restart(index)
 
     def _restart(self, index: int) -> None:
         seed = drawn_seed(self._generators[index])

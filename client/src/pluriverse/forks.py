@@ -1,0 +1,78 @@
+"""What becomes of connections in a child that this process forks: they work for the parent alone.
+
+Both would write to the same sockets and wait for the same answers, and the child has none of the threads that read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import weakref
+from typing import ClassVar, Final, Protocol, TypeVar
+
+from .errors import Misuse
+
+
+class HasDescriptor(Protocol):
+    """A socket or a file."""
+
+    def fileno(self) -> int:
+        """Return its descriptor; -1 or ValueError: it is closed."""
+        ...
+
+
+T = TypeVar("T", bound=HasDescriptor)
+
+_kept: Final = weakref.WeakSet[HasDescriptor]()
+
+
+def keep(held: T) -> T:
+    """Keep a socket or file from forked children: what they write to their copies goes nowhere. Return it.
+
+    A child may live longer; without its copy, hanging up in the parent is heard at the other end.
+    """
+    _kept.add(held)
+    return held
+
+
+class Owner:
+    """The process that made this, and what goes with it; a forked child has only a copy."""
+
+    __slots__ = ("_generation", "_pid", "_what")
+
+    forks: ClassVar[int] = 0
+    """How many forks lie between the process that imported this and the present one. A pid would be a system call."""
+
+    def __init__(self, what: str) -> None:
+        """``what`` is its own, in words: ``"this environment"``."""
+        self._generation = Owner.forks
+        self._pid = os.getpid()
+        self._what = what
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this is that process."""
+        return self._generation == Owner.forks
+
+    def require(self) -> None:
+        """Raise ``Misuse`` in any other process."""
+        if not self.is_here:
+            raise Misuse(
+                f"{self._what} belongs to process {self._pid}, of which this one is a fork, and connections can't be "
+                "shared; make another one in the process that uses it: with multiprocessing in the function that the "
+                "child runs, as the start methods spawn and forkserver need it anyway"
+            )
+
+
+def _begin_child() -> None:
+    Owner.forks += 1
+    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    for held in _kept:
+        with contextlib.suppress(OSError, ValueError):  # it is closed
+            if (descriptor := held.fileno()) >= 0:
+                os.dup2(nowhere, descriptor, inheritable=False)
+    os.close(nowhere)
+    _kept.clear()
+
+
+os.register_at_fork(after_in_child=_begin_child)
