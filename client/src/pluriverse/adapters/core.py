@@ -151,7 +151,7 @@ class Core:
 
     def picture(self, index: int) -> Pixels:
         """Return the picture of the last answer: uint8 of shape ``pictures.shape``."""
-        return self.pictures.make(self._results[index].screen)
+        return self.pictures.make(self.result(index).screen)
 
     def screen(self, index: int) -> Pixels:
         """Return the whole screen, uint8 (height, width, 3), RGB: with ``whole_screens`` of the last answer, else now.

@@ -1,0 +1,250 @@
+"""A forked child and its parent's environments: a clear error at once in each call, and no harm to the parent."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Generator
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pluriverse
+import pytest
+from pluriverse import forks
+from pluriverse.adapters import alf, dm_env, envpool
+from pluriverse.adapters.alf.process_environment import ProcessEnvironment
+from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
+from pluriverse.adapters.computer import Computer, Look, Press
+from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
+from pluriverse.errors import Misuse
+from pluriverse.vnc import VncOptions
+from pluriverse.wrappers import Joint
+from support.alf_envs import Counting
+from support.remotes import on_machine
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+POLE: Final = "gym-core.CartPole-v0"
+LOCKSTEP: Final[dict[str, Any]] = {"clock": "lockstep"}
+NO_MORE_S: Final = 60
+
+
+@pytest.fixture(scope="module")
+def address() -> Generator[str]:
+    with on_machine() as remote:
+        yield remote.address
+
+
+def in_a_child(*calls: Callable[[], Any]) -> None:
+    """Check that each call is refused in a forked child, and wait for its end."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(NO_MORE_S)
+        try:
+            for call in calls:
+                with pytest.raises(Misuse, match=r"of which this one is a fork.*make another one in the process"):
+                    call()
+        except BaseException:  # noqa: BLE001 - nothing of pytest's goes on in the child
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def in_a_child_quietly(call: Callable[[], Any]) -> None:
+    """Check that a forked child may make a call."""
+
+    def refused() -> None:
+        call()
+        raise Misuse("it did: of which this one is a fork, make another one in the process")
+
+    in_a_child(refused)
+
+
+def universe(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = pluriverse.make(POLE, address)
+    calls: list[Callable[[], Any]] = [
+        env.reset,
+        lambda: env.step([[]]),
+        lambda: env.step_some({}),
+        lambda: env.wait(60.0),
+        lambda: env.changed([0], 60.0),
+        lambda: env.render("rgb_array"),
+        lambda: env.truncate(0),
+        lambda: env.seed(1),
+        lambda: env.send_events(0, []),
+        lambda: env.described(0),
+        lambda: env.tree(0),
+        lambda: env.open_screens(VncOptions()),
+        lambda: env.open_viewer(0),
+        lambda: env.open_lane(0),
+        env.play_in_lockstep,
+    ]
+    return env, calls
+
+
+def gymnasium(address: str, **options: Any) -> tuple[Any, list[Callable[[], Any]]]:
+    env = PluriverseEnv(POLE, remotes=address, render_mode="rgb_array", **options)
+    calls: list[Callable[[], Any]] = [env.reset, lambda: env.step(0), env.render]
+    if options:
+        env.reset(seed=1)
+        snapshot = env.snapshot()
+        calls += [env.snapshot, lambda: env.restore(snapshot), lambda: list(env.replay([0], 1)), lambda: env.fork(1)]
+    return env, calls
+
+
+def vector(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = PluriverseVectorEnv(POLE, num_envs=1, remotes=address, render_mode="rgb_array")
+    return env, [env.reset, lambda: env.step(np.array([0])), env.render]
+
+
+def of_dm(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = dm_env.load(POLE, address)
+    return env, [env.reset, lambda: env.step(0)]
+
+
+def of_envpool(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = envpool.make_gymnasium(POLE, num_envs=1, remotes=address, render_mode="rgb_array")
+    action = np.array([0])
+    calls = [env.reset, partial(env.step, action), partial(env.send, action), env.recv, env.async_reset, env.render]
+    return env, calls
+
+
+def of_alf(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = alf.PluriverseAlfEnvironment(POLE, address)
+    return env, [env.reset, lambda: env.step(np.array([0])), env.render, env.get_info]
+
+
+def computer(address: str, **options: Any) -> tuple[Any, list[Callable[[], Any]]]:
+    env = Computer(POLE, address, **options)
+    calls: list[Callable[[], Any]] = [
+        env.begin,
+        lambda: env.do(Press((ord("x"),))),
+        lambda: env.do_all([Look]),
+        lambda: env.act_for([], 20.0),
+        lambda: env.act(0),
+        lambda: env.send([]),
+        env.look,
+        env.tree,
+        env.pixels,
+        env.seen,
+        env.status,
+        env.standing,
+    ]
+    return env, calls
+
+
+MADE: Final[dict[str, Callable[[str], tuple[Any, list[Callable[[], Any]]]]]] = {
+    "universe": universe,
+    "gymnasium": gymnasium,
+    "gymnasium in lockstep": partial(gymnasium, **LOCKSTEP),
+    "vector": vector,
+    "dm_env": of_dm,
+    "envpool": of_envpool,
+    "alf": of_alf,
+    "computer": computer,
+    "computer in lockstep": partial(computer, **LOCKSTEP),
+}
+
+
+@pytest.mark.parametrize("interface", MADE)
+def test_every_call_of_a_child_is_refused_at_once_and_the_parent_goes_on(interface: str, address: str) -> None:
+    env, calls = MADE[interface](address)
+    try:
+        begin, step = calls[0], calls[1]
+        begin()
+        in_a_child(*calls)
+        in_a_child_quietly(env.close)
+        step()
+        begin()
+        step()
+    finally:
+        env.close()
+
+
+def test_a_child_that_ends_as_programs_do_takes_nothing_of_its_parent_along(tmp_path: Path) -> None:
+    script = f"""
+import gzip, os, sys, warnings
+warnings.simplefilter("ignore")
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.remotes import open_pool
+with open_pool("local", {POLE!r}) as pool:
+    env = PluriverseEnv({POLE!r}, remotes=pool.claim(1), clock="lockstep", record={os.fspath(tmp_path / "run")!r})
+    env.reset(seed=1)
+    env.step(0)
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+        for _ in range(3):
+            env.step(0)
+        env.reset(seed=2)
+        print("went on")
+    env.close()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.returncode) == ("went on\n", 0), done.stderr
+    with gzip.open(tmp_path / "run") as file:
+        assert len(file.readlines()) == 1 + 2 + 4
+
+
+def test_the_end_of_a_connection_is_heard_though_a_child_lives(tmp_path: Path) -> None:
+    ours, theirs = (forks.keep(each) for each in socket.socketpair())
+    file = forks.keep((tmp_path / "file").open("wb"))
+    file.write(b"parent")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        file.close()  # flushes
+        os.read(reading, 1)
+        os._exit(0)
+    try:
+        ours.close()
+        theirs.settimeout(NO_MORE_S)
+        assert theirs.recv(1) == b""
+    finally:
+        os.close(writing)
+        os.waitpid(child, 0)
+        os.close(reading)
+    file.close()
+    theirs.close()
+    assert (tmp_path / "file").read_bytes() == b"parent"
+
+
+def test_processes_and_threads_of_alf_are_the_parents() -> None:
+    process = ProcessEnvironment(Counting)
+    process.start()
+    thread = ThreadEnvironment(partial(Counting, env_id=0))
+    try:
+        for env in (process, thread):
+            env.reset()
+            in_a_child(env.reset, lambda env=env: env.step(0))
+            in_a_child_quietly(env.close)
+            env.step(0)
+    finally:
+        process.close()
+        thread.close()
+
+
+def test_joined_environments_are_the_parents(address: str) -> None:
+    with Joint([pluriverse.make(POLE, address)]) as env:
+        env.reset()
+        in_a_child(env.reset, lambda: env.step([[]]), lambda: env.wait(60.0))
+        in_a_child_quietly(env.close)
+        env.step([[]])
+
+
+def test_a_pool_in_a_child_starts_and_stops_nothing() -> None:
+    with pluriverse.remotes.open_pool("local", POLE) as pool:
+        remote = pool.take()
+        in_a_child(pool.take, lambda: pool.resize(1), lambda: pool.wait_until_warm(60.0))
+        for call in (pool.close, partial(pool.discard, remote), partial(pool.discard_all, [remote])):
+            in_a_child_quietly(call)
+        remote.require_running()
