@@ -188,6 +188,9 @@ def mcp(
     size: Annotated[
         tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
     ] = (1280, 800),
+    pointer: Annotated[
+        bool, typer.Option("--pointer", help="Draw an arrow into pictures where the pointer was put last.")
+    ] = False,
     http: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP at /mcp there, instead of stdio.")
     ] = None,
@@ -207,7 +210,8 @@ def mcp(
             from .serving.web import parse_where
         width, height = size
         where = None if http is None else parse_where(http)
-        computers = Computers(Places(remotes), clock=clock, idle_s=idle, width=width, height=height)
+        shown: dict[str, Any] = {"width": width, "height": height, "pointer": pointer}
+        computers = Computers(Places(remotes), clock=clock, idle_s=idle, **shown)
         server = mcp_server.Server(computers, env or (), allow or ())
         if where is None:
             mcp_run.run_stdio(server, computers)

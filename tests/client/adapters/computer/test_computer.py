@@ -189,6 +189,24 @@ def test_a_region_is_enlarged(page: Computer) -> None:
     assert pixels(page.look(format="jpeg")).shape == whole.shape
 
 
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_the_pointer_is_drawn_where_it_was_put_and_only_into_what_is_handed_out(clock: Clock) -> None:
+    with Computer(PONG, "local:1", clock=clock, pointer=True) as computer:
+        computer.begin(1)
+        for place in ((40, 30), (100, 150)):
+            computer.do(Move(place))
+            screen = computer.pixels()
+            before = screen.copy()
+            drawn = pixels(computer.seen())
+            rows, columns = np.nonzero((drawn != before).any(2))
+            assert rows.size > 20
+            assert (rows.min(), columns.min()) >= (place[1], place[0])
+            assert (rows.max(), columns.max()) <= (place[1] + 11, place[0] + 7)
+            assert np.array_equal(screen, before)
+        # A part that it isn't in.
+        assert np.array_equal(pixels(computer._picture(computer._view_of((0, 0, 20, 20)), None))[0, 0], before[0, 0])
+
+
 def test_marks_are_drawn_and_clicked_and_the_tree_says_what_they_are_of(page: Computer) -> None:
     page.begin()
     with pytest.raises(ActionError, match="no marks were given yet"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.adapters.computer.marks import LARGE, draw, label
+from pluriverse.adapters.computer.marks import LARGE, draw, draw_pointer, label
 
 reach = st.integers(-50, 1000)
 boxes = st.tuples(reach, reach, st.integers(1, 500), st.integers(1, 500))
@@ -43,6 +43,28 @@ def test_a_box_has_a_frame_and_its_number_above_it_and_is_seen_through(width: in
 def test_a_number_at_the_edge_is_all_there(box: tuple[int, int, int, int]) -> None:
     drawn = draw(np.zeros((100, 100, 3), np.uint8), {99: box})
     assert (drawn == 255).all(2).sum() == label(99, 1).sum()
+
+
+@pytest.mark.parametrize("ground", [0, 128, 255])
+def test_the_pointer_is_seen_on_any_ground_with_its_tip_at_its_place(ground: int) -> None:
+    picture = np.full((60, 80, 3), ground, np.uint8)
+    drawn = draw_pointer(picture, 30, 20)
+    assert (picture == ground).all()
+    assert (drawn[20, 30] == 0).all()
+    rows, columns = np.nonzero((drawn != picture).any(2))
+    assert rows.size > 20
+    assert rows.min() >= 20
+    assert columns.min() >= 30
+    assert rows.max() < 20 + 12
+    assert columns.max() < 30 + 8
+    assert len(np.unique(drawn[20:32, 30:38])) >= 2
+
+
+@pytest.mark.parametrize("place", [(79, 59), (79, 0), (0, 59)])
+def test_at_an_edge_as_much_of_the_pointer_is_drawn_as_there_is_room(place: tuple[int, int]) -> None:
+    drawn = draw_pointer(np.full((60, 80, 3), 255, np.uint8), *place)
+    assert drawn.shape == (60, 80, 3)
+    assert (drawn[place[1], place[0]] == 0).all()
 
 
 def test_digits_differ() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-from pluriverse_protocol.events import JoystickEvent
+from pluriverse_protocol.events import JoystickEvent, PointerEvent
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import validation
@@ -24,7 +24,7 @@ from pluriverse.vnc.input_state import InputEvent
 from .acts import MAX_BATCH, Act, ActFor, Look, Where
 from .answer import NOT_EXECUTED, Answer, Image
 from .images import Format, compress, shown
-from .marks import draw
+from .marks import draw, draw_pointer
 from .script import Hand
 from .tree import Tree, middle
 from .view import View
@@ -78,9 +78,12 @@ class Computer:
         height: int = HEIGHT,
         format: Format = "png",  # noqa: A002 - what Pillow calls it
         clock: Literal["realtime", "lockstep"] = "realtime",
+        pointer: bool = False,
         **options: Any,
     ) -> None:
         """Start or find the remote; the options are those of ``pluriverse.make``.
+
+        ``pointer``: draw an arrow into the pictures where the pointer was put last; no remote shows one.
 
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
@@ -91,6 +94,7 @@ class Computer:
         width = validation.integer("width", width, 1, validation.MAX_SIDE)
         height = validation.integer("height", height, 1, validation.MAX_SIDE)
         self.format: Format = format
+        self._draws_pointer = validation.flag("pointer", pointer)
         self._core: Core = make_core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
         self.clock: str = clock
         self.view: View = View.fitted(self._core.pictures.box, width, height)
@@ -317,6 +321,7 @@ class Computer:
         self._hand = Hand(self.view, lockstep=self.clock == "lockstep")
         self.last_tree: Tree | None = None
         """What was last read of what is on the screen, in this episode."""
+        self._pointer = self._hand.pointer.x, self._hand.pointer.y
         self._encoder = self.actions.encoder()
         self._reward = self._total = 0.0
 
@@ -327,6 +332,8 @@ class Computer:
 
     def _picture(self, view: View, format: Format | None, tree: Tree | None = None) -> Image:  # noqa: A002 - what Pillow calls it
         picture = shown(self._core.screen(0), view)
+        if self._draws_pointer and view.shows(self._pointer):
+            picture = draw_pointer(picture, *view.to_picture(self._pointer))
         if tree is not None:
             picture = draw(picture, {number: view.to_picture_box(box) for number, box in tree.marks.items()})
         return compress(picture, format or self.format)
@@ -348,6 +355,9 @@ class Computer:
             if self.over:
                 return
         self._core.send({0: list(events)})
+        for event in events:
+            if isinstance(event, PointerEvent):
+                self._pointer = event.x, event.y
         self._take()
 
     def _take(self) -> None:

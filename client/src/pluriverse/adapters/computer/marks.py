@@ -1,4 +1,4 @@
-"""Numbered boxes, drawn over a picture. Pure."""
+"""Numbered boxes and the pointer, drawn over a picture. Pure."""
 
 from __future__ import annotations
 
@@ -29,6 +29,22 @@ _COLUMNS: Final = 5
 # Neighbours differ; on all of them white is read.
 _COLOURS: Final = np.array([(200, 0, 0), (0, 90, 200), (0, 120, 40), (150, 0, 150), (170, 80, 0)], np.uint8)
 
+# The pointer, its tip at the upper left: black around white is seen on any ground.
+_ARROW: Final = (
+    "#       ",
+    "##      ",
+    "#o#     ",
+    "#oo#    ",
+    "#ooo#   ",
+    "#oooo#  ",
+    "#ooooo# ",
+    "#oooooo#",
+    "#oooo###",
+    "#o##o#  ",
+    "##  #o# ",
+    "     ## ",
+)
+
 # A picture of this width or more is made smaller for most models, which take digits of twice the size.
 LARGE: Final = 640
 
@@ -52,6 +68,18 @@ def draw(picture: Pixels, boxes: Mapping[int, Box]) -> Pixels:
     # After all frames, so that each number is read.
     for number, (x, y, *_) in boxes.items():
         _write(drawn, label(number, scale), x, y, _COLOURS[number % len(_COLOURS)])
+    return drawn
+
+
+def draw_pointer(picture: Pixels, x: int, y: int) -> Pixels:
+    """Return a copy of a picture, uint8 (height, width, 3), RGB, with the pointer at a pixel of it."""
+    drawn = picture.copy()
+    scale = 2 if picture.shape[1] >= LARGE else 1
+    arrow = np.array([list(row) for row in _ARROW]).repeat(scale, 0).repeat(scale, 1)
+    place = drawn[y : y + arrow.shape[0], x : x + arrow.shape[1]]
+    arrow = arrow[: place.shape[0], : place.shape[1]]
+    place[arrow == "#"] = 0
+    place[arrow == "o"] = 255
     return drawn
 
 

@@ -47,6 +47,11 @@ class View:
         py = (2 * (point[1] - y) + 1) * self.height // (2 * down)
         return min(max(px, 0), self.width - 1), min(max(py, 0), self.height - 1)
 
+    def shows(self, point: Point) -> bool:
+        """Return whether a pixel of the screen is in the picture."""
+        x, y, across, down = self.box
+        return x <= point[0] < x + across and y <= point[1] < y + down
+
     def to_picture_box(self, box: Box) -> Box:
         """Return the pixels of the picture that show a box on the screen, x, y, width and height; at least one."""
         left, top, across, down = box
