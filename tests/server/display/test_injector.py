@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_server.display import AsyncInjector, DisplayLost, Injector, Screen
+from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks
 from support.xwindow import Window
 from Xlib import XK, X
 
@@ -131,10 +133,12 @@ async def test_close_lets_go_and_can_be_repeated(injector: Injector, window: Win
 
 async def test_keymap_that_somebody_changes_is_followed(injector: Injector, window: Window) -> None:
     injector.apply(press(XK.XK_a))
-    window.connection.change_keyboard_mapping(38, [(XK.XK_q, XK.XK_Q)])
-    window.connection.sync()
-    injector.apply(press(XK.XK_q))
     assert window.event(X.KeyPress).detail == 38
+    window.connection.change_keyboard_mapping(38, [(XK.XK_z, XK.XK_Z)])
+    window.connection.change_keyboard_mapping(52, [(XK.XK_a, XK.XK_A)])
+    window.connection.sync()
+    injector.apply(press(XK.XK_a))
+    assert window.event(X.KeyPress).detail == 52
 
 
 async def test_injector_without_a_cookie_is_refused(screen: Screen, tmp_path: Path) -> None:
@@ -197,3 +201,32 @@ async def test_injectors_of_two_screens_do_not_mix_up_their_servers(
         injector.apply(press(keysym))
         assert own_window.typed() == keysym
         injector.close()
+
+
+@pytest.mark.parametrize("locks", [Locks(0b10), Locks(0b10000), Locks(0xFF), Locks(group=1)])
+async def test_letters_and_the_keypad_are_typed_right_whatever_is_locked(
+    injector: Injector, window: Window, screen: Screen, locks: Locks
+) -> None:
+    subprocess.run(["setxkbmap", "us,de"], env={**os.environ, **screen.environment}, check=True, capture_output=True)
+    lock = KeyboardLocks(window.connection)
+    lock.set(locks)
+    window.connection.sync()
+    for keysym in (XK.XK_a, XK.XK_A, XK.XK_y, XK.XK_exclam, XK.XK_eacute, XK.XK_KP_Home, XK.XK_KP_7):
+        injector.apply([KeyEvent(keysym, True)])
+        event = window.event(X.KeyPress)
+        while XK.keysym_to_string(keysym) and event.detail == 50:  # Shift itself
+            event = window.event(X.KeyPress)
+        assert not event.state & ~(X.ShiftMask | MODIFIER)
+        shifted = bool(event.state & X.ShiftMask)
+        assert window.connection.keycode_to_keysym(event.detail, shifted) == keysym
+        injector.apply([KeyEvent(keysym, False)])
+    assert lock.locks_of(lock.ask())[0] == locks
+
+
+async def test_lock_that_is_pressed_is_on_until_it_is_pressed_again(injector: Injector, window: Window) -> None:
+    injector.apply([*press(XK.XK_Caps_Lock), *press(XK.XK_a)])
+    window.connection.sync()
+    assert window.connection.screen().root.query_pointer().mask == X.LockMask
+    injector.apply(press(XK.XK_Caps_Lock))
+    window.wait_for_held(0)
+    assert not window.connection.screen().root.query_pointer().mask

@@ -20,10 +20,10 @@ from pluriverse_server.x11.connection import (
     open_display,
     send,
 )
-from pluriverse_server.x11.modifier_lock import ModifierLock
+from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks, ModifierLock
 
 from .client_thread import ANSWER_DEADLINE_S, OPEN_DEADLINE_S, ClientThread, open_in_thread
-from .keymap import Keymap
+from .keymap import Keymap, heeds_locks
 
 log = logging.getLogger(__name__)
 
@@ -46,13 +46,16 @@ class Injector:
             screen = self._connection.screen()
             self._right: int = screen.width_in_pixels - 1
             self._bottom: int = screen.height_in_pixels - 1
-            self._keymap = Keymap(self._connection)
+            self._locks = KeyboardLocks(self._connection)
+            self._keymap = Keymap(self._connection, self._locks.remapped)
             self._lock = ModifierLock(self._connection)
         self._held: dict[int, int] = {}  # the keycode under which each keysym went down
         self._buttons = 0
 
     def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
         """Inject the events in order. The pointer is kept on the screen; a key that is down already stays so.
+
+        A character is typed as it is, whatever is locked: the locks are off while its key goes down.
 
         Raises:
             DisplayLost: the X server is gone.
@@ -93,7 +96,10 @@ class Injector:
             send(self._connection)
 
     def release_all(self) -> None:
-        """Release every key and button that this injector holds; raise DisplayLost if the X server is gone."""
+        """Release every key and button that this injector holds; raise DisplayLost if the X server is gone.
+
+        What keeps clicks apart is as at first, too.
+        """
         with ReportingLoss(self._display):
             for _ in self._releases():
                 pass
@@ -127,6 +133,7 @@ class Injector:
         for _ in inputs:
             send(self._connection)
             yield
+        send(self._connection)
 
     # Each yields after an input that is on its way, and has noted it by then.
 
@@ -142,6 +149,7 @@ class Injector:
                     yield from self._point(x, y, buttonmask)
 
     def _releases(self) -> Iterator[None]:
+        self._lock.release()
         for keysym in reversed(list(self._held)):
             yield from self._release(keysym)
         yield from self._set_buttons(0)
@@ -154,6 +162,9 @@ class Injector:
         if stroke is None:
             log.warning("keysym %#x was dropped: every spare keycode is held down", keysym)
             return
+        locks = self._locked() if heeds_locks(keysym) else None
+        if locks is not None:
+            self._locks.set(Locks(locks.modifiers & MODIFIER))
         shift = self._keymap.shift if stroke.shift and self._keymap.shift not in held else None
         if shift is not None:
             self._held[NO_KEYSYM] = shift
@@ -164,6 +175,15 @@ class Injector:
             yield from self._fake(X.KeyPress, stroke.keycode)
         if shift is not None:
             yield from self._release(NO_KEYSYM)
+        if locks is not None:
+            self._locks.set(locks)
+
+    def _locked(self) -> Locks | None:
+        """Return what is locked, if it is anything that keys heed."""
+        asked = self._locks.ask()
+        send(self._connection)
+        locks, _ = self._locks.locks_of(asked)
+        return locks if locks.modifiers & ~MODIFIER or locks.group else None
 
     def _release(self, keysym: int) -> Iterator[None]:
         keycode = self._held.pop(keysym, None)

@@ -25,9 +25,18 @@ _FIRST_FUNCTION: Final = 0xFE00
 _FIRST_UNICODE: Final = 0x01000000
 
 
+# Whose keys Num Lock gives another meaning.
+KEYPAD: Final = range(0xFF80, 0xFFBE)
+
+
 def is_character(keysym: int) -> bool:
     """Return whether it is a character rather than a function."""
     return keysym < _FIRST_FUNCTION or keysym >= _FIRST_UNICODE
+
+
+def heeds_locks(keysym: int) -> bool:
+    """Return whether a key of it means something else where Caps Lock, Num Lock or another layout is on."""
+    return is_character(keysym) or keysym in KEYPAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +50,10 @@ class Stroke:
 class Keymap:
     """An X server's keyboard map, as far as an injector needs it. Others may change it: see ``reload``."""
 
-    def __init__(self, connection: Display) -> None:
+    def __init__(self, connection: Display, remapped: int = X.MappingNotify) -> None:
+        """``remapped``: the type of the events by which the connection hears of changes."""
         self._connection = connection
+        self._remapped = remapped
         # The keysym that each spare keycode was given, least recently used first; 0 for one not used yet.
         self._spares: OrderedDict[int, int] = OrderedDict()
         self._strokes: dict[int, Stroke] = {}
@@ -67,7 +78,7 @@ class Keymap:
         """Take in what others have changed; the connection's other events are dropped."""
         remapped = False
         for _ in range(self._connection.pending_events()):
-            remapped |= self._connection.next_event().type == X.MappingNotify
+            remapped |= self._connection.next_event().type == self._remapped
         if remapped:
             self.reload()
 
@@ -80,7 +91,7 @@ class Keymap:
                 self._spares[keycode] = 0
 
     def reload(self) -> None:
-        """Read the map again, after a MappingNotify."""
+        """Read the map again, after it has changed."""
         info = self._connection.display.info
         first: int = info.min_keycode
         columns: Sequence[Sequence[int]] = self._connection.get_keyboard_mapping(first, info.max_keycode - first + 1)

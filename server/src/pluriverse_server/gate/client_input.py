@@ -128,12 +128,15 @@ class ClientInput:
         if self._waiting is not None:
             self._waiting.cancel()
         self._passed.clear()
+        self.lift()
+
+    def lift(self) -> None:
+        """Release what the client holds; it may press it again."""
         for keysym in list(self._held):
             self._release(keysym)
             self._passed += key_event(keysym, False)
         if self._pointer:
-            x, y, _ = pointer_of(self._pointer)
-            self._passed += pointer_event(x, y, 0)
+            self._lift(0)
         self._flush()
 
     def _run(self) -> Steps[None]:

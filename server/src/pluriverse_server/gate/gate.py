@@ -115,6 +115,11 @@ class Gate:
         if self._thread is not None:
             await self._thread.run(self._type_with(keyboard))
 
+    def lift(self) -> None:
+        """Release soon what clients hold; they may press it again."""
+        if self._thread is not None:
+            self._thread.call(self._lift)
+
     async def take(self, connection: socket.socket, address: str, who: Token) -> None:
         """Serve a connection whose WebSocket is open, of someone at ``address`` who may watch; it is closed with this.
 
@@ -149,6 +154,10 @@ class Gate:
         for client in list(self.clients):
             if client.may_not_stay:
                 client.transport.abort()
+
+    def _lift(self) -> None:
+        for client in self.clients:
+            client.lift()
 
     async def _take(self, connection: socket.socket, address: str, who: Token) -> None:
         try:
@@ -211,6 +220,11 @@ class _ClientHalf(Half):
     def types(self) -> bool:
         """Whether its keys reach the screen."""
         return self._input is not None
+
+    def lift(self) -> None:
+        """Release what it holds."""
+        if self._input is not None:
+            self._input.lift()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)

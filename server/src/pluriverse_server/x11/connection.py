@@ -76,6 +76,8 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
         finally:
             shared.extension_major_opcodes, shared.error_classes, shared.event_classes = before
         own = cast("Any", connection.display)
+        # RANDR's errors have taken the numbers of the core protocol's, and can't be parsed.
+        errors |= error.xerror_class
         own.extension_major_opcodes, own.error_classes, own.event_classes = opcodes, errors, events
     return connection
 
