@@ -43,6 +43,8 @@ from support.sidecar import Sidecar
 from support.tasks import inject
 from support.toy import Process, Toy
 from support.waiting import DEADLINE_S, eventually
+from support.xwindow import Window
+from Xlib import XK, X
 
 BACKENDS: tuple[DisplayBackend, ...] = ("xvfb", "xvnc")
 
@@ -445,3 +447,83 @@ async def test_unknown_first_environment_is_refused_with_names_like_it(tmp_path:
         await Remote(settings).run(lambda _: None)
     await toy.close()
     leftovers.assert_none()
+
+
+def action(*keys: tuple[int, bool]) -> dict[str, Any]:
+    return {"action": [["KeyEvent", keysym, down] for keysym, down in keys]}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+async def test_next_agent_finds_nothing_locked_or_held_and_types_what_it_means(
+    tmp_path: Path, backend: DisplayBackend
+) -> None:
+    async with remote_up(tmp_path, backend) as up:
+        screen = up.remote.screen
+        with Window(screen.display, screen.xauthority) as window:
+
+            def mask() -> int:
+                return window.connection.screen().root.query_pointer().mask
+
+            async with up.agent() as agent:
+                caps, shift, left = XK.XK_Caps_Lock, XK.XK_Shift_L, XK.XK_Left
+                keys = action((caps, True), (caps, False), (shift, True), (left, True))
+                await agent.send("v0.agent.action", keys)
+                await eventually(lambda: mask() == X.LockMask | X.ShiftMask)
+            await eventually(lambda: not mask() and not window.held())
+            while window.connection.pending_events():
+                window.connection.next_event()
+            async with up.agent() as agent:
+                for keysym in (XK.XK_A, XK.XK_a):
+                    await agent.send("v0.agent.action", action((keysym, True), (keysym, False)))
+                    assert await asyncio.to_thread(window.typed) == keysym
+            with RfbClient("127.0.0.1", up.vnc_port, PASSWORD) as viewer:
+                # Whatever is locked.
+                for keysym in (XK.XK_A, XK.XK_a, XK.XK_eacute, XK.XK_Eacute):
+                    viewer.press(XK.XK_Caps_Lock)
+                    await eventually(lambda: bool(mask() & X.LockMask) and not window.held())
+                    while window.connection.pending_events():
+                        window.connection.next_event()
+                    viewer.press(keysym)
+                    assert await asyncio.to_thread(window.typed) == keysym
+                    await eventually(lambda: not mask() and not window.held())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+async def test_episode_begins_with_the_screen_as_it_was_at_the_first_one(
+    tmp_path: Path, backend: DisplayBackend
+) -> None:
+    async with remote_up(tmp_path, backend) as up, up.agent() as agent:
+        screen, state = up.remote.screen, up.remote.service.state
+        assert state is not None
+        # After the start of the program was taken for its own.
+        await state.restore_input()
+        with (
+            Window(screen.display, screen.xauthority) as window,
+            RfbClient("127.0.0.1", up.vnc_port, PASSWORD) as viewer,
+        ):
+            connection: Any = window.connection
+            root = connection.screen().root
+            names = [connection.get_atom(name) for name in ("PRIMARY", "CUT_BUFFER0")]
+            own = window._window  # pyright: ignore[reportPrivateUsage]
+            own.set_selection_owner(names[0], X.CurrentTime)
+            root.change_property(names[1], names[0], 8, b"cut")
+            connection.sync()
+            await agent.send("v0.agent.action", action((XK.XK_Caps_Lock, True), (XK.XK_Caps_Lock, False)))
+            viewer.key(XK.XK_Left, True)
+            viewer.pointer(30, 40, 1)
+            locked_and_pressed = X.LockMask | X.Button1Mask
+            await eventually(lambda: root.query_pointer().mask == locked_and_pressed and bool(window.held()))
+            up.process.report(Done(1))
+            # All of that before the program hears of it.
+            assert (await up.process.begin()).episode == 2
+            pointer = root.query_pointer()
+            assert (pointer.mask, pointer.root_x, pointer.root_y) == (0, 160, 100)
+            assert not window.held()
+            assert not connection.get_selection_owner(names[0])
+            assert root.get_property(names[1], 0, 0, 9) is None
+            # It is the agent's again, at once.
+            viewer.key(XK.XK_Left, False)
+            viewer.key(XK.XK_Left, True)
+            viewer.pointer(30, 40, 1)
+            await eventually(lambda: root.query_pointer().mask == X.Button1Mask and len(window.held()) == 1)
+            assert root.query_pointer().root_x == 30

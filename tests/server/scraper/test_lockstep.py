@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse.transport import Transport
-from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
 from pluriverse_server.display import AsyncInjector
@@ -183,6 +183,34 @@ async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_
     assert len(set(pictures[0])) > 25
     assert pictures[0] == pictures[1]
     assert pictures[0] != pictures[2]
+
+
+async def test_what_an_agent_has_left_shows_in_no_picture_of_the_next_episode(tmp_path: Path) -> None:
+    pictures: list[list[bytes]] = []
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        # It draws which modifiers are down, and where the pointer is.
+        game.write_text(
+            game.read_text().replace(
+                "score += name == 0xFF53", "fill(event.state % 256, 150 + event.root_x % 16, 9, 9, 0xFFFFFF)"
+            )
+        )
+        agent = await begun(scraped, seed=1)
+        for episode in range(2):
+            if episode:
+                # The one before leaves all that it can.
+                await agent.step(*key("Caps_Lock"), *key("Num_Lock"), KeyEvent(keysym("Shift_L"), True))
+                await agent.step(PointerEvent(3, 4, 1))
+                await scraped.ready(seed=1, clock="lockstep")
+            seen: list[bytes] = []
+            await agent.first()
+            for number in range(12):
+                events = {2: key("a"), 5: key("b"), 8: key("Left")}.get(number, ())
+                _, pixels = await agent.step(*events)
+                seen.append(pixels[140:].tobytes())
+            pictures.append(seen)
+    assert pictures[0] == pictures[1]
+    assert len(set(pictures[0])) > 1
 
 
 async def test_end_of_an_episode_comes_with_its_step_and_the_next_one_is_played(tmp_path: Path) -> None:

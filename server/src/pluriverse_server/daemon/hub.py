@@ -257,7 +257,7 @@ class Hub:
     def _vacate(self) -> None:
         """End the agent's right to the remote, and to step it."""
         self._seat = self._seat_holder = None
-        self.requests.close_lane()
+        self.requests.agent_ended()
 
     async def _patrol(self) -> None:
         while True:

@@ -68,6 +68,6 @@ class Requests(Protocol):
         """Release what the agent, which has gone, holds down."""
         ...
 
-    def close_lane(self) -> None:
-        """Take no more steps of an agent that has lost its seat."""
+    def agent_ended(self) -> None:
+        """Take no more steps of an agent that has lost its seat, and bring back what its input has changed."""
         ...

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pluriverse_server.x11.connection import DisplayLost
 
+from .initial_state import AsyncInitialState, InitialState
 from .injector import AsyncInjector, Injector
 from .screen import Backend, Restarted, Screen, ScreenOptions, ServerExit, make_screen
 
 __all__ = [
+    "AsyncInitialState",
     "AsyncInjector",
     "Backend",
     "DisplayLost",
+    "InitialState",
     "Injector",
     "Restarted",
     "Screen",

@@ -6,21 +6,24 @@ Nor DPMS, which neither Xvfb nor Xtigervnc has, and the VNC servers' clipboard, 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import subprocess
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from Xlib import X, error
 from Xlib.ext import randr, xfixes
 from Xlib.protocol import request
 
-from pluriverse_server.process import child_environment, executable
-from pluriverse_server.x11.connection import ReportingLoss, abort, closing_on_error, hang_up, open_display
+from pluriverse_server.process import child_environment
+from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, abort, closing_on_error, hang_up, open_display
 from pluriverse_server.x11.held_input import HeldInput
 from pluriverse_server.x11.keyboard_controls import KeyboardControls
 from pluriverse_server.x11.modifier_lock import KeyboardLocks
+
+from .client_thread import ClientThread, open_in_thread
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +83,8 @@ class InitialState:
         """
         with ReportingLoss(self._display):
             held, locks, _ = self._ask()
-            self._restore_input(held, locks)
-            self._connection.sync()
+            if self._restore_input(held, locks):
+                self._connection.sync()
 
     def restore(self) -> None:
         """Bring everything back as it was first, or as it was at the last ``keep``.
@@ -91,8 +94,8 @@ class InitialState:
         """
         with ReportingLoss(self._display):
             held, locks, settings = self._ask()
-            self._restore_input(held, locks)
-            self._restore_settings(_values_of(settings))
+            wrote = self._restore_input(held, locks)
+            wrote |= self._restore_settings(_values_of(settings))
             self._hear()
             # The map first, which is made anew where its rules are others.
             changed, self._changed = self._changed, set()
@@ -103,7 +106,8 @@ class InitialState:
                 now, wanted = self._read(part), self._wanted.get(part)
                 if now != wanted:
                     self._write(part, wanted, now)
-            self._connection.sync()
+            if wrote or changed:
+                self._connection.sync()
 
     def restore_screen(self) -> None:
         """Bring everything back as it was first, for a program that starts; none other may be there.
@@ -218,19 +222,23 @@ class InitialState:
 
     # ── bringing it back ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _restore_input(self, held: Any, locks: Any) -> None:
-        self._held.release(held)
+    def _restore_input(self, held: Any, locks: Any) -> bool:
+        """Return whether there was anything to do; it is sent with the next requests."""
+        released = self._held.release(held)
         now, latched = self._locks.locks_of(locks)
-        if latched or now != self._first_locks:
+        if locked := latched or now != self._first_locks:
             self._locks.set(self._first_locks, unlatch=True)
-        x, y = self._place
-        if self._held.place_of(held) != self._place:
+        if moved := self._held.place_of(held) != self._place:
+            x, y = self._place
             self._connection.xtest_fake_input(X.MotionNotify, x=x, y=y)
+        return released or locked or moved
 
-    def _restore_settings(self, now: dict[Hashable, Any]) -> None:
-        for part, value in now.items():
-            if value != self._wanted[part]:
-                self._write(part, self._wanted[part], value)
+    def _restore_settings(self, now: dict[Hashable, Any]) -> bool:
+        """Return whether there was anything to do; it is sent with the next requests."""
+        others = [part for part in now if now[part] != self._wanted[part]]
+        for part in others:
+            self._write(part, self._wanted[part], now[part])
+        return bool(others)
 
     def _write(self, part: Hashable, wanted: Any, now: Any) -> None:
         connection = self._connection
@@ -286,11 +294,47 @@ class InitialState:
         options = [word for pair in zip(_RULE_OPTIONS, names, strict=False) if pair[1] for word in pair]
         # The first of the options is none, or those that are there would stay.
         command = ["setxkbmap", "-display", self._display, "-option", "", *options]
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             command, env=child_environment({"XAUTHORITY": str(self._xauthority)}), capture_output=True, check=False
         )
         if done.returncode:
             log.warning("the keyboard map could not be loaded again: %s", done.stderr.decode(errors="replace").strip())
+
+
+class AsyncInitialState:
+    """An InitialState for the event loop. A server that is gone, or doesn't answer, is noticed elsewhere."""
+
+    def __init__(self, thread: ClientThread[InitialState]) -> None:
+        self._thread = thread
+
+    @classmethod
+    async def open(cls, display: str, xauthority: Path) -> Self:
+        """Connect; raise DisplayLost if there is no X server, or it refuses or doesn't answer."""
+        return cls(await open_in_thread("initial state", lambda: InitialState(display, xauthority), display))
+
+    async def restore_input(self) -> None:
+        """See ``InitialState.restore_input``."""
+        await self._run(InitialState.restore_input)
+
+    async def restore(self) -> None:
+        """See ``InitialState.restore``."""
+        await self._run(InitialState.restore)
+
+    async def restore_screen(self) -> None:
+        """See ``InitialState.restore_screen``."""
+        await self._run(InitialState.restore_screen)
+
+    async def keep(self) -> None:
+        """See ``InitialState.keep``."""
+        await self._run(InitialState.keep)
+
+    async def close(self) -> None:
+        """Hang up. May be called again, and when the X server is gone."""
+        await self._thread.close()
+
+    async def _run(self, work: Callable[[InitialState], None]) -> None:
+        with contextlib.suppress(DisplayLost):
+            await self._thread.run(work)
 
 
 def _values_of(settings: Sequence[Any]) -> dict[Hashable, Any]:

@@ -112,6 +112,9 @@ class Keymap:
             elif keycode in self._spares and self._spares[keycode] != keysyms[0]:
                 # Another client has taken it: the VNC server adds keysyms too.
                 del self._spares[keycode]
+        if not any(self._spares.values()):
+            # As on a new server: the same keysyms get the same keycodes.
+            self._spares = OrderedDict.fromkeys(sorted(self._spares), 0)
 
     def stroke(self, keysym: int, held: Collection[int]) -> Stroke | None:
         """Return what types the keysym; None if the map lacks it and every spare keycode is held.

@@ -21,6 +21,7 @@ from pluriverse_server.x11.connection import (
     hang_up,
     open_display,
 )
+from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks
 
 from .client_thread import ClientThread, open_in_thread
 from .keymap import Keymap, Stroke, is_character
@@ -48,7 +49,8 @@ class SpareKeys:
         self._display = display
         self._connection = open_display(display, xauthority)
         with closing_on_error(self._connection), ReportingLoss(display):
-            self.keymap = Keymap(self._connection)
+            self._locks = KeyboardLocks(self._connection)
+            self.keymap = Keymap(self._connection, self._locks.remapped)
         self._pressed_at: dict[int, float] = {}  # of each keycode that was given, steady seconds
 
     def add(self, keysym: int, held: Collection[int]) -> bool:
@@ -64,11 +66,17 @@ class SpareKeys:
             stroke = self._stroke(keysym, kept)
             if stroke is None:
                 return False
+            self._unlock()
+            self._connection.sync()
             if new:
-                self._connection.sync()
                 time.sleep(NOTICE_S)
             self._pressed_at[stroke.keycode] = time.monotonic()
             return True
+
+    def _unlock(self) -> None:
+        """Turn Caps Lock off, which toolkits apply to it. TigerVNC does so itself for plain letters and the keypad."""
+        locks, _ = self._locks.locks_of(self._locks.ask())
+        self._locks.set(Locks(locks.modifiers & MODIFIER))
 
     def wait(self, keysym: int, down: bool) -> None:
         """Return once a keysym's key is down, or isn't, or after a while; raise DisplayLost if the X server is gone.

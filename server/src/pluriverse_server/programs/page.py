@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -38,7 +38,7 @@ from .browser import BINARY, Browser
 from .page_browser import BrowserKeeper
 from .page_clock import FLAGS, PREFERENCES, PageClock, Stuck
 from .page_lane import PageEpisode, PageLane, Pixels
-from .program import Lost
+from .program import Lost, nothing
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
@@ -106,6 +106,8 @@ class PageProgram:
         self._tasks: list[asyncio.Task[None]] = []
         self._messages = (0, 0)  # the second of the loop's clock, and how many came within it
         self.malformed_reports = 0
+        self.clear_screen: Callable[[], Awaitable[None]] = nothing
+        """Called before each start of the browser."""
 
     @property
     def page(self) -> Page | None:
@@ -324,6 +326,8 @@ class PageProgram:
         # What a runtime serves itself comes from one port.
         network = self._files.port if self._files is not None and not self._table.origins else True
         flags = [*self._flags(), *(FLAGS if lockstep else ())]
+        if self._keeper.browser is None:
+            await self.clear_screen()
         windows = await self._keeper.start(environment, flags, network, PREFERENCES if lockstep else None)
         if windows is None:
             return None

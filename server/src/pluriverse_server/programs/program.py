@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -60,6 +60,10 @@ PASSED_ON: Final = (ASKED_VARIABLE, PRINTED_VARIABLE)
 
 # How many of a dead program's last lines are logged.
 LOGGED_OUTPUT_LINES: Final = 8
+
+
+async def nothing() -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,8 @@ class Program:
         self._keeper: asyncio.Task[None] | None = None
         self._killed: set[asyncio.Task[None]] = set()
         self.takes_joystick = False
+        self.clear_screen: Callable[[], Awaitable[None]] = nothing
+        """Called before each start of the program."""
 
     def require(self, entry: EnvTable) -> None:
         """Make sure that what an episode of ``entry`` needs is there.
@@ -258,6 +264,7 @@ class Program:
         self._set_deadline()
         # Set before it runs: a fast program connects before the start returns.
         self._asked = None if self._goes_on else begin
+        await self.clear_screen()
         try:
             process = await ChildProcess.start(
                 "program",

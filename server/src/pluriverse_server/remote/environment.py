@@ -22,7 +22,7 @@ from pluriverse_protocol.steady_clock import SteadyClock
 
 from pluriverse_server.daemon.hub import Hub
 from pluriverse_server.daemon.requests import RequestError
-from pluriverse_server.display import AsyncInjector, DisplayLost
+from pluriverse_server.display import AsyncInitialState, AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
 from pluriverse_server.kit import views
@@ -99,9 +99,12 @@ class EnvironmentService:
         self.program = program_class(
             settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost
         )
+        self.program.clear_screen = self._clear_screen
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.mistake: asyncio.Future[ManifestError] = asyncio.get_running_loop().create_future()
         self.injector: AsyncInjector | None = None
+        self.state: AsyncInitialState | None = None  # of the screen
+        self.lift: Callable[[], None] = lambda: None  # releases what clients of the VNC port hold
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
         self.is_watched: Callable[[], bool] = lambda: True
@@ -119,7 +122,8 @@ class EnvironmentService:
         self._time_limit: asyncio.TimerHandle | None = None
         self._resetting_since: float | None = None
         self._ticker: asyncio.Task[None] | None = None
-        self._releasing: asyncio.Task[None] | None = None
+        self._beginning: Begin | None = None
+        self._kept: int | None = None  # the process whose start is in the screen's state
 
     async def start(self, env_id: str) -> None:
         """Begin the first episode.
@@ -313,18 +317,38 @@ class EnvironmentService:
         """
         self.program.open_lane(lane, slot, view)
 
-    def close_lane(self) -> None:
-        """Have the program hang up on the agent that steps it, if there is one."""
-        self.program.close_lane()
-
     def agent_left(self) -> None:
         """Release the keys and buttons that the agent held."""
-        if self.injector is not None:
-            self._releasing = start_task(self._release(self.injector), "releasing keys")
+        start_task(self._release(), "releasing keys")
 
-    async def _release(self, injector: AsyncInjector) -> None:
-        with contextlib.suppress(DisplayLost):
-            await injector.release_all()
+    def agent_ended(self) -> None:
+        """Have the program hang up on the agent that steps it, and forget what that one's input has left."""
+        self.program.close_lane()
+        start_task(self._restore_input(), "agent's end")
+
+    async def _release(self) -> None:
+        if self.injector is not None:
+            with contextlib.suppress(DisplayLost):
+                await self.injector.release_all()
+
+    async def _restore_input(self) -> None:
+        self.lift()
+        await self._release()
+        if self.state is not None:
+            await self.state.restore_input()
+
+    async def _clear_screen(self) -> None:
+        if self.state is not None:
+            await self.state.restore_screen()
+
+    async def _begin(self, begin: Begin, state: AsyncInitialState) -> None:
+        """Bring the screen back to what it was, and then have the program begin."""
+        self.lift()
+        await self._release()
+        # A scraper, which knows when its program ends and starts, does the rest.
+        await (state.restore_input() if self._manifest.plays_scraped else state.restore())
+        if begin is self._beginning:
+            self.program.begin(begin)
 
     # ── reports of the program ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -344,6 +368,9 @@ class EnvironmentService:
         if isinstance(report, reports.SlotFrames):
             self.metrics.frames.inc(report.frames)
             self.hub.note_step()
+        if isinstance(report, reports.Ready) and self.state is not None and self._kept != self.program.pid:
+            self._kept = self.program.pid
+            start_task(self.state.keep(), "program's start")
         self._carry_out(self._machine.report(report, now))
 
     def _note_readings(self, report: reports.Readings) -> None:
@@ -423,8 +450,13 @@ class EnvironmentService:
                     self.statistics.forget_readings()
                     # The program may be another one.
                     self._told_watched = None
-                    if not self.gave_up.done():
+                    self._beginning = output
+                    if self.gave_up.done():
+                        continue
+                    if self.state is None:
                         self.program.begin(output)
+                    else:
+                        start_task(self._begin(output, self.state), "episode's beginning")
                 case Finished():
                     self._note_end(output)
 

@@ -191,6 +191,7 @@ class Remote:
         gate = screen.gate
         views = Views(self.status, service.render_metrics, lambda: screen.answers, screen.viewer_socket, gate.take)
         service.metrics.ports.update(vnc=screen.gate, rewarder=door)
+        service.lift = gate.lift
         service.is_watched = lambda: bool(screen.gate.clients)
         loop = asyncio.get_running_loop()
         screen.gate.on_clients = lambda: loop.call_soon_threadsafe(service.watchers_changed)

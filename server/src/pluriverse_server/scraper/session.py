@@ -24,6 +24,7 @@ from pluriverse_protocol.reports import (
     TreeRead,
 )
 
+from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
@@ -71,6 +72,7 @@ class Session:
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
         self._lanes = Lanes()
+        self._state: AsyncInitialState | None = None
         self._reported: dict[str, dict[str, Any]] = {}
         self._all_reported_at = 0.0
         self._stopping: set[asyncio.Task[None]] = set()
@@ -127,6 +129,8 @@ class Session:
         self._lanes.close()
         await self._close_spares()
         await self._desktop.clear()
+        if self._state is not None:
+            await self._state.close()
 
     def _game(self, env_id: str) -> GameTables:
         game = self._manifest.game(env_id)
@@ -149,12 +153,31 @@ class Session:
             # Kept until it has ended: if this call is cancelled, the next one waits for the end too.
             await self._play.stop()
             self._play = None
-        return await self._make(settings, current=True)
+        state = await self._screen_state()
+        await state.restore_screen()
+        play = await self._make(settings, current=True)
+        if goes_on:
+            await state.keep()
+        return play
+
+    async def _screen_state(self) -> AsyncInitialState:
+        """Return that of the screen, as it is before the first program's start.
+
+        Raises:
+            Broken: the screen is gone.
+        """
+        if self._state is None:
+            try:
+                self._state = await AsyncInitialState.open(self._desktop.screen["DISPLAY"], self._desktop.cookies.path)
+            except DisplayLost as error:
+                raise Broken(str(error)) from error
+        return self._state
 
     async def _led_again(self, settings: PlaySettings) -> bool:
         play = self._play
         if play is None or play.is_stopping or play.has_ended or not play.settings.suits(settings):
             return False
+        await (await self._screen_state()).restore()
         try:
             await play.lead(*settings.game.reset.steps, reset=settings.reset)
         except Broken as error:
