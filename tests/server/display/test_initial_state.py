@@ -18,7 +18,6 @@ from support.rfb import RfbClient
 from support.xwindow import Window
 from Xlib import XK, X
 from Xlib.ext import randr, xtest
-from Xlib.protocol import request
 
 SELECTIONS: Final = ("PRIMARY", "SECONDARY", "CLIPBOARD")
 POINTER_ENABLE_KEYS: Final = 0xFEF9

@@ -3,13 +3,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_server.display import AsyncInjector, DisplayLost, Injector, Screen
+from pluriverse_server.process import child_environment, run
 from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks
 from support.xwindow import Window
 from Xlib import XK, X
@@ -207,7 +207,7 @@ async def test_injectors_of_two_screens_do_not_mix_up_their_servers(
 async def test_letters_and_the_keypad_are_typed_right_whatever_is_locked(
     injector: Injector, window: Window, screen: Screen, locks: Locks
 ) -> None:
-    subprocess.run(["setxkbmap", "us,de"], env={**os.environ, **screen.environment}, check=True, capture_output=True)
+    await run(["setxkbmap", "-display", screen.display, "us,de"], env=child_environment(screen.environment))
     lock = KeyboardLocks(window.connection)
     lock.set(locks)
     window.connection.sync()

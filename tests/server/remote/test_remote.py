@@ -484,7 +484,10 @@ async def test_next_agent_finds_nothing_locked_or_held_and_types_what_it_means(
                     while window.connection.pending_events():
                         window.connection.next_event()
                     viewer.press(keysym)
-                    assert await asyncio.to_thread(window.typed) == keysym
+                    # The VNC server presses it again to be rid of it.
+                    while (typed := await asyncio.to_thread(window.typed)) == XK.XK_Caps_Lock:
+                        pass
+                    assert typed == keysym
                     await eventually(lambda: not mask() and not window.held())
 
 
