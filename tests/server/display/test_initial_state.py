@@ -96,7 +96,7 @@ def everything(screen: Screen) -> dict[str, Any]:
             "keys": [
                 tuple(keysyms) for keysyms in connection.get_keyboard_mapping(info.min_keycode, info.max_keycode - 7)
             ],
-            "modifiers": [sorted(filter(None, each)) for each in connection.get_modifier_mapping()],
+            "modifiers": [sorted(keycode for keycode in each if keycode) for each in connection.get_modifier_mapping()],
             "buttons": list(connection.get_pointer_mapping()),
             "size": (size.sizes[size.size_id]._data, size.rotation, root.get_geometry().width),
             "focus": focus if isinstance(focus, int) else focus.id,

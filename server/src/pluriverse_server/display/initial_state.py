@@ -73,7 +73,7 @@ class InitialState:
             self._first: dict[Hashable, Any] = {part: self._read(part) for part in parts} | _values_of(settings)
             # The same, but for what the program that is there has made of it at its start.
             self._wanted = dict(self._first)
-            self._changed = set[Hashable]()
+            self._changed: set[Hashable] = set()
 
     def restore_input(self) -> None:
         """Let go of everything that is held, locked or latched, and put the pointer back.
@@ -98,7 +98,8 @@ class InitialState:
             wrote |= self._restore_settings(_values_of(settings))
             self._hear()
             # The map first, which is made anew where its rules are others.
-            changed, self._changed = self._changed, set()
+            changed = set(self._changed)
+            self._changed.clear()
             if self._rules in changed and self._read(self._rules) != self._wanted.get(self._rules):
                 self._load_keyboard(self._wanted.get(self._rules))
                 changed |= {_MODIFIERS, _KEYS}
@@ -206,7 +207,10 @@ class InitialState:
                 count = info.max_keycode - info.min_keycode + 1
                 return [list(keysyms) for keysyms in self._connection.get_keyboard_mapping(info.min_keycode, count)]
             case "modifiers":
-                return [sorted(filter(None, keycodes)) for keycodes in self._connection.get_modifier_mapping()]
+                return [
+                    sorted(keycode for keycode in keycodes if keycode)
+                    for keycodes in self._connection.get_modifier_mapping()
+                ]
             case "buttons":
                 return list(self._connection.get_pointer_mapping())
             case "size":
