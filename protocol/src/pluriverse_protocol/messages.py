@@ -243,14 +243,17 @@ class AgentStep:
 
 @dataclass(frozen=True)
 class AgentSnapshot:
-    """In lockstep: keep the present moment of the episode, and no longer the snapshots in ``drop``."""
+    """In lockstep: keep the moment of the episode that the header names, and no longer the snapshots in ``drop``."""
 
     drop: Handles = ()
 
 
 @dataclass(frozen=True)
 class AgentRestore:
-    """In lockstep: go on from a snapshot, with the keys that were held then. The episode keeps its number."""
+    """In lockstep: go on from a snapshot, with the keys that were held then. The header names the episode.
+
+    It keeps its number.
+    """
 
     handle: Count
 

@@ -25,6 +25,7 @@ from support.remotes import kill_remote
 from support.served import free_port
 from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.frames import Frame, Opcode
 
 PONG = "gym-core.PongDeterministic-v3"
 HEIGHT, WIDTH = 210, 160
@@ -179,6 +180,19 @@ async def said(*messages: bytes | str) -> AsyncGenerator[LaneConnection]:
             yield held
         finally:
             held.close()
+
+
+@pytest.mark.parametrize("size", [20, 200, 70_000])
+async def test_masked_frame_of_a_server_ends_the_lane(size: int) -> None:
+    async def speak(socket: ServerConnection) -> None:
+        socket.transport.write(Frame(Opcode.BINARY, bytes(size)).serialize(mask=True))
+        await socket.wait_closed()
+
+    async with misbehaving(speak) as port:
+        held = await opened(port)
+        await eventually(lambda: not held.take() and held.error is not None)
+        assert "incorrect masking" in str(held.error)
+        held.close()
 
 
 async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_in_order() -> None:

@@ -250,7 +250,11 @@ async def test_lane_needs_a_program_that_takes_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("slot", "status", "error"),
-    [("1", 409, "there is no slot 1; expected 0 to 0"), ("-1", 400, "the slot is '-1'; expected a number")],
+    [
+        ("1", 409, "there is no slot 1; expected 0 to 0"),
+        ("9999", 409, "there is no slot 9999; expected 0 to 0"),
+        ("-1", 400, "the slot is '-1'; expected a number"),
+    ],
 )
 async def test_lane_needs_a_slot_that_there_is(tmp_path: Path, slot: str, status: int, error: str) -> None:
     async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:

@@ -216,6 +216,18 @@ async def test_role_decides_as_well_what_comes_by_the_rewarder_port(tokened: Scr
         await enter_by_web(tokened, robot)
 
 
+async def test_frame_without_a_mask_ends_the_connection_by_the_rewarder_port_with_1002(tokened: Screen) -> None:
+    assert tokened.gate.keyring is not None
+    client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
+    with client:
+        client.sendall(WebStream(masks=False).wrap(pointer_event(44, 10, 0)))
+        received = await asyncio.to_thread(lambda: b"".join(iter(lambda: client.recv(4096), b"")))
+        web.feed(received)
+        assert web.closed is not None
+        assert web.closed.startswith("a WebSocket's message lacks its mask")
+        assert (1002).to_bytes(2, "big") in received
+
+
 async def test_others_only_watch_while_there_is_a_lease(tokened: Screen) -> None:
     keyring = tokened.gate.keyring
     assert keyring is not None

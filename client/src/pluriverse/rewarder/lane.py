@@ -57,6 +57,7 @@ _LONGEST_HEAD: Final = 10
 # By what stands for its length, how many bytes that follows in.
 _SIZE_BYTES: Final = {126: 2, 127: 8}
 _SIZE_BITS: Final = 0x7F
+_MASKED: Final = 0x80
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,7 @@ class LaneConnection:
             return
         frame = self._frame[: self._filled]
         self._frame, self._filled, self._wanted = memoryview(bytearray(_LONGEST_HEAD)), 0, _LEAST
-        if frame[0] == _WHOLE_BINARY:
+        if frame[0] == _WHOLE_BINARY and not frame[1] & _MASKED:
             self._note(frame[head:])
             return
         self._protocol.receive_data(bytes(frame))

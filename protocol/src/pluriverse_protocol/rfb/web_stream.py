@@ -32,9 +32,10 @@ _SHORT: Final = 125
 _TWO_BYTES: Final = 126
 _EIGHT_BYTES: Final = 127
 
-# Section 7.4.1: all is well; a server goes away.
+# Section 7.4.1: all is well; a server goes away; the peer broke the protocol.
 _NORMAL: Final = struct.pack(">H", 1000)
-_GOING_AWAY: Final = struct.pack(">H", 1001)
+_GOING_AWAY: Final = 1001
+PROTOCOL_ERROR: Final = 1002
 
 
 class _Opcode(enum.IntEnum):
@@ -75,9 +76,9 @@ class WebStream:
         """Return ``data`` as a message."""
         return self._message(_Opcode.BINARY, data)
 
-    def close(self, why: str) -> bytes:
+    def close(self, why: str, code: int = _GOING_AWAY) -> bytes:
         """Return the message that ends the stream."""
-        return self._message(_Opcode.CLOSE, _GOING_AWAY + why.encode()[: MAX_CONTROL_BYTES - len(_GOING_AWAY)])
+        return self._message(_Opcode.CLOSE, struct.pack(">H", code) + why.encode()[: MAX_CONTROL_BYTES - 2])
 
     def take_answers(self) -> bytes:
         """Return what is to be sent because of what came: to pings, or to a close."""

@@ -25,6 +25,7 @@ from pluriverse_server.process import StartError, listeners, port_fault, start_e
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
 from pluriverse_server.viewer.hub import ViewerHub
 from pluriverse_server.viewer.routes import add_viewer, is_same_origin
+from pluriverse_server.web_socket import MaskedWebSocket
 
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
 from .door import Door
@@ -46,7 +47,7 @@ _NOT_WEBSOCKET: Final = (
     "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
 )
 OTHER_ORIGIN: Final = "only the remote's own pages may connect from a browser"
-_SLOT: Final = re.compile(r"[0-9]{1,3}")
+_SLOT: Final = re.compile(r"[0-9]{1,1000}")
 _FULL: Final = "this remote has as many connections as it serves; try again when one has gone"
 
 
@@ -156,7 +157,7 @@ async def listen(
 
 
 async def _serve_websocket(hub: Hub, door: Door, request: web.Request) -> web.WebSocketResponse:
-    socket = web.WebSocketResponse(
+    socket = MaskedWebSocket(
         timeout=CLOSE_TIMEOUT_S, autoping=False, max_msg_size=MAX_FRAME_BYTES, compress=False, protocols=()
     )
     observer = request.headers.get("openai-observer", "").lower() == "true"

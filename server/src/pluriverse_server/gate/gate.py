@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluriverse_protocol.rfb.errors import RfbError
+from pluriverse_protocol.rfb.errors import BadWebSocket, RfbError
 from pluriverse_protocol.rfb.security import CHALLENGE_BYTES
 from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_init
-from pluriverse_protocol.rfb.web_stream import WebStream
+from pluriverse_protocol.rfb.web_stream import PROTOCOL_ERROR, WebStream
 
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.audit import AuditLog
@@ -252,6 +252,10 @@ class _ClientHalf(Half):
             if self._web is not None:
                 data = self._take_web(self._web, data)
             self._take(data)
+        except BadWebSocket as error:
+            assert self._web is not None
+            self.transport.write(self._web.close(str(error), PROTOCOL_ERROR))
+            self.transport.close()
         except (RfbError, TlsBroken) as error:
             self._refuse(str(error))
 

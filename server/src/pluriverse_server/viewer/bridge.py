@@ -13,6 +13,8 @@ from typing import Final
 
 from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
 
+from pluriverse_server.web_socket import MaskedWebSocket
+
 from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
 from .view_only import ViewOnlyFilter
 
@@ -33,7 +35,7 @@ CONNECT_TIMEOUT_S: Final = 2.0
 
 def new_websocket() -> web.WebSocketResponse:
     """Return a WebSocket for ``carry``, still to be prepared."""
-    return web.WebSocketResponse(
+    return MaskedWebSocket(
         protocols=(SUBPROTOCOL,),
         timeout=CLOSE_TIMEOUT_S,
         heartbeat=HEARTBEAT_S,
