@@ -1,14 +1,19 @@
-"""Text that a VNC client types into a field of a real browser."""
+"""What reaches a real browser of what a VNC client types and clicks, and of what the daemon injects."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from pluriverse_protocol.events import KeyEvent
 from pluriverse_server.display import Screen
+from pluriverse_server.display.injector import AsyncInjector
 from support.chromium import Chromium
 from support.rfb import RfbClient
+from support.us_keyboard import KEYS, LISTEN
 from Xlib import XK
 
 PAGE = """<!doctype html><title>a page</title><textarea id=area style="width:300px;height:200px"></textarea>"""
@@ -38,25 +43,49 @@ def type_text(client: RfbClient, text: str, *, shift: bool) -> None:
             client.key(XK.XK_Shift_L, False)
 
 
-@pytest.mark.timeout(240)
-async def test_whole_of_latin_1_greek_cyrillic_and_emoji_are_typed(screen: Screen, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(PAGE)
+@contextlib.asynccontextmanager
+async def browsing(screen: Screen, folder: Path, page: str) -> AsyncGenerator[tuple[Chromium, RfbClient]]:
+    """A browser that shows a page on the whole screen and has the keyboard, and a VNC client."""
+    (folder / "page.html").write_text(page)
     options = screen.options
     browser = await Chromium.start(
-        tmp_path / "profile", screen=screen.environment, width=options.width, height=options.height
+        folder / "profile", screen=screen.environment, width=options.width, height=options.height
     )
     try:
-        await browser.open(f"file://{tmp_path}/page.html")
+        await browser.open(f"file://{folder}/page.html")
         with await asyncio.to_thread(RfbClient, "127.0.0.1", options.vnc_port) as client:
             for mask in (0, 1, 0):
                 client.pointer(100, 100, mask)
-            await browser.wait_until("document.activeElement.id === 'area' && document.hasFocus()")
-            for shift in (False, True):
-                for start in range(0, len(TEXT), WORD):
-                    text = TEXT[start : start + WORD]
-                    type_text(client, text, shift=shift)
-                    await browser.wait_until(f"area.value.length >= {len(text.encode('utf-16-le')) // 2}")
-                    assert await browser.evaluate("area.value") == text
-                    await browser.evaluate("area.value = ''")
+            await browser.wait_until("document.hasFocus()")
+            yield browser, client
     finally:
         await browser.close()
+
+
+@pytest.mark.timeout(240)
+async def test_whole_of_latin_1_greek_cyrillic_and_emoji_are_typed(screen: Screen, tmp_path: Path) -> None:
+    async with browsing(screen, tmp_path, PAGE) as (browser, client):
+        await browser.wait_until("document.activeElement.id === 'area'")
+        for shift in (False, True):
+            for start in range(0, len(TEXT), WORD):
+                text = TEXT[start : start + WORD]
+                type_text(client, text, shift=shift)
+                await browser.wait_until(f"area.value.length >= {len(text.encode('utf-16-le')) // 2}")
+                assert await browser.evaluate("area.value") == text
+                await browser.evaluate("area.value = ''")
+
+
+@pytest.mark.timeout(240)
+async def test_ascii_comes_from_the_keys_of_a_us_keyboard(screen: Screen, tmp_path: Path) -> None:
+    async with browsing(screen, tmp_path, f"<!doctype html><script>{LISTEN}</script>") as (browser, client):
+        expected = [list(key) for key in KEYS.values()]
+        type_text(client, "".join(KEYS), shift=False)
+        await browser.wait_until(f"typed.length >= {len(KEYS)}")
+        assert await browser.evaluate("typed.splice(0)") == expected
+        injector = await AsyncInjector.open(screen.display, screen.xauthority)
+        try:
+            await injector.apply([KeyEvent(ord(key), down) for key in KEYS for down in (True, False)])
+            await browser.wait_until(f"typed.length >= {len(KEYS)}")
+            assert await browser.evaluate("typed.splice(0)") == expected
+        finally:
+            await injector.close()

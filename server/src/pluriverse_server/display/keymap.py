@@ -19,6 +19,10 @@ PROBE_KEYCODES: Final = {0xBEEF1: 248, 0xBEEF2: 249}
 
 SHIFT_L: Final = 0xFFE1
 
+# From 1 to the space bar, on every keyboard of a PC. Maps have some of their characters on other keys as well, without
+# Shift where these need it; no keyboard in use has those.
+MAIN_BLOCK: Final = range(10, 66)
+
 # Keysyms from here to the first Unicode one are functions (Print, F1, KP_1); below and above are characters. Shift is
 # what reaches a character in the map's second column; a function there may need Alt or Num Lock instead.
 _FIRST_FUNCTION: Final = 0xFE00
@@ -97,10 +101,10 @@ class Keymap:
         columns: Sequence[Sequence[int]] = self._connection.get_keyboard_mapping(first, info.max_keycode - first + 1)
         strokes: dict[int, Stroke] = {}
         # All of the first column before any of the second, so that Shift is used only where it is needed.
-        for shift in (False, True):
+        for main, shift in ((True, False), (True, True), (False, False), (False, True)):
             for keycode, keysyms in enumerate(columns, first):
                 keysym = keysyms[shift] if len(keysyms) > shift else 0
-                if keysym and (not shift or is_character(keysym)):
+                if keysym and main == (keycode in MAIN_BLOCK) and (not shift or is_character(keysym)):
                     strokes.setdefault(keysym, Stroke(keycode, shift))
         self._strokes = strokes
         self._shifting = frozenset(
