@@ -245,6 +245,7 @@ static void publish(struct connection *connection) {
     double at = unix_now();
     pthread_mutex_lock(&connection->lock);
     struct connection_state *state = &connection->state;
+    state->extended_buttons = rfb_decoder_extended_buttons(connection->decoder);
     state->updates = rfb_decoder_updates(connection->decoder);
     state->pixels = rfb_decoder_pixels(connection->decoder);
     bool published = frames_publish(&connection->frames, state->updates, state->pixels, at);

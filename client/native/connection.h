@@ -30,6 +30,7 @@ struct connection_options {
 
 struct connection_state {
     int width, height;
+    bool extended_buttons; /* see rfb_decoder_extended_buttons */
     uint64_t updates, pixels;
     enum connection_failure failure;
     enum rfb_error error;

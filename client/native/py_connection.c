@@ -252,6 +252,13 @@ static PyObject *get_height(PyObject *self, void *unused) {
     return PyLong_FromLong(state.height);
 }
 
+static PyObject *get_extended_buttons(PyObject *self, void *unused) {
+    (void)unused;
+    struct connection_state state;
+    get_state(self, &state);
+    return PyBool_FromLong(state.extended_buttons);
+}
+
 static PyObject *get_fresh(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(connection_is_fresh(((ConnectionObject *)self)->connection));
@@ -260,6 +267,7 @@ static PyObject *get_fresh(PyObject *self, void *unused) {
 static PyGetSetDef properties[] = {
     {"width", get_width, NULL, "The desktop's, in pixels.", NULL},
     {"height", get_height, NULL, "The desktop's, in pixels.", NULL},
+    {"extended_buttons", get_extended_buttons, NULL, "Whether the server takes pointer events with nine buttons.", NULL},
     {"fresh", get_fresh, NULL, "Whether frame() would return a frame that it didn't before.", NULL},
     {"error", get_error, NULL, "Why the connection is dead, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -26,6 +26,7 @@ enum encoding {
     LAST_RECT = -224,
     CURSOR = -239,
     EXTENDED_DESKTOP_SIZE = -308,
+    EXTENDED_MOUSE_BUTTONS = -316,
 };
 
 #define SCREEN_BYTES 16
@@ -227,6 +228,7 @@ static enum rfb_error take_rectangle_header(struct rfb_decoder *decoder, const u
         case CURSOR: return rfb_begin_cursor(decoder);
         case DESKTOP_SIZE: return resize(decoder, decoder->rectangle.width, decoder->rectangle.height);
         case EXTENDED_DESKTOP_SIZE: rfb_expect(decoder, 4, take_screen_count); return RFB_FINE;
+        case EXTENDED_MOUSE_BUTTONS: decoder->extended_buttons = true; return rfb_pseudo_rectangle_done(decoder);
         case LAST_RECT: return end_update(decoder);
         default: return rfb_fail(decoder, RFB_UNKNOWN_ENCODING, "a rectangle of encoding %d, not asked for", encoding);
     }
@@ -342,6 +344,10 @@ int rfb_decoder_width(const struct rfb_decoder *decoder) {
 
 int rfb_decoder_height(const struct rfb_decoder *decoder) {
     return decoder->height;
+}
+
+bool rfb_decoder_extended_buttons(const struct rfb_decoder *decoder) {
+    return decoder->extended_buttons;
 }
 
 uint64_t rfb_decoder_updates(const struct rfb_decoder *decoder) {

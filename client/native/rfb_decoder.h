@@ -78,6 +78,8 @@ enum rfb_error rfb_decoder_feed(struct rfb_decoder *decoder, const uint8_t *data
 const char *rfb_decoder_message(const struct rfb_decoder *decoder);
 int rfb_decoder_width(const struct rfb_decoder *decoder);
 int rfb_decoder_height(const struct rfb_decoder *decoder);
+/* Whether the server takes pointer events with nine buttons. */
+bool rfb_decoder_extended_buttons(const struct rfb_decoder *decoder);
 uint64_t rfb_decoder_updates(const struct rfb_decoder *decoder);
 uint64_t rfb_decoder_pixels(const struct rfb_decoder *decoder);
 /* What is made of the screen; lives as long as the decoder. */

@@ -45,6 +45,7 @@ struct rfb_decoder {
     enum rfb_error dead;
     char message[160];
 
+    bool extended_buttons;
     uint64_t updates_done, pixels_done;
     int rectangles_left, rectangles_done;
     uint64_t update_pixels;

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import MAX_BUTTONMASK, KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
 from pluriverse_protocol.recordings import (
     MAX_SECONDS,
@@ -55,7 +55,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     max_leaves=5,
 )
 EVENTS = st.builds(KeyEvent, st.integers(1, MAX_KEYSYM), st.booleans()) | st.builds(
-    PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, 255)
+    PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, MAX_BUTTONMASK)
 )
 AT = st.floats(0, MAX_SECONDS)
 RECORDS = st.lists(
@@ -220,7 +220,7 @@ def test_an_empty_file_is_truncated() -> None:
         Said(2.0, {"x": "y" * 2**20}),
         Input(2.0, KeyEvent(0, True)),
         Input(2.0, PointerEvent(-1, 0, 0)),
-        Input(2.0, PointerEvent(0, 0, 256)),
+        Input(2.0, PointerEvent(0, 0, 512)),
         Said(0.5, {}),
         Said(float("inf"), {}),
     ],

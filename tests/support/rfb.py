@@ -10,7 +10,7 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -46,8 +46,16 @@ class RfbClient:
         Encoding.CURSOR,
     )
 
-    def __init__(self, host: str | Path, port: int = 0, password: str | None = None, *, shared: bool = True) -> None:
-        """Connect to a port, or to a Unix socket."""
+    def __init__(
+        self,
+        host: str | Path,
+        port: int = 0,
+        password: str | None = None,
+        *,
+        shared: bool = True,
+        nine_buttons: bool = False,
+    ) -> None:
+        """Connect to a port, or to a Unix socket. ``nine_buttons``: ask for them, and wait until they are taken."""
         if isinstance(host, Path):
             self._socket = socket.socket(socket.AF_UNIX)
             self._socket.settimeout(SILENCE_S)
@@ -58,7 +66,7 @@ class RfbClient:
         try:
             handshake = Handshake(password=password, shared=shared)
             desktop = self._shake_hands(handshake)
-            self._choose_format()
+            self._choose_format([Encoding.EXTENDED_MOUSE_BUTTONS] if nine_buttons else [])
         except BaseException:
             self._socket.close()
             raise
@@ -68,6 +76,8 @@ class RfbClient:
         self._stream = ServerStream(desktop.width, desktop.height, self._readers(), self._on_resize)
         self._stream.feed(handshake.leftover)
         self._request_update(incremental=False)
+        while nine_buttons and not self._stream.extended_buttons:
+            self.update()
 
     @property
     def width(self) -> int:
@@ -111,7 +121,7 @@ class RfbClient:
 
     def pointer(self, x: int, y: int, mask: int = 0) -> None:
         """The pointer is at (x, y) with the buttons of ``mask`` held."""
-        self._socket.sendall(messages.pointer_event(x, y, mask))
+        self._socket.sendall(messages.pointer_event(x, y, mask, extended=self._stream.extended_buttons))
 
     def ask_for_size(self, width: int, height: int) -> None:
         """Ask the server for a desktop of this size, of one screen."""
@@ -169,8 +179,8 @@ class RfbClient:
             self._socket.sendall(handshake.feed(data))
         return handshake.done
 
-    def _choose_format(self) -> None:
-        self._socket.sendall(messages.set_pixel_format() + messages.set_encodings(self.ENCODINGS))
+    def _choose_format(self, extensions: Sequence[int]) -> None:
+        self._socket.sendall(messages.set_pixel_format() + messages.set_encodings([*self.ENCODINGS, *extensions]))
 
     def _request_update(self, *, incremental: bool) -> None:
         self._socket.sendall(

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from pluriverse_protocol.events import BUTTONS
 from pluriverse_server.x11.connection import open_display
 from Xlib import XK, X
 from Xlib.protocol import rq
@@ -26,6 +27,10 @@ EVENTS: Final = (
     | X.PointerMotionMask
     | X.FocusChangeMask
 )
+
+
+# What a window is told of each button that is clicked, one after the other.
+CLICKS: Final = [(button, down) for button in range(1, BUTTONS + 1) for down in (True, False)]
 
 
 class Window:
@@ -91,6 +96,11 @@ class Window:
             keysym = shifted if event.state & X.ShiftMask and shifted else plain
             if keysym not in (XK.XK_Shift_L, XK.XK_Shift_R):
                 return keysym
+
+    def clicked(self) -> tuple[int, bool]:
+        """The next button that changes, and whether it is down."""
+        event = self.event(X.ButtonPress, X.ButtonRelease)
+        return event.detail, event.type == X.ButtonPress
 
     def held(self) -> set[int]:
         """The keycodes that are down."""

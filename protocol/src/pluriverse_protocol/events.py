@@ -13,8 +13,9 @@ from .limits import MAX_COORDINATE, MAX_KEYSYM
 # decides which of them mean something.
 JOYSTICK_NAME: Final = re.compile(r"Joystick[A-Za-z0-9]{1,32}Event")
 
-# X has eight buttons in a pointer event's mask; RFB sends one byte.
-MAX_BUTTONMASK: Final = 0xFF
+# Left, middle, right, the four ways of a wheel, back and forward: what X programs know, and RFB with its extension.
+BUTTONS: Final = 9
+MAX_BUTTONMASK: Final = (1 << BUTTONS) - 1
 
 
 @dataclass(frozen=True, slots=True)

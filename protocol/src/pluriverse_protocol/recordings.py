@@ -12,7 +12,7 @@ S     ``Said``         JSON: a report as programs say it, or ``{"event": "begin"
                        ``{"event": "end", "episode", "reward", "terminated", "truncated", "reason"}`` of an episode;
                        the former also has its ``spaces`` and ``options``, where the environment declares them
 K     ``Input``        a key: its keysym in 32 bits, and whether it went down, in 8
-P     ``Input``        the pointer: x and y in 16 bits each, and the buttons that are held, in 8
+P     ``Input``        the pointer: x and y in 16 bits each, and the buttons that are held, in 8, or 16 with the ninth
 ====  ===============  ================================================================================================
 
 The picture is black before the first update.
@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, cast
 
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import KeyEvent, PointerEvent
+from .events import MAX_BUTTONMASK, KeyEvent, PointerEvent
 from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, from_json, integer, items, to_json
 from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
 from .rfb.raw_updates import max_bytes, rectangles
@@ -48,6 +48,9 @@ MAX_REGIONS: Final = 64
 _RECORD: Final = struct.Struct(">cdI")
 _KEY: Final = struct.Struct(">IB")
 _POINTER: Final = struct.Struct(">HHB")
+# With the ninth button, which the mask above has no room for.
+_LONG_POINTER: Final = struct.Struct(">HHH")
+_POINTER_MASK: Final = 0xFF
 
 # What was read is dropped from the buffer's beginning once it is as long as this.
 _DROP_BYTES: Final = 1024 * 1024
@@ -252,7 +255,7 @@ def _limit(kind: bytes, header: Header | None) -> int:
         b"U": max_bytes(header.width, header.height),
         b"S": MAX_REPORT_BYTES,
         b"K": _KEY.size,
-        b"P": _POINTER.size,
+        b"P": _LONG_POINTER.size,
     }
     return limits.get(kind, 0)
 
@@ -274,7 +277,8 @@ def _payload(record: Record) -> tuple[bytes, bytes]:
         case KeyEvent(keysym, down):
             return b"K", _KEY.pack(keysym, down)
         case PointerEvent(x, y, buttonmask):
-            return b"P", _POINTER.pack(x, y, buttonmask)
+            layout = _POINTER if buttonmask <= _POINTER_MASK else _LONG_POINTER
+            return b"P", layout.pack(x, y, _buttons(buttonmask))
 
 
 def _check_size(kind: bytes, payload: bytes, header: Header) -> None:
@@ -294,11 +298,17 @@ def _parse(kind: bytes, at: float, payload: bytes, header: Header) -> Record:
             if not 0 < keysym <= MAX_KEYSYM or down > 1:
                 raise ValueError(f"a key of keysym {keysym:#x} and state {down}")
             return Input(at, KeyEvent(keysym, bool(down)))
-        case b"P" if len(payload) == _POINTER.size:
-            x, y, buttonmask = _POINTER.unpack(payload)
-            return Input(at, PointerEvent(x, y, buttonmask))
+        case b"P" if len(payload) in (_POINTER.size, _LONG_POINTER.size):
+            x, y, buttonmask = (_POINTER if len(payload) == _POINTER.size else _LONG_POINTER).unpack(payload)
+            return Input(at, PointerEvent(x, y, _buttons(buttonmask)))
         case _:
             raise ValueError(f"{len(payload)} bytes of the kind {kind!r}, expected one of U, S, K and P")
+
+
+def _buttons(mask: int) -> int:
+    if mask > MAX_BUTTONMASK:
+        raise ValueError(f"a pointer with the buttons {mask:#x}, at most {MAX_BUTTONMASK:#x}")
+    return mask
 
 
 def _header_bytes(header: Header) -> bytes:

@@ -14,12 +14,13 @@ import pytest
 from pluriverse.rfb import Region
 from pluriverse.vnc import VncConnection, VncOptions, connect, keysym
 from pluriverse.vnc.options import Implementation
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
 from pluriverse_server.x11.connection import open_display
 from support.rfb_streams import Easel, Picture, easel, looks_like, photo, screen_options, sprites
 from support.waiting import eventually
+from support.xwindow import CLICKS, Window
 
 PASSWORD = "live-pw"
 
@@ -122,6 +123,16 @@ async def test_keys_arrive_and_what_is_held_is_let_go_at_close(screen: Screen, o
     await asyncio.to_thread(connection.close)
     await eventually(lambda: not held() and not pointer().mask & 0x100)
     display.display.socket.close()
+
+
+async def test_each_of_nine_buttons_goes_down_and_up(screen: Screen, open_screen: Callable[..., Any]) -> None:
+    connection = await open_screen()
+    await eventually(lambda: connection.frame() is not None)
+    with Window(screen.display, screen.xauthority) as window:
+        for button in range(BUTTONS):
+            connection.send_events([PointerEvent(40, 50, 1 << button), PointerEvent(40, 50, 0)])
+        assert [await asyncio.to_thread(window.clicked) for _ in CLICKS] == CLICKS
+    assert connection.error is None
 
 
 async def test_six_connections_see_the_same_screen(screen: Screen, open_screen: Callable[..., Any]) -> None:

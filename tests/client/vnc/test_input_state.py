@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pluriverse.errors import ActionError
 from pluriverse.vnc.input_state import InputEvent, InputState
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb import messages
@@ -13,6 +15,15 @@ pointers = st.builds(PointerEvent, st.integers(0, 9), st.integers(0, 9), st.inte
 def test_events_become_messages_in_their_order() -> None:
     sent = InputState().messages([KeyEvent(0x61, True), PointerEvent(1, 2, 4)])
     assert sent == messages.key_event(0x61, True) + messages.pointer_event(1, 2, 4)
+
+
+def test_ninth_button_is_refused_where_the_server_does_not_take_it_and_not_pressed_again_unasked() -> None:
+    held, forward = InputState(), PointerEvent(1, 2, 0x101)
+    with pytest.raises(ActionError, match="ninth button"):
+        held.messages([KeyEvent(0x61, True), forward])
+    assert held.take() == []
+    assert held.messages([forward], extended=True) == messages.pointer_event(1, 2, 0x101, extended=True)
+    assert held.presses() == [PointerEvent(1, 2, 1)]
 
 
 def test_what_was_pressed_last_is_let_go_first() -> None:

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
 from pluriverse_server.display import AsyncInjector, DisplayLost, Injector, Screen
-from pluriverse_server.process import child_environment, run
+from pluriverse_server.process import run
 from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks
-from support.xwindow import Window
+from support.xwindow import CLICKS, Window
 from Xlib import XK, X
 
 # A call on a frozen server must end by this; the calls of a live one are a thousand times quicker.
@@ -44,6 +44,12 @@ async def test_keys_arrive_as_what_they_mean(injector: Injector, window: Window)
         injector.apply(press(keysym))
         assert window.typed() == keysym
     window.wait_for_held(0)
+
+
+async def test_each_of_nine_buttons_goes_down_and_up(injector: Injector, window: Window) -> None:
+    for button in range(1, BUTTONS + 1):
+        injector.apply([PointerEvent(10, 20, 1 << button - 1), PointerEvent(10, 20, 0)])
+    assert [window.clicked() for _ in range(2 * BUTTONS)] == CLICKS
 
 
 async def test_shift_that_is_held_stays_held(injector: Injector, window: Window) -> None:
@@ -207,7 +213,7 @@ async def test_injectors_of_two_screens_do_not_mix_up_their_servers(
 async def test_letters_and_the_keypad_are_typed_right_whatever_is_locked(
     injector: Injector, window: Window, screen: Screen, locks: Locks
 ) -> None:
-    await run(["setxkbmap", "-display", screen.display, "us,de"], env=child_environment(screen.environment))
+    await run(["setxkbmap", "-display", screen.display, "us,de"], env=screen.environment)
     lock = KeyboardLocks(window.connection)
     lock.set(locks)
     window.connection.sync()

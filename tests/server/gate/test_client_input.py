@@ -12,13 +12,14 @@ import time
 from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
+from pluriverse_protocol.events import BUTTONS
 from pluriverse_protocol.rfb.messages import key_event, pointer_event
 from pluriverse_server.display import Screen
 from pluriverse_server.permitted import Permitted
 from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
 from support.waiting import eventually
-from support.xwindow import Window
+from support.xwindow import CLICKS, Window
 from Xlib import XK, X
 
 TEXT = 'aA1!@#$%^&*()_+{}|:"<>?~z'
@@ -122,6 +123,30 @@ async def test_click_between_two_keys_comes_between_them(client: RfbClient, wind
 
     await asyncio.to_thread(read)
     assert seen == [X.KeyPress, X.ButtonPress] * len(keys)
+
+
+async def test_each_of_nine_buttons_goes_down_and_up(screen: Screen, window: Window) -> None:
+    with await asyncio.to_thread(lambda: RfbClient("127.0.0.1", screen.options.vnc_port, nine_buttons=True)) as client:
+        for button in range(BUTTONS):
+            client.pointer(10 + button, 20, 1 << button)
+            client.pointer(10 + button, 20, 0)
+        assert [await asyncio.to_thread(window.clicked) for _ in CLICKS] == CLICKS
+
+
+async def test_buttons_come_in_the_order_in_which_a_client_without_the_extension_pressed_them(
+    client: RfbClient, window: Window
+) -> None:
+    for mask in (1, 1 | 128, 128, 0, 4, 0):
+        client.pointer(30, 40, mask)
+    expected = [(1, True), (8, True), (1, False), (8, False), (3, True), (3, False)]
+    assert [await asyncio.to_thread(window.clicked) for _ in expected] == expected
+
+
+async def test_buttons_of_a_client_that_hangs_up_are_released(screen: Screen, window: Window) -> None:
+    with await asyncio.to_thread(lambda: RfbClient("127.0.0.1", screen.options.vnc_port, nine_buttons=True)) as client:
+        client.pointer(30, 40, 1 | 256)
+        assert [await asyncio.to_thread(window.clicked) for _ in range(2)] == [(1, True), (9, True)]
+    assert {await asyncio.to_thread(window.clicked) for _ in range(2)} == {(1, False), (9, False)}
 
 
 async def test_keys_of_a_client_that_hangs_up_are_released(screen: Screen, client: RfbClient, window: Window) -> None:

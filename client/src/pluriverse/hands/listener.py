@@ -24,7 +24,7 @@ _NAMES: Final = {
     "shift_r": "Shift_R",
 }
 
-_BUTTONS: Final = {"left": 1, "middle": 2, "right": 4}
+_BUTTONS: Final = {"left": 1, "middle": 2, "right": 4, "button8": 128, "button9": 256}
 _WHEEL_UP: Final = 8
 _WHEEL_DOWN: Final = 16
 

@@ -86,6 +86,9 @@ class NativeConnection:
     def height(self) -> int:
         """The desktop's, in pixels."""
     @property
+    def extended_buttons(self) -> bool:
+        """Whether the server takes pointer events with nine buttons."""
+    @property
     def fresh(self) -> bool:
         """Whether ``frame`` would return a frame that it didn't before."""
     @property

@@ -66,6 +66,11 @@ class PythonDecoder:
         return self._stream.in_update
 
     @property
+    def extended_buttons(self) -> bool:
+        """Whether the server takes pointer events with nine buttons."""
+        return self._stream.extended_buttons
+
+    @property
     def framebuffer(self) -> NDArray[np.uint8]:
         """RGB, shape (height, width, 3)."""
         return self._canvas.framebuffer

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb import messages
+
+from pluriverse.errors import ActionError
+
+# Those of a pointer event without RFB's extension.
+RFB_BUTTONS: Final = 0xFF
 
 InputEvent = KeyEvent | PointerEvent
 
@@ -18,21 +24,31 @@ class InputState:
         self._keys: dict[int, None] = {}
         self._pointer = PointerEvent(0, 0, 0)
 
-    def messages(self, events: Iterable[InputEvent]) -> bytes:
-        """Return the messages of these events, and note what they press."""
-        sent = list(events)
-        self.note(sent)
-        return b"".join(map(_message, sent))
+    def messages(self, events: Iterable[InputEvent], *, extended: bool = False) -> bytes:
+        """Return the messages of these events, and note what they press.
+
+        ``extended``: the server has said that it takes nine buttons.
+
+        Raises:
+            ActionError: there is a ninth button among them, and it doesn't.
+        """
+        events = list(events)
+        sent = b"".join(_message(event, extended) for event in events)
+        self.note(events)
+        return sent
 
     def release(self) -> bytes:
         """Return the messages that release everything."""
-        return b"".join(map(_message, self.take()))
+        return b"".join(_message(event, False) for event in self.take())
 
     def presses(self) -> list[InputEvent]:
-        """Return the events that press everything again, as another connection needs them."""
+        """Return the events that press everything again, as another connection needs them.
+
+        All but the ninth button, since that may not have said yet whether it takes one.
+        """
         presses: list[InputEvent] = [KeyEvent(key, True) for key in self._keys]
-        if self._pointer.buttonmask:
-            presses.append(self._pointer)
+        if mask := self._pointer.buttonmask & RFB_BUTTONS:
+            presses.append(PointerEvent(self._pointer.x, self._pointer.y, mask))
         return presses
 
     def note(self, events: Iterable[InputEvent]) -> None:
@@ -54,7 +70,9 @@ class InputState:
         return releases
 
 
-def _message(event: InputEvent) -> bytes:
+def _message(event: InputEvent, extended: bool) -> bytes:
     if isinstance(event, KeyEvent):
         return messages.key_event(event.keysym, event.down)
-    return messages.pointer_event(event.x, event.y, event.buttonmask)
+    if event.buttonmask & ~RFB_BUTTONS and not extended:
+        raise ActionError("the VNC server takes no ninth button (forward): it lacks RFB's ExtendedMouseButtons")
+    return messages.pointer_event(event.x, event.y, event.buttonmask, extended=extended)

@@ -1,18 +1,21 @@
-"""Keys by name: those of the W3C's KeyboardEvent, of X and of Universe, or the character itself."""
+"""Keys by name: those of the W3C's KeyboardEvent, of Universe and all of X's, or the character itself."""
 
 from __future__ import annotations
 
 import difflib
+import functools
 import sys
+from collections.abc import Mapping
 from typing import Final
 
+from pluriverse_protocol.keysyms import keysym_names, keysyms
 from pluriverse_protocol.limits import MAX_KEYSYM
 
 # A keysym of Latin-1 is the character's own number, any other character's is this plus its number.
 UNICODE: Final = 0x0100_0000
 LATIN_1: Final = frozenset({*range(0x20, 0x7F), *range(0xA0, 0x100)})
 
-# The names of each keysym, looked up without regard to case, hyphens, underscores and spaces.
+# Names beside X's own, which come before them, and those that ``key_name`` is to give.
 _NAMED: Final = {
     0xFF08: "Backspace bksp bsp",
     0xFF09: "Tab",
@@ -139,10 +142,20 @@ _KEYSYMS: Final = {
 }
 
 
+@functools.cache
+def _folded() -> Mapping[str, int]:
+    """Return X's names that are told apart without regard to case, hyphens, underscores and spaces."""
+    numbers: dict[str, set[int]] = {}
+    for name, number in keysyms().items():
+        numbers.setdefault(_plain(name), set()).add(number)
+    return {name: number for name, (number, *others) in numbers.items() if not others}
+
+
 def keysym(key: str | int) -> int:
     """Return the X keysym of a key: ``"ArrowUp"``, ``"ctrl"``, ``"F1"``, ``"space"``, ``"a"``, ``"Ä"``, or a keysym.
 
-    One character is that character; everything longer is a name, in which case doesn't count.
+    One character is that character; everything longer is a name. Case counts where it tells X's names apart alone, as
+    in ``eacute`` and ``Eacute``.
 
     Raises:
         ValueError: there is no such key; names some that are spelled like it.
@@ -159,8 +172,14 @@ def keysym(key: str | int) -> int:
             return UNICODE + number
     if _plain(key) in _KEYSYMS:
         return _KEYSYMS[_plain(key)]
-    close = difflib.get_close_matches(_plain(key), _KEYSYMS, n=5)
-    names = dict.fromkeys(key_name(_KEYSYMS[name]) for name in close)
+    if key in keysyms():
+        return keysyms()[key]
+    others = _folded()
+    if _plain(key) in others:
+        return others[_plain(key)]
+    known = {**others, **_KEYSYMS}
+    close = difflib.get_close_matches(_plain(key), known, n=5)
+    names = dict.fromkeys(key_name(known[name]) for name in close)
     hint = f"; close to it are {', '.join(names)}" if names else ""
     raise ValueError(f"no key is called {key!r}{hint}")
 
@@ -173,4 +192,4 @@ def key_name(number: int) -> str:
         return _ALL[number].split()[0]
     if max(LATIN_1) < number - UNICODE <= sys.maxunicode and chr(number - UNICODE).isprintable():
         return chr(number - UNICODE)
-    return f"{number:#x}"
+    return keysym_names().get(number, f"{number:#x}")

@@ -73,7 +73,7 @@ class NativePump:
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
         """Send keys and pointer."""
-        self.native.send(self._input.messages(events))
+        self.native.send(self._input.messages(events, extended=self.native.extended_buttons))
 
     def close(self) -> None:
         """Let go of everything and hang up."""

@@ -96,7 +96,7 @@ class PythonPump:
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
         """Send keys and pointer."""
-        self._send(self._input.messages(events))
+        self._send(self._input.messages(events, extended=self._decoder.extended_buttons))
 
     def close(self) -> None:
         """Let go of everything and hang up."""
@@ -165,7 +165,8 @@ class PythonPump:
         for event in happened:
             match event:
                 case UpdateFinished(_, pixels):
-                    if pixels:
+                    # Of an update that the server sent unasked, as its answer to an extension is, the next may be here.
+                    if pixels and not self._decoder.in_update:
                         self._publish()
                     request = request or "incremental"
                 case Resized():

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Callable, Container, Sequence
 from typing import Final
 
+from pluriverse_protocol.events import MAX_BUTTONMASK
+
 from .errors import LimitExceeded, UnknownMessage
 from .limits import MAX_ENCODINGS, MAX_FENCE_BYTES
 from .numbers import ClientMessage
@@ -18,6 +20,7 @@ _SET_ENCODINGS: Final = struct.Struct(">BxH")
 _UPDATES_OF_REGION: Final = struct.Struct(">BBHHHH")
 _KEY_EVENT: Final = struct.Struct(">BBxxI")
 _POINTER_EVENT: Final = struct.Struct(">BBHH")
+_LONG_POINTER_EVENT: Final = struct.Struct(">BBHHB")
 _CUT_TEXT: Final = struct.Struct(">Bxxxi")
 _FENCE: Final = struct.Struct(">BxxxIB")
 _XVP: Final = struct.Struct(">BxBB")
@@ -26,6 +29,10 @@ _QEMU: Final = struct.Struct(">BB")
 
 _SCREEN: Final = struct.Struct(">IHHHHI")  # its number, place, size and flags
 _QEMU_KEY_BYTES: Final = 10
+
+# Of ExtendedMouseButtons: a mask with this bit is followed by the buttons from the eighth on.
+_LONG: Final = 0x80
+_SHORT_BUTTONS: Final = 7
 
 
 def set_pixel_format() -> bytes:
@@ -49,8 +56,14 @@ def key_event(keysym: int, down: bool) -> bytes:
     return _KEY_EVENT.pack(ClientMessage.KEY_EVENT, down, keysym)
 
 
-def pointer_event(x: int, y: int, mask: int) -> bytes:
-    """Move the pointer to (x, y), in pixels; bit n of ``mask`` says that button n+1 is down."""
+def pointer_event(x: int, y: int, mask: int, *, extended: bool = False) -> bytes:
+    """Move the pointer to (x, y), in pixels; bit n of ``mask`` says that button n+1 is down.
+
+    There are eight buttons, or nine where the server has said ``Encoding.EXTENDED_MOUSE_BUTTONS``.
+    """
+    if extended and mask >= _LONG:
+        short = mask & ~(-1 << _SHORT_BUTTONS) | _LONG
+        return _LONG_POINTER_EVENT.pack(ClientMessage.POINTER_EVENT, short, x, y, mask >> _SHORT_BUTTONS)
     return _POINTER_EVENT.pack(ClientMessage.POINTER_EVENT, mask, x, y)
 
 
@@ -79,8 +92,10 @@ def set_desktop_size(width: int, height: int) -> bytes:
     return _SET_DESKTOP_SIZE.pack(ClientMessage.SET_DESKTOP_SIZE, width, height, 1) + screen
 
 
-def read_message(wanted: Container[int]) -> Steps[tuple[int, bytes]]:
+def read_message(wanted: Container[int], *, extended: bool = False) -> Steps[tuple[int, bytes]]:
     """Read one message of a client; return its type, and all of it if the type is ``wanted``, else nothing.
+
+    ``extended``: the client was told ``Encoding.EXTENDED_MOUSE_BUTTONS``.
 
     Raises:
         UnknownMessage: its length can't be known, and so not where the next one begins.
@@ -92,6 +107,8 @@ def read_message(wanted: Container[int]) -> Steps[tuple[int, bytes]]:
         raise UnknownMessage(f"the message type {kind}, which is unknown")
     layout, body_bytes = _MESSAGES[kind]
     head = first + (yield layout.size - 1)
+    if extended and kind == ClientMessage.POINTER_EVENT and head[1] & _LONG:
+        head += yield 1
     if kind not in wanted:
         yield from skip(body_bytes(head))
         return kind, b""
@@ -111,7 +128,9 @@ def key_of(message: bytes) -> tuple[int, bool]:
 
 def pointer_of(message: bytes) -> tuple[int, int, int]:
     """Return the place in a PointerEvent message, and its mask of buttons."""
-    _, mask, x, y = _POINTER_EVENT.unpack(message)
+    _, mask, x, y = _POINTER_EVENT.unpack(message[: _POINTER_EVENT.size])
+    for more in message[_POINTER_EVENT.size :]:
+        mask = mask & ~_LONG | more << _SHORT_BUTTONS & MAX_BUTTONMASK
     return x, y, mask
 
 

@@ -20,6 +20,7 @@ EXTENSIONS: Final = (
     Encoding.EXTENDED_DESKTOP_SIZE,
     Encoding.CURSOR,
     Encoding.LAST_RECT,
+    Encoding.EXTENDED_MOUSE_BUTTONS,
     Encoding.FENCE,
     Encoding.CONTINUOUS_UPDATES,
 )

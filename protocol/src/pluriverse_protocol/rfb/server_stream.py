@@ -51,6 +51,8 @@ class ServerStream:
         """Pixels of all picture rectangles that were completed."""
         self.in_update = False
         """Whether a framebuffer update has begun and isn't complete."""
+        self.extended_buttons = False
+        """Whether the server takes pointer events with nine buttons."""
         self.size_refusal = 0
         """Why the server refused a size that a client asked for, in RFB's numbers; 0 if it never did."""
         self._readers = readers
@@ -136,6 +138,8 @@ class ServerStream:
                     self.size_refusal = r.y
             case Encoding.CURSOR:
                 yield from self._read_cursor(r)
+            case Encoding.EXTENDED_MOUSE_BUTTONS:
+                self.extended_buttons = True
             case _:
                 raise UnknownEncoding(f"a rectangle of encoding {encoding}, which was not asked for")
 

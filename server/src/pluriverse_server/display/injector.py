@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self
 
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
 from Xlib import X, error
 
 from pluriverse_server.x11.connection import (
@@ -26,9 +26,6 @@ from .client_thread import ANSWER_DEADLINE_S, OPEN_DEADLINE_S, ClientThread, ope
 from .keymap import Keymap, heeds_locks
 
 log = logging.getLogger(__name__)
-
-# Left, middle, right, and the four ways of a wheel: what a pointer event's mask can say and X programs know.
-BUTTONS: Final = 7
 
 # What a Shift goes down for that only chooses a character.
 NO_KEYSYM: Final = 0

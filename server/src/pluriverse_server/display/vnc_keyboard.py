@@ -7,9 +7,12 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
+
+from pluriverse_protocol.events import BUTTONS, PointerEvent
+from Xlib import X
 
 from pluriverse_server.gate.client_input import Way
 from pluriverse_server.tasks import start_task
@@ -35,6 +38,9 @@ SETTLE_S: Final = 0.1
 # one character of ten wrong on a busy machine when this was 0.
 NOTICE_S: Final = 0.05
 
+
+# Left, middle and right: those of a pointer event's mask by which it is seen that it has arrived. A wheel's pass.
+SHOWN_BUTTONS: Final = 7
 
 # A key that the VNC server was sent is down within milliseconds, unless the machine is busy.
 ARRIVAL_S: Final = 0.5
@@ -86,13 +92,35 @@ class SpareKeys:
         stroke = self.keymap.known(keysym)
         if stroke is None:
             return
-        deadline = time.monotonic() + ARRIVAL_S
+
+        def arrived() -> bool:
+            return bool(self._connection.query_keymap()[stroke.keycode // 8] >> stroke.keycode % 8 & 1) == down
+
         with ReportingLoss(self._display):
-            while time.monotonic() < deadline:
-                keys = self._connection.query_keymap()
-                if bool(keys[stroke.keycode // 8] >> stroke.keycode % 8 & 1) == down:
-                    return
-                time.sleep(ARRIVAL_LOOK_S)
+            _wait_for(arrived)
+
+    def click(self, event: PointerEvent, changed: int) -> None:
+        """Press and release the buttons of ``changed`` that the VNC server doesn't, once it has done the others.
+
+        Raises:
+            DisplayLost: the X server is gone.
+        """
+        screen = self._connection.screen()
+        x, y = min(event.x, screen.width_in_pixels - 1), min(event.y, screen.height_in_pixels - 1)
+
+        def arrived() -> bool:
+            pointer = screen.root.query_pointer()
+            buttons = pointer.mask // X.Button1Mask & SHOWN_BUTTONS
+            return (pointer.root_x, pointer.root_y, buttons) == (x, y, event.buttonmask & SHOWN_BUTTONS)
+
+        with ReportingLoss(self._display):
+            _wait_for(arrived)
+            self._connection.xtest_fake_input(X.MotionNotify, x=x, y=y)
+            for index in range(BUTTONS):
+                if changed >> index & 1:
+                    kind = X.ButtonPress if event.buttonmask >> index & 1 else X.ButtonRelease
+                    self._connection.xtest_fake_input(kind, index + 1)
+            self._connection.sync()
 
     def restore(self) -> None:
         """Take off the map what was added, once it has settled; raise DisplayLost if the X server is gone."""
@@ -171,6 +199,16 @@ class VncKeyboard:
             with contextlib.suppress(DisplayLost):
                 await self._thread.run(lambda keys: keys.wait(keysym, down))
 
+    async def click(self, event: PointerEvent, changed: int) -> None:
+        """Press and release the buttons of ``changed``, once all else of the event has arrived; see ``SpareKeys``."""
+        try:
+            async with self._pressing:
+                thread = self._thread = self._thread or await _open(self._display, self._xauthority)
+                await thread.run(lambda keys: keys.click(event, changed))
+        except DisplayLost as error:
+            log.debug("the buttons %#x were not pressed: %s", changed, error)
+            self._thread = None
+
     def release(self, keysym: int) -> None:
         """Let the place of a keysym be taken by another."""
         self._held -= Counter((keysym,))
@@ -188,6 +226,12 @@ class VncKeyboard:
     async def _restore(self, thread: ClientThread[SpareKeys]) -> None:
         with contextlib.suppress(DisplayLost):
             await thread.run(lambda keys: keys.restore())
+
+
+def _wait_for(arrived: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + ARRIVAL_S
+    while not arrived() and time.monotonic() < deadline:
+        time.sleep(ARRIVAL_LOOK_S)
 
 
 async def _open(display: str, xauthority: Path) -> ClientThread[SpareKeys]:

@@ -3,6 +3,9 @@
 X0tigervnc drops a character that needs Shift unless the client holds it, and one that the keyboard map lacks; Xtigervnc
 adds those until the map is full. Here Shift is pressed around such a key, and what is missing is put on the map before
 the key goes on. All stays on the one connection, in its order: a click that follows a key comes after it.
+
+Nor does every one press the eighth and the ninth button, back and forward: those are pressed here. Clients may say the
+ninth, as RFB's ExtendedMouseButtons is answered here too.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
@@ -25,7 +29,8 @@ from pluriverse_protocol.rfb.messages import (
     read_message,
     set_encodings,
 )
-from pluriverse_protocol.rfb.numbers import ClientMessage, Encoding
+from pluriverse_protocol.rfb.numbers import ClientMessage, Encoding, ServerMessage
+from pluriverse_protocol.rfb.server_stream import RECTANGLE
 from pluriverse_protocol.rfb.steps import PAUSE, StepReader, Steps
 
 from pluriverse_server.permitted import Permitted
@@ -43,8 +48,16 @@ MAX_HELD: Final = 256
 # The clipboard goes neither way, the kernel's keys of QEMU's message would pass by all that is done here.
 PASSING: Final = frozenset(ClientMessage) - {ClientMessage.CLIENT_CUT_TEXT, ClientMessage.QEMU}
 
-# The first makes pointer events longer than ``read_message`` has them, the second makes clients send QEMU's message.
+# The first is answered here, since not every VNC server knows it, the second makes clients send QEMU's message.
 WITHHELD: Final = (Encoding.EXTENDED_MOUSE_BUTTONS, Encoding.QEMU_EXTENDED_KEY_EVENT)
+
+# An update that says that pointer events with nine buttons are taken.
+TAKES_NINE_BUTTONS: Final = bytes((ServerMessage.FRAMEBUFFER_UPDATE, 0, 0, 1)) + RECTANGLE.pack(
+    0, 0, 0, 0, Encoding.EXTENDED_MOUSE_BUTTONS
+)
+
+# Those that every VNC server presses, as a pointer event's mask. The others are pressed by the ``Keyboard``.
+VNC_BUTTONS: Final = 0x7F
 
 # Unicode's keysyms of the characters of Latin-1, which have shorter ones.
 _UNICODE: Final = 0x01000000
@@ -79,6 +92,10 @@ class Keyboard(Protocol):
         """Let the place of one that was pressed be taken by another."""
         ...
 
+    async def click(self, event: PointerEvent, changed: int) -> None:
+        """Press and release the buttons of the mask ``changed`` once all else of the event has arrived."""
+        ...
+
     def rest(self) -> None:
         """Put the map back as it was, as nobody types any more."""
         ...
@@ -97,16 +114,20 @@ class ClientInput:
         server: asyncio.Transport,
         keyboard: Keyboard | None,
         permitted: Callable[[], Permitted | None],
+        answer: Callable[[bytes], None],
     ) -> None:
-        """``permitted`` returns what may be pressed at the moment; None is everything."""
+        """``permitted`` returns what may be pressed at the moment; None is everything. ``answer`` tells the client."""
         self._client = client
+        self._answer = answer
         self._server = server
         self._keyboard = keyboard
         self._permitted = permitted
         self._dropped = False
         self._held: set[int] = set()  # the keysyms that the client holds
         self._added: set[int] = set()  # those of them that the map lacked
-        self._pointer = b""  # the last pointer event
+        self._pointer = PointerEvent(0, 0, 0)  # the last that was passed on
+        self._asked = False  # whether the VNC server may be sending anything
+        self._extended = False
         self._waiting: asyncio.Task[None] | None = None
         self._passed = bytearray()
         self._reader = StepReader(self._run())
@@ -135,35 +156,52 @@ class ClientInput:
         for keysym in list(self._held):
             self._release(keysym)
             self._passed += key_event(keysym, False)
-        if self._pointer:
-            self._lift(0)
+        held = self._pointer.buttonmask
+        if held:
+            self._pointer = event = replace(self._pointer, buttonmask=0)
+            self._passed += pointer_event(event.x, event.y, 0)
+            if held & ~VNC_BUTTONS and self._keyboard is not None:
+                start_task(self._keyboard.click(event, held & ~VNC_BUTTONS), "VNC client's buttons", lambda: None)
         self._flush()
 
     def _run(self) -> Steps[None]:
         while True:
-            kind, message = yield from read_message(PASSING)
+            kind, message = yield from read_message(PASSING, extended=self._extended)
             if kind == ClientMessage.KEY_EVENT:
                 keysym, down = key_of(message)
                 event = KeyEvent(_shortest(keysym), down)
                 if self._may_pass(event):
                     yield from self._key(event.keysym, down)
             elif kind == ClientMessage.POINTER_EVENT:
-                if self._may_pass(PointerEvent(*pointer_of(message))):
-                    self._pointer = message
-                    self._passed += message
-                elif self._pointer:
-                    self._lift(pointer_of(message)[2])
+                event = PointerEvent(*pointer_of(message))
+                if self._may_pass(event):
+                    yield from self._point(event)
+                elif self._pointer.buttonmask & ~event.buttonmask:
+                    # As keys may be released that may not be pressed any more.
+                    held = self._pointer.buttonmask & event.buttonmask
+                    yield from self._point(replace(self._pointer, buttonmask=held))
             elif kind == ClientMessage.SET_ENCODINGS:
-                self._passed += set_encodings([each for each in encodings_of(message) if each not in WITHHELD])
+                self._take_encodings(encodings_of(message))
             else:
+                self._asked = self._asked or kind == ClientMessage.FRAMEBUFFER_UPDATE_REQUEST
                 self._passed += message
 
-    def _lift(self, mask: int) -> None:
-        """Release the buttons that aren't in ``mask``, as keys may be released that may not be pressed any more."""
-        x, y, held = pointer_of(self._pointer)
-        if held & ~mask:
-            self._pointer = pointer_event(x, y, held & mask)
-            self._passed += self._pointer
+    def _take_encodings(self, encodings: Sequence[int]) -> None:
+        wanted = Encoding.EXTENDED_MOUSE_BUTTONS in encodings
+        if wanted and not self._asked and not self._extended:
+            # Later it could come in the middle of what the VNC server sends.
+            self._answer(TAKES_NINE_BUTTONS)
+            self._extended = True
+        self._extended = self._extended and wanted
+        self._asked = True
+        self._passed += set_encodings([each for each in encodings if each not in WITHHELD])
+
+    def _point(self, event: PointerEvent) -> Steps[None]:
+        changed = (self._pointer.buttonmask ^ event.buttonmask) & ~VNC_BUTTONS
+        self._pointer = event
+        self._passed += pointer_event(event.x, event.y, event.buttonmask & VNC_BUTTONS)
+        if changed and self._keyboard is not None:
+            yield from self._wait(self._keyboard.click(event, changed))
 
     def _may_pass(self, event: KeyEvent | PointerEvent) -> bool:
         permitted = self._permitted()

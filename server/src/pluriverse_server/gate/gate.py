@@ -366,7 +366,7 @@ class _ClientHalf(Half):
         join(self, server)
         for half in (self, server):
             half.transport.resume_reading()
-        self._input = ClientInput(self.transport, server.transport, self._gate.keyboard, self._permitted)
+        self._input = ClientInput(self.transport, server.transport, self._gate.keyboard, self._permitted, self.send)
         self._go_on(self._handshake.leftover)
 
     def _go_on(self, data: bytes = b"") -> None:

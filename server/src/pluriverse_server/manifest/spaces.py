@@ -7,17 +7,15 @@ from typing import Annotated, Any, Final
 from weakref import WeakValueDictionary
 
 from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.keysyms import keysyms
 from pluriverse_protocol.limits import MAX_KEYSYM
 from pydantic import BeforeValidator, ValidatorFunctionWrapHandler, WrapValidator, model_validator
-from Xlib import XK
 
 from .table import Table
 
 # Keysyms of characters: in Latin-1 the character's own number, elsewhere this and its number.
 _LATIN_1: Final = (range(0x20, 0x7F), range(0xA0, 0x100))
 _UNICODE: Final = 0x0100_0000
-
-_PREFIX: Final = "XK_"
 
 
 def keysym(key: object) -> int:
@@ -32,8 +30,8 @@ def keysym(key: object) -> int:
         case str() if len(key) == 1 and key.isprintable():
             number = ord(key)
             return number if any(number in latin for latin in _LATIN_1) else _UNICODE + number
-        case str() if number := XK.string_to_keysym(key):
-            return number
+        case str() if key in keysyms():
+            return keysyms()[key]
         case str():
             raise ValueError(f"no key is called so{_hint(key)}; expected a name of X's, a character, or a number")
         case _:
@@ -41,8 +39,8 @@ def keysym(key: object) -> int:
 
 
 def _hint(key: str) -> str:
-    folded = {name.removeprefix(_PREFIX).casefold(): name for name in vars(XK) if name.startswith(_PREFIX)}
-    close = [folded[name].removeprefix(_PREFIX) for name in difflib.get_close_matches(key.casefold(), folded)]
+    folded = {name.casefold(): name for name in keysyms()}
+    close = [folded[name] for name in difflib.get_close_matches(key.casefold(), folded)]
     return f" (X is particular about case); close to it are {', '.join(close)}" if close else ""
 
 

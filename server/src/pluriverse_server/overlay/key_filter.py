@@ -33,8 +33,6 @@ HELD: Final = tuple(held for held in range(1 << 8) if not held & ~(COMMANDS | SH
 LEVELS: Final = (0, 1)
 
 MIDDLE, WHEEL_UP, WHEEL_DOWN = 2, 4, 5
-# Left, middle, right, and four for the wheel; from here on a browser goes back and forward.
-FIRST_SIDE_BUTTON: Final = 8
 
 # The buttons can't be mapped while one is held, which none is for long when a remote starts.
 MAPPING_DEADLINE_S: Final = 2.0
@@ -76,7 +74,8 @@ class KeyFilter:
                 self._grab_functions()
                 send(self._display)
                 self._connection.check()
-                self._disable_buttons(middle=not middle_button)
+                if not middle_button:
+                    self._disable_middle_button()
         except BaseException:
             self._connection.close()
             raise
@@ -177,16 +176,14 @@ class KeyFilter:
         for keycode in keycodes:
             self._root.ungrab_key(keycode, modifiers)
 
-    def _disable_buttons(self, *, middle: bool) -> None:
-        """Unmap buttons that aren't the page's. A grab wouldn't do: buttons are often held together.
+    def _disable_middle_button(self) -> None:
+        """Unmap it. A grab wouldn't do: buttons are often held together.
 
         Raises:
             XError: one of them is being held.
         """
-        mapping = [
-            0 if button >= FIRST_SIDE_BUTTON or (middle and button == MIDDLE) else image
-            for button, image in enumerate(self._display.get_pointer_mapping(), 1)
-        ]
+        mapping = list(self._display.get_pointer_mapping())
+        mapping[MIDDLE - 1] = 0
         deadline = time.monotonic() + MAPPING_DEADLINE_S
         while self._display.set_pointer_mapping(mapping) == X.MappingBusy:
             if time.monotonic() > deadline:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final
 
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
 from Xlib import X, error
 from Xlib.ext import ge, xinput
 
@@ -24,9 +24,6 @@ from pluriverse_server.x11.connection import CONNECTION_ERRORS, ReportingLoss, c
 from pluriverse_server.x11.raw_input import KEY_REPEAT, RAW_EVENT, select_raw_events
 
 log = logging.getLogger(__name__)
-
-# The number of buttons in a pointer event of RFB.
-BUTTONS: Final = 8
 
 _MASK: Final = (
     xinput.RawKeyPressMask

@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import MAX_BUTTONMASK, KeyEvent, PointerEvent
 
 from pluriverse.errors import ActionError
 from pluriverse.vnc.input_state import InputEvent
@@ -33,7 +33,7 @@ from .acts import (
     Wait,
     Where,
 )
-from .key_names import XF86_FORWARD, typed
+from .key_names import typed
 from .view import Point, View
 
 # How long a finger stays down: programs that look at their keys once a frame see it at 20 frames a second.
@@ -55,8 +55,8 @@ CHARACTER_MS: Final = 20.0
 CLICK_MS: Final = 10.0
 DRAG_MS: Final = 15.0
 
-# Bits of a pointer event's mask. The ninth button, forward, has none: its key does the same.
-_MASKS: Final[dict[Button, int]] = {"left": 1, "middle": 2, "right": 4, "back": 128}
+# Bits of a pointer event's mask.
+_MASKS: Final[dict[Button, int]] = {"left": 1, "middle": 2, "right": 4, "back": 128, "forward": 256}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 8, 16, 32, 64
 _WHEEL: Final = 8 | 16 | 32 | 64
 
@@ -78,7 +78,7 @@ class Script:
         """
         frames: list[list[InputEvent]] = [[] for _ in range(max(1, math.ceil(self.ms / frame_ms - 0.01)))]
         # The wheel's bits are no buttons that anybody holds.
-        unseen = 0xFF if self.at_once else _WHEEL
+        unseen = MAX_BUTTONMASK if self.at_once else _WHEEL
         at, mask = 0, 0
         changed: dict[int, int] = {}
         for ms, event in self.events:
@@ -168,9 +168,6 @@ class _Writer:
             down_ms = PRESS_MS if count == 1 else self.quick_ms
             for number in range(count):
                 self.ms += self.quick_ms if number else 0
-                if button == "forward":
-                    self._tap((XF86_FORWARD,), down_ms)
-                    continue
                 self.button(_MASKS[button], True)
                 self.ms += down_ms
                 self.button(_MASKS[button], False)

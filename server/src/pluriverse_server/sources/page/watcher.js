@@ -22,11 +22,16 @@
   const send = globalThis[options.binding];
   delete globalThis[options.binding];
 
-  // With Ctrl held a wheel zooms, which outlives the page: the browser's own, that no grab keeps where a button is held.
   const prevent = Event.prototype.preventDefault;
+  // With Ctrl held a wheel zooms, which outlives the page: the browser's own, that no grab keeps where a button is held.
   const zooms = getOwnPropertyDescriptor(MouseEvent.prototype, "ctrlKey").get;
   addEventListener("wheel", (event) => apply(zooms, event, []) && apply(prevent, event, []),
     { capture: true, passive: false });
+  const buttonOf = getOwnPropertyDescriptor(MouseEvent.prototype, "button").get;
+  // Chromium would go back with the fourth button and forward with the fifth.
+  addEventListener(
+    "mouseup", (event) => event.isTrusted && apply(buttonOf, event, []) > 2 && apply(prevent, event, []), { capture: true },
+  );
   if (!options.menus) {
     addEventListener("contextmenu", (event) => apply(prevent, event, []), { capture: true });
   }
