@@ -37,6 +37,18 @@ const on = { a: () => { game.score += 1 }, o: () => { game.over = "won" }, x: ()
 addEventListener("keydown", (event) => on[event.key]?.());
 """
 
+# Says which of the buttons for back and forward came. Pressing w makes a place in the history that they could leave.
+SIDES = """<script>
+  const told = [];
+  const say = (what) => { told.push(what); game.state = [...told] };
+  for (const kind of ["mousedown", "mouseup"]) {
+    addEventListener(kind, ({ button }) => { if (button > 2) say([kind, button]) });
+  }
+  onpopstate = () => say("left");
+  on.w = () => history.pushState(1, "");
+</script>"""
+SIDE_CLICKS = [["mousedown", 3], ["mouseup", 3], ["mousedown", 4], ["mouseup", 4]]
+
 MANIFEST = """
 [runtime]
 id = "pages"

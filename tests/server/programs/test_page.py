@@ -9,10 +9,12 @@ import signal
 import tempfile
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
-from support.pages import PageRemote, page_remote, short_folder, write_runtime
+from support.agent import Message
+from support.pages import SIDE_CLICKS, SIDES, PageRemote, page_remote, short_folder, write_runtime
 from support.rfb import RfbClient
 from support.served import PASSWORD
 from support.waiting import eventually
@@ -89,6 +91,7 @@ PAGES = {
     "Mail": GOOD
     + """<body style="margin:0"><a href="mailto:someone@example.org" onmouseup="game.score += 1"
         style="display:block;width:320px;height:240px;background:green">link</a>""",
+    "Sides": GOOD + SIDES,
     "Moves": GOOD + "<script>on.w = () => { location = 'Other.html' }</script>",
     "Env": """<script>game.begin(0); game.state = { seed: pluriverse.seed, env: pluriverse.env, search: location.search,
       episode: pluriverse.episode, early: document.readyState }</script>""",
@@ -247,6 +250,35 @@ async def test_new_windows_are_closed_and_the_page_keeps_the_keyboard(remote: Pa
             await remote.press("a")
             if (await remote.agent.hear_method("v0.env.reward"))["body"]["reward"]:
                 break
+
+
+@pytest.mark.parametrize("by_vnc", [False, True])
+async def test_back_and_forward_are_the_pages_buttons_and_leave_nothing(remote: PageRemote, by_vnc: bool) -> None:
+    await remote.play("Sides")
+    await remote.click(160, 120)
+    await remote.press("w")
+    if by_vnc:
+        with await asyncio.to_thread(
+            lambda: RfbClient("127.0.0.1", remote.vnc_port, PASSWORD, nine_buttons=True)
+        ) as client:
+            for mask in (128, 0, 256, 0):
+                client.pointer(160, 120, mask)
+            said = await remote.agent.hear_until(lambda message: last_side(message) == SIDE_CLICKS[-1])
+    else:
+        for button in (8, 9):
+            await remote.click(160, 120, button)
+        said = await remote.agent.hear_until(lambda message: last_side(message) == SIDE_CLICKS[-1])
+    assert said["body"]["observation"] == SIDE_CLICKS
+    # What left the page would be told before this.
+    await remote.press("a")
+    await remote.agent.hear_method("v0.env.reward", reward=1.0)
+    assert said == [message for message in remote.agent.heard if last_side(message) is not None][-1]
+
+
+def last_side(message: Message) -> Any:
+    """What the page of buttons says last in a message; None if it is none of its."""
+    observed = message["body"].get("observation") if message["method"] == "v0.env.observation" else None
+    return observed[-1] if observed else None
 
 
 @pytest.mark.parametrize("button", [1, 3], ids=["left button", "right button"])

@@ -14,8 +14,9 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Observation, Reward
 from pluriverse_server.programs import page_clock
 from pluriverse_server.programs.page_clock import Stuck
-from support.pages import short_folder, write_runtime
+from support.pages import SIDE_CLICKS, SIDES, short_folder, write_runtime
 from support.stepped import Stepped, stepped
+from support.us_keyboard import KEYS, LISTEN
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -166,6 +167,8 @@ PAGES = {
     + """<script>
       onmouseover = onmousemove = ({ type }) => { game.state = [...game.state, type] };
     </script>""",
+    "Keys": GOOD + f"<script>{LISTEN} on['~'] = () => {{ game.state = typed }}</script>",
+    "Sides": GOOD + SIDES,
     "Ends": GOOD + "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
 }
 
@@ -333,6 +336,21 @@ async def test_document_is_not_told_of_the_pointer_before_the_agent_moves_it(pla
     assert not [report for report in played.said if isinstance(report, Observation)]
     await played.step(at((50, 50)))
     assert state(played) == ["mousemove"]
+
+
+async def test_ascii_comes_from_the_keys_of_a_us_keyboard(played: Stepped) -> None:
+    await played.play("pages.Keys-v0", 1)
+    characters = sorted(KEYS)
+    await played.step([KeyEvent(ord(character), down) for character in characters for down in (True, False)], 2)
+    assert state(played) == [list(KEYS[character]) for character in characters]
+
+
+async def test_back_and_forward_are_the_pages_buttons_and_leave_nothing(played: Stepped) -> None:
+    await played.play("pages.Sides-v0", 1)
+    await played.step([*at((50, 50)), *W])
+    for mask in (128, 256):
+        await played.step([*at((50, 50), buttons=mask), *at((50, 50))], 5)
+    assert state(played) == SIDE_CLICKS
 
 
 async def test_key_that_is_held_does_not_repeat_while_nobody_steps(played: Stepped) -> None:
