@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
+from pluriverse_protocol.keysyms import keysyms
 from pluriverse_server.display import AsyncInjector, DisplayLost, Injector, Screen
 from pluriverse_server.process import run
 from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks
@@ -44,6 +45,12 @@ async def test_keys_arrive_as_what_they_mean(injector: Injector, window: Window)
         injector.apply(press(keysym))
         assert window.typed() == keysym
     window.wait_for_held(0)
+
+
+async def test_keys_with_names_of_xs_arrive(injector: Injector, window: Window) -> None:
+    for name in ("EuroSign", "eacute", "dead_acute", "XF86AudioPlay", "Greek_alpha", "braille_dot_1", "SunProps"):
+        injector.apply(press(keysyms()[name]))
+        assert window.typed() == keysyms()[name]
 
 
 async def test_each_of_nine_buttons_goes_down_and_up(injector: Injector, window: Window) -> None:
