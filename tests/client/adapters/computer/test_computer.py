@@ -127,6 +127,8 @@ def test_a_click_lands_on_the_pixel_that_was_meant(page: Computer, corner: tuple
         (Click("right", (5, 5), 1, (0xFFE3,)), "mousedown 11 11 2 ctrl|mouseup 11 11 2 ctrl"),
         (Click("left", (5, 5), 1, (0xFFE1,)), "mousedown 11 11 0 shift"),
         (Click("left", (5, 5), 2), "dblclick 11 11 0"),
+        (Click("back", (5, 5)), "mousedown 11 11 3 |mouseup 11 11 3"),
+        (Click("forward", (5, 5)), "mousedown 11 11 4 |mouseup 11 11 4"),
         (Drag(((5, 5), (50, 5), (50, 50))), "mousedown 11 11 0 |mouseup 101 101 0"),
         (Scroll(0, 1, (5, 5)), "wheel 0 1"),
         (Scroll(0, -1, (5, 5)), "wheel 0 -1"),
