@@ -56,11 +56,11 @@ async def test_frame_without_a_mask_ends_the_connection_with_1002(before: Sequen
     app = web.Application()
     app.router.add_get("/", echo)
     async with TestServer(app) as server:
-        assert server.port is not None
+        port: int = server.make_url("/").port or 0
         masked = b"".join(frame.serialize(mask=True) for frame in before)
-        assert await ended(server.port, masked + TEXT.serialize(mask=False), early=early) == 1002
+        assert await ended(port, masked + TEXT.serialize(mask=False), early=early) == 1002
         bye = Frame(Opcode.TEXT, b"bye").serialize(mask=True)
-        assert await ended(server.port, masked + bye, early=early) == 3000
+        assert await ended(port, masked + bye, early=early) == 3000
 
 
 async def test_rewarder_takes_no_frame_without_a_mask(tmp_path: Path) -> None:

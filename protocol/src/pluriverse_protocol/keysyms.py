@@ -13,7 +13,7 @@ def keysyms() -> Mapping[str, int]:
 
     Of several names for a keysym the usual one comes first.
     """
-    lines = files(__package__).joinpath("keysyms.txt").read_text().splitlines()
+    lines = files("pluriverse_protocol").joinpath("keysyms.txt").read_text().splitlines()
     rows = [(int(number, 16), names) for number, *names in map(str.split, lines)]
     return {name: number for number, names in rows for name in names}
 
@@ -21,4 +21,4 @@ def keysyms() -> Mapping[str, int]:
 @functools.cache
 def keysym_names() -> Mapping[int, str]:
     """Return the usual name of each keysym that has one."""
-    return {number: name for name, number in reversed(keysyms().items())}
+    return {number: name for name, number in reversed(list(keysyms().items()))}
