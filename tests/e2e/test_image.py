@@ -12,7 +12,7 @@ import pytest
 from docker import DockerClient
 from pluriverse.remotes.docker import LIMITS
 from support.agent import connected
-from support.remotes import HARDENED, IMAGE, PASSWORD, find, in_container, wait_for_greeting
+from support.remotes import HARDENED, IMAGE, find, in_container, wait_for_greeting
 
 pytestmark = pytest.mark.container
 
