@@ -136,17 +136,25 @@ async def test_keys_with_names_of_xs_arrive(client: RfbClient, window: Window) -
 async def test_each_of_nine_buttons_goes_down_and_up(screen: Screen, window: Window) -> None:
     with await asyncio.to_thread(lambda: RfbClient("127.0.0.1", screen.options.vnc_port, nine_buttons=True)) as client:
         for button in range(BUTTONS):
-            client.pointer(10 + button, 20, 1 << button)
-            client.pointer(10 + button, 20, 0)
-        assert [await asyncio.to_thread(window.clicked) for _ in CLICKS] == CLICKS
+            client.pointer(10 + 9 * button, 20, 1 << button)
+            client.pointer(10 + 9 * button, 20, 0)
+        for button, down in CLICKS:
+            event = await asyncio.to_thread(window.event, X.ButtonPress, X.ButtonRelease)
+            assert (event.detail, event.type == X.ButtonPress) == (button, down)
+            assert (event.event_x, event.event_y) == (1 + 9 * button, 20)
 
 
 async def test_buttons_come_in_the_order_in_which_a_client_without_the_extension_pressed_them(
     client: RfbClient, window: Window
 ) -> None:
-    for mask in (1, 1 | 128, 128, 0, 4, 0):
-        client.pointer(30, 40, mask)
-    expected = [(1, True), (8, True), (1, False), (8, False), (3, True), (3, False)]
+    client.pointer(30, 40)
+    for _ in range(10):
+        for mask in (1, 0, 64, 0, 128, 0, 1, 1 | 128, 128, 0, 4, 0):
+            client.pointer(30, 40, mask)
+    expected = 10 * [
+        *((1, True), (1, False), (7, True), (7, False), (8, True), (8, False)),
+        *((1, True), (8, True), (1, False), (8, False), (3, True), (3, False)),
+    ]
     assert [await asyncio.to_thread(window.clicked) for _ in expected] == expected
 
 

@@ -115,7 +115,6 @@ class SpareKeys:
 
         with ReportingLoss(self._display):
             _wait_for(arrived)
-            self._connection.xtest_fake_input(X.MotionNotify, x=x, y=y)
             for index in range(BUTTONS):
                 if changed >> index & 1:
                     kind = X.ButtonPress if event.buttonmask >> index & 1 else X.ButtonRelease

@@ -93,7 +93,7 @@ class Keyboard(Protocol):
         ...
 
     async def click(self, event: PointerEvent, changed: int) -> None:
-        """Press and release the buttons of the mask ``changed`` once all else of the event has arrived."""
+        """Press and release the buttons of the mask ``changed``, if any, once all else of the event has arrived."""
         ...
 
     def rest(self) -> None:
@@ -197,8 +197,13 @@ class ClientInput:
         self._passed += set_encodings([each for each in encodings if each not in WITHHELD])
 
     def _point(self, event: PointerEvent) -> Steps[None]:
-        changed = (self._pointer.buttonmask ^ event.buttonmask) & ~VNC_BUTTONS
-        self._pointer = event
+        before, self._pointer = self._pointer.buttonmask, event
+        changed = (before ^ event.buttonmask) & ~VNC_BUTTONS
+        if changed and self._keyboard is not None:
+            # Of clicks at one place nothing tells whether they have arrived. Beside it the pointer is seen to be.
+            aside = replace(event, x=event.x - 1 if event.x else 1, buttonmask=before)
+            self._passed += pointer_event(aside.x, aside.y, before & VNC_BUTTONS)
+            yield from self._wait(self._keyboard.click(aside, 0))
         self._passed += pointer_event(event.x, event.y, event.buttonmask & VNC_BUTTONS)
         if changed and self._keyboard is not None:
             yield from self._wait(self._keyboard.click(event, changed))
