@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import subprocess
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
+from pluriverse_protocol.child_process import child_environment
 from Xlib import X, error
 from Xlib.ext import randr, xfixes
 from Xlib.protocol import request
 
-from pluriverse_server.process import child_environment
 from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, abort, closing_on_error, hang_up, open_display
 from pluriverse_server.x11.held_input import HeldInput
 from pluriverse_server.x11.keyboard_controls import KeyboardControls
@@ -299,7 +300,10 @@ class InitialState:
         # The first of the options is none, or those that are there would stay.
         command = ["setxkbmap", "-display", self._display, "-option", "", *options]
         done = subprocess.run(
-            command, env=child_environment({"XAUTHORITY": str(self._xauthority)}), capture_output=True, check=False
+            command,
+            env=child_environment(os.environ, {"XAUTHORITY": str(self._xauthority)}),
+            capture_output=True,
+            check=False,
         )
         if done.returncode:
             log.warning("the keyboard map could not be loaded again: %s", done.stderr.decode(errors="replace").strip())
