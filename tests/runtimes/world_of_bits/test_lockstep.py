@@ -20,11 +20,13 @@ from support.wob import RUNTIME, TASK
 
 # Still, moving by timers, drawn on a canvas, and a flight search.
 TASKS = ("mini.ClickTest", "mini.ChaseCircle", "mini.BisectAngle", "flight.Alaska")
-STEPS = 12
+# Half of the keys change in each, one by one.
+STEPS = 4
 
 # The fresh remotes that play each task, and how many others want the CPUs meanwhile.
 REMOTES = 20
 BUSY = 20
+NIGHT_STEPS = 12
 # Ten times as long as on two cores that do nothing else.
 NIGHT_S = 24 * 3600
 SEED = 5
@@ -61,7 +63,7 @@ def played(address: str, env_id: str) -> list[Step]:
     """The first steps of a task, with many keys held."""
     env = PluriverseEnv(env_id, remotes=address, clock="lockstep", actions="events")
     try:
-        return played_events(env, SEED, drawn_events(SEED, STEPS, env.core.actions.keys, TASK))
+        return played_events(env, SEED, drawn_events(SEED, NIGHT_STEPS, env.core.actions.keys, TASK))
     finally:
         env.close()
 

@@ -147,7 +147,7 @@ async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(mo
                 await ask(agent, 6, episode + 1, "h")
                 assert "the step failed" in await refused(agent)
                 assert (await remote.end())["truncated"] is False
-                assert "was not answered" in await remote.truncated()
+                assert "without a rest" in await remote.truncated()
                 assert await first(agent) == episode + 2
                 await ask(agent, 7, episode + 2, "a")
                 assert (await stepped(agent, 7)).reward == 1.0

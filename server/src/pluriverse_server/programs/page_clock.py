@@ -47,8 +47,8 @@ PREFERENCES: Final = {"settings": {"a11y": {"animation_policy": "none"}}}
 # The module whose process decides which keys reach the browser.
 OVERLAY: Final = "pluriverse_server.overlay"
 
-# How long a page may compute or draw before it hangs, or be on its way, in seconds in which it doesn't wait for a CPU;
-# and how many times as long with them.
+# How long a page may compute or draw before it hangs, or be on its way, in seconds in which neither it nor this server
+# waits for a CPU; and how many times as long with them.
 STEP_TIMEOUT_S: Final = 10.0
 BUSY: Final = 5
 
@@ -76,10 +76,9 @@ class Stuck(Exception):
 
 
 class _Patience:
-    """How long to wait for the page of a browser; see STEP_TIMEOUT_S."""
+    """How long to wait for the page; see STEP_TIMEOUT_S."""
 
-    def __init__(self, browser: int) -> None:
-        self._browser = browser
+    def __init__(self) -> None:
         self._began = time.monotonic()
         self._waited_s: float | None = None
 
@@ -88,10 +87,10 @@ class _Patience:
         took_s = time.monotonic() - self._began
         if self._waited_s is None and took_s > STEP_TIMEOUT_S / 10:
             # To ask takes as long as most steps.
-            self._waited_s = cpu_wait_s(self._browser)
+            self._waited_s = cpu_wait_s(os.getpid())
         if self._waited_s is None or took_s < STEP_TIMEOUT_S:
             return False
-        waited_s = cpu_wait_s(self._browser) - self._waited_s
+        waited_s = cpu_wait_s(os.getpid()) - self._waited_s
         return took_s > BUSY * STEP_TIMEOUT_S or took_s - waited_s > STEP_TIMEOUT_S
 
 
@@ -245,7 +244,7 @@ class PageClock:
             Stuck: it is still being loaded.
         """
         began, left = self.frames, self._turns(frames)
-        patience = _Patience(self._browser)
+        patience = _Patience()
         while left > 0 and not over():
             passed, busy, menu = await self._page.advance(left, STEP_TIMEOUT_S)
             left -= passed
@@ -324,7 +323,7 @@ class PageClock:
     async def _settle(self) -> None:
         """Return once nothing of the browser and the screen is at work."""
         self.forget()
-        patience = _Patience(self._browser)
+        patience = _Patience()
         while True:
             before = self._stillness.look()
             for _ in range(TURNS):
