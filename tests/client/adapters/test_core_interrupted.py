@@ -77,8 +77,8 @@ def flat(answer: Any) -> str:
         match answer:
             case dict():
                 return str({key: flat(value) for key, value in answer.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-            case np.ndarray() if answer.dtype != object:
-                return str((answer.dtype, answer.shape, hash(answer.tobytes())))
+            case np.ndarray() if answer.dtype != object:  # pyright: ignore[reportUnknownMemberType]
+                return str((answer.dtype, answer.shape, hash(answer.tobytes())))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
             case tuple() | list() | np.ndarray():
                 return str([flat(each) for each in answer])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
             case _:
@@ -212,7 +212,7 @@ def test_the_step_after_an_interrupted_one_gives_its_answer(
 def test_a_computer_goes_on_after_an_interrupted_act(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Computer(POLE, address, clock="lockstep") as computer:
         computer.begin(1)
-        press_at_wait(computer._core, monkeypatch)
+        press_at_wait(computer._core, monkeypatch)  # pyright: ignore[reportPrivateUsage]
         with pytest.raises(KeyboardInterrupt):
             computer.do(Press((ord("x"),)))
         computer.send([], frames=2)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from pluriverse.errors import RemoteUnavailable
-from pluriverse.remotes import lease as lease_module
+from pluriverse.remotes import http_request
 from pluriverse.remotes.address import Address
 from pluriverse.remotes.http_request import Answer
 from pluriverse.remotes.lease import STOPPED, Lease, Leased, LeaseKeeper, LeaseLost, Taken, claim
@@ -115,18 +115,17 @@ async def test_one_refusal_of_the_token_ends_no_lease(
 ) -> None:
     async with serving(tmp_path) as served:
         lease = await claimed(served)
-        asked = lease_module.ask
         answers = iter([Answer(401, {"error": "the password is missing or wrong"})])
         renewed = threading.Event()
 
         def ask(*arguments: Any) -> Answer:
             answer = next(answers, None)
             if answer is None:
-                answer = asked(*arguments)
+                answer = http_request.ask(*arguments)
                 renewed.set()
             return answer
 
-        monkeypatch.setattr(lease_module, "ask", ask)
+        monkeypatch.setattr("pluriverse.remotes.lease.ask", ask)
         lease.ttl_s = 0.3
         keeper.add(lease)
         await eventually(lambda: renewed.is_set() or lease.lost)

@@ -16,7 +16,7 @@ from pluriverse_protocol.rfb.security import SecurityType
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import DisplayLost, Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.keymap import PROBE_KEYCODES
-from pluriverse_server.display.xserver import LOCKS, SOCKETS
+from pluriverse_server.display.xserver import SOCKETS, TMP
 from pluriverse_server.process import StartError
 from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import open_display, write_cookie
@@ -57,7 +57,7 @@ def assert_nothing_left(options: ScreenOptions, display: str, pids: list[int]) -
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
     with contextlib.suppress(FileNotFoundError):
         # Another test's server may have taken the number meanwhile.
-        assert int((LOCKS / f".X{number}-lock").read_text()) not in pids
+        assert int((TMP / f".X{number}-lock").read_text()) not in pids
         pids = []
     assert not pids or not x_socket(display).exists()
     assert list(options.runtime_dir.iterdir()) == []

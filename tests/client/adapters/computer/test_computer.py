@@ -206,7 +206,7 @@ def test_the_pointer_is_drawn_where_it_was_put_and_only_into_what_is_handed_out(
             assert (rows.max(), columns.max()) <= (place[1] + 11, place[0] + 7)
             assert np.array_equal(screen, before)
         # A part that it isn't in.
-        assert np.array_equal(pixels(computer._picture(computer._view_of((0, 0, 20, 20)), None))[0, 0], before[0, 0])
+        assert np.array_equal(pixels(computer._picture(computer._view_of((0, 0, 20, 20)), None))[0, 0], before[0, 0])  # pyright: ignore[reportPrivateUsage]
 
 
 def test_marks_are_drawn_and_clicked_and_the_tree_says_what_they_are_of(page: Computer) -> None:
