@@ -35,7 +35,7 @@ def a_frame(*, at: tuple[int, int, int, int] | None = None, asked: dict[str, int
     if at is not None:
         x, y, width, height = at
         pixels[y : y + height, x : x + width] = 255
-    given: dict[str, Any] = {"reward": 0.0, "end": None, "text": "", "observation": None, "late": False, **said}
+    given: dict[str, Any] = {"reward": 0.0, "end": None, "text": "", "observation": None, **said}
     return Frame(SHAPE, zlib.compress(pixels.tobytes()), asked=Counter(asked or {}), **given)
 
 
@@ -65,17 +65,11 @@ def test_verdict_names_the_first_frame_and_who_asked_otherwise() -> None:
     ]
 
 
-def test_verdict_on_equal_runs_says_how_long_they_were_and_what_was_late() -> None:
+def test_verdict_on_equal_runs_says_how_long_they_were() -> None:
     run = [a_frame(), a_frame(), a_frame()]
-    assert judge(DESCRIBED, 7, run, run, 0.5).exact
-    run[2] = a_frame(late=True)
     verdict = judge(DESCRIBED, 7, run, run, 0.5)
-    assert not verdict.exact
-    assert str(verdict).splitlines() == [
-        "toy.First-v0, seed 7: the same over 2 frames, 0.0 s of its time; 4 frames a second",
-        "  the step to frame 2 was late in the first run: the program computed for too long",
-        "  the step to frame 2 was late in the second run: the program computed for too long",
-    ]
+    assert verdict.exact
+    assert str(verdict) == "toy.First-v0, seed 7: the same over 2 frames, 0.0 s of its time; 4 frames a second"
 
 
 def test_what_is_frozen_is_never_exact() -> None:

@@ -22,6 +22,7 @@ from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
 from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.home import HELD_HOME
+from pluriverse_server.scraper.pace import HANG_S
 from support.scraped import HEIGHT, MANIFEST, WIDTH, Scraped, write_runtime, x_server
 from support.waiting import DEADLINE_S, eventually
 from websockets.client import ClientProtocol
@@ -91,9 +92,9 @@ class Agent:
         self._arrived: list[Arrived] = []
         self._steps = 0
 
-    async def arrived(self) -> Arrived:
+    async def arrived(self, deadline_s: float = DEADLINE_S) -> Arrived:
         """What comes next."""
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(deadline_s):
             while not self._arrived:
                 assert self.lane.error is None, self.lane.error
                 await asyncio.sleep(0.001)
@@ -107,11 +108,13 @@ class Agent:
         self.episode = arrived.episode_id
         return arrived
 
-    async def step(self, *events: Event, frames: int = 1) -> tuple[StepReply, NDArray[np.uint8]]:
+    async def step(
+        self, *events: Event, frames: int = 1, deadline_s: float = DEADLINE_S
+    ) -> tuple[StepReply, NDArray[np.uint8]]:
         """Step, and return the answer with its picture."""
         self._steps += 1
         self.lane.step(self._steps, events, frames, self.episode)
-        arrived = await self.arrived()
+        arrived = await self.arrived(deadline_s)
         assert isinstance(arrived.message, StepReply)
         assert arrived.message.n == self._steps
         assert arrived.pixels is not None
@@ -287,16 +290,17 @@ async def test_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_nex
         assert not (await other.step())[0].done
 
 
-async def test_program_that_never_waits_makes_its_step_late(tmp_path: Path) -> None:
+@pytest.mark.nightly
+async def test_episode_of_a_program_that_never_waits_is_truncated_with_the_reason(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped)
         await agent.first()
-        reply, _ = await agent.step(*key("y"), frames=100)
-        assert reply.info["late"] is True
-        assert not reply.done
+        reply, _ = await agent.step(*key("y"), frames=100, deadline_s=HANG_S + DEADLINE_S)
+        assert reply.truncated
+        assert reply.info["reason"] == "the program computed for 30 s without a wait"
         await scraped.ready(clock="lockstep")
         await agent.first()
-        assert "late" not in (await agent.step())[0].info
+        assert not (await agent.step())[0].done
 
 
 async def test_home_has_the_same_name_each_time_where_addresses_are_to_be_the_same(tmp_path: Path) -> None:

@@ -49,9 +49,6 @@ HELD_FRAMES: Final = 4
 # A program that takes longer to begin, or over a step, hangs.
 PATIENCE_S: Final = 120.0
 
-# A program that is late so often computes without a wait, and each such step takes seconds.
-MAX_LATE: Final = 3
-
 # As many as anybody reads.
 MAX_ASKED: Final = 8
 
@@ -68,7 +65,6 @@ class Frame:
     end: str | None
     text: str
     observation: Any
-    late: bool
     asked: Counter[str]
 
     @property
@@ -115,15 +111,10 @@ async def play_twice(runtime: Path, env_id: str, *, seed: int, frames: int) -> V
 
 
 def judge(described: Describe, seed: int, first: Sequence[Frame], second: Sequence[Frame], took: float) -> Verdict:
-    """Compare two runs, the first of which took so many seconds. What was late or frozen isn't exact."""
+    """Compare two runs, the first of which took so many seconds. What was frozen isn't exact."""
     played, frame_time = len(first) - 1, described.frame_time or 1 / described.fps
     what = f"{described.env_id}, seed {seed}"
-    lines = [
-        f"  the step to frame {number} was late in the {run} run: the program computed for too long"
-        for run, frames in (("first", first), ("second", second))
-        for number in [next((number for number, frame in enumerate(frames) if frame.late), None)]
-        if number is not None
-    ]
+    lines = list[str]()
     if described.lockstep == "frozen" or (described.info or {}).get("lockstep") == "frozen":
         lines.append("  it is frozen between steps, and has no clock of ours in them: what is the same is so by chance")
     differing = next((n for n, pair in enumerate(zip(first, second, strict=False)) if differences(*pair)), None)
@@ -270,15 +261,13 @@ class _Agent:
         acts = actions(described.spaces, box, seed)
         steps, first, pixels = await self._first(episode_id)
         yield _frame(first, pixels)
-        late = 0
         for number in range(1, frames + 1):
             await self._say(steps, AgentStep(number, events=tuple(next(acts))), episode_id)
             (reply, _), pixels = await self._take(steps)
             if not isinstance(reply, StepReply):
                 raise AuthoringError(f"frame {number} was not played: {reply}")
             yield _frame(reply, pixels)
-            late += bool(reply.info.get("late"))
-            if reply.done or late >= MAX_LATE:
+            if reply.done:
                 return
 
     async def _first(self, episode_id: int | None) -> tuple[ClientWebSocketResponse, FirstFrame, memoryview]:
@@ -329,7 +318,6 @@ def _frame(message: FirstFrame | StepReply, pixels: memoryview) -> Frame:
         str(message.info.get("reason", "")) if stepped and stepped.done else None,
         message.text,
         message.observation,
-        bool(message.info.get("late")),
         Counter(message.info.get("asked", {})),
     )
 

@@ -15,11 +15,12 @@ from pluriverse_server.kit.lockstep import Lockstep
 from pluriverse_server.lockstep import Advance
 from pluriverse_server.permitted import Permitted
 
-from .pace import SteppedPace
+from .pace import HANG_S, SteppedPace
 from .play import Broken, Play
 from .source_reader import Cycle
 
 ENDED: Final = "the program ended"
+HANGS: Final = f"the program computed for {HANG_S:g} s without a wait"
 
 
 class ScrapedSteps:
@@ -48,7 +49,6 @@ class ScrapedSteps:
         self._still = play.still
         self._report = report
         self._over_at = None if time_limit_s is None else self._pace.now() + time_limit_s
-        self._late = False
         self._reports = ReportPace()
         self._text = ""
         self._observation: Any = None
@@ -73,35 +73,30 @@ class ScrapedSteps:
         return Outcome(reward)
 
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
-        """See ``kit.Steps``. A step that is late ends with that frame."""
+        """See ``kit.Steps``."""
         self._still.apply(events)
         outcome, reward = Outcome(0.0), 0.0
-        self._text, self._late = "", False
+        self._text = ""
         for _ in range(frames):
-            answer = self._pace.step()
-            outcome = self.hear(self._judge(answer))
+            outcome = self.hear(self._judge(self._pace.step(HANG_S)))
             reward += outcome.reward
-            self._late = answer is Advance.LATE
-            if self.over or self._late:
+            if self.over:
                 break
         return Outcome(reward, outcome.terminated, outcome.truncated, outcome.reason)
 
     def see(self) -> Seen:
         """See ``kit.Steps``."""
-        info: dict[str, Any] = {"late": True} if self._late else {}
-        if asked := self._pace.clock.asked():
-            info["asked"] = dict(asked)
-        return Seen(self._still.see(), self._text, self._observation, info)
+        asked = self._pace.clock.asked()
+        return Seen(self._still.see(), self._text, self._observation, {"asked": dict(asked)} if asked else {})
 
     def _judge(self, answer: Advance) -> list[Report]:
         play = self._play
+        if answer is Advance.LATE:
+            return self._break_off(HANGS)
         try:
             cycle = play.cycle_still()
         except Broken as error:
-            reports = play.rules.cut(self._pace.unix(), str(error))
-            play.break_off(str(error))
-            self._report(Cycle(self._pace.unix(), {}, 0.0), reports)
-            return reports
+            return self._break_off(str(error))
         reports = play.rules.feed(cycle.at, cycle.readings)
         if answer is Advance.ENDED:
             reports += play.rules.cut(cycle.at, ENDED)
@@ -110,6 +105,12 @@ class ScrapedSteps:
         if self._reports.take():
             reports.insert(0, Frame(self.episode, self._pace.frames, self._pace.late_frames, cycle.at))
         self._report(cycle, reports)
+        return reports
+
+    def _break_off(self, reason: str) -> list[Report]:
+        reports = self._play.rules.cut(self._pace.unix(), reason)
+        self._play.break_off(reason)
+        self._report(Cycle(self._pace.unix(), {}, 0.0), reports)
         return reports
 
 

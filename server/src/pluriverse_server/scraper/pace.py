@@ -12,8 +12,11 @@ from pluriverse_server.lockstep import Advance, FrozenClock, PreloadedClock
 # Timers that are early by this share of a frame are in time.
 EARLY_FRAMES: Final = 1e-3
 
-# A program that computes for so long in a frame's time makes a step late.
+# How long to wait in one go for a program that computes in a frame's time while it starts.
 LATE_S: Final = 2.0
+
+# A program that computes for so long in a frame of an agent's step hangs.
+HANG_S: Final = 30.0
 
 
 class Pace:
@@ -93,9 +96,9 @@ class SteppedPace:
         """Let a program whose step was late go on to its end."""
         return await asyncio.to_thread(self.clock.advance, 0.0, patience_s=LATE_S)
 
-    def step(self) -> Advance:
-        """Let the program go on by a frame. Blocking."""
-        answer = self.clock.advance(1 / self.fps, patience_s=LATE_S)
+    def step(self, patience_s: float = LATE_S) -> Advance:
+        """Let the program go on by a frame, for which it has so long. Blocking."""
+        answer = self.clock.advance(1 / self.fps, patience_s=patience_s)
         self.frames += 1
         self.late_frames += answer is Advance.LATE
         return answer
