@@ -42,8 +42,9 @@ NOTICE_S: Final = 0.05
 # Left, middle and right: those of a pointer event's mask by which it is seen that it has arrived. A wheel's pass.
 SHOWN_BUTTONS: Final = 7
 
-# A key that the VNC server was sent is down within milliseconds, unless the machine is busy.
-ARRIVAL_S: Final = 0.5
+# A key that the VNC server was sent is down within milliseconds, unless the machine is busy. What follows too early is
+# dropped by X0tigervnc if it needs Shift. Below the deadline of a ClientThread's call.
+ARRIVAL_S: Final = 1.5
 ARRIVAL_LOOK_S: Final = 0.001
 
 
