@@ -155,7 +155,7 @@ class PythonPump:
             raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'it said no reason'}")
 
     def _take(self, data: bytes) -> None:
-        began = not self._decoder.in_update
+        began, extended = not self._decoder.in_update, self._decoder.extended_buttons
         happened = self._decoder.feed(data)
         # A server that sends an update a byte at a time has stalled, too.
         if began or happened or not self._decoder.in_update:
@@ -165,10 +165,12 @@ class PythonPump:
         for event in happened:
             match event:
                 case UpdateFinished(_, pixels):
-                    # Of an update that the server sent unasked, as its answer to an extension is, the next may be here.
-                    if pixels and not self._decoder.in_update:
+                    if pixels:
                         self._publish()
-                    request = request or "incremental"
+                    # That it takes nine buttons the server says unasked: another request would let two updates follow
+                    # each other, and the first be published with a part of the second.
+                    if pixels or extended == self._decoder.extended_buttons:
+                        request = request or "incremental"
                 case Resized():
                     request = "whole"
                 case Fence(flags, payload) if flags & FenceFlag.REQUEST:
