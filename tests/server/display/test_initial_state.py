@@ -285,3 +285,16 @@ async def test_what_is_left_is_gone(
         assert differences(before, everything(screen))
     state.restore()
     assert differences(before, everything(screen)) == {}
+
+
+@pytest.mark.parametrize("leave", PROGRAMS, ids=lambda leave: leave.__name__)
+async def test_what_was_kept_for_a_program_is_gone_when_another_starts(
+    screen: Screen, left: Left, state: InitialState, leave: Callable[[Left], None]
+) -> None:
+    before = everything(screen)
+    leave(left)
+    state.keep()
+    left.done()
+    state.restore_screen()
+    # Nothing has the focus then.
+    assert differences(before, everything(screen)).keys() == {"focus"}

@@ -33,6 +33,8 @@ SELECTIONS: Final = ("PRIMARY", "SECONDARY", "CLIPBOARD")
 # The parts of the state, beside selections and the root window's properties, which go by their atoms.
 _MODIFIERS, _KEYS, _BUTTONS, _SIZE = "modifiers", "keys", "buttons", "size"
 _CONTROLS, _BELL, _POINTER, _SAVER = "controls", "bell", "pointer", "screen saver"
+# They are compared each time.
+_SETTINGS: Final = frozenset((_CONTROLS, _BELL, _POINTER, _SAVER))
 
 # Which rules, model, layout, variant and options the keyboard map was made of.
 _RULES: Final = "_XKB_RULES_NAMES"
@@ -118,7 +120,8 @@ class InitialState:
             DisplayLost: the X server is gone.
         """
         with ReportingLoss(self._display):
-            self._changed |= {part for part in self._wanted if self._wanted[part] != self._first.get(part)}
+            others = {part for part in self._wanted if self._wanted[part] != self._first.get(part)}
+            self._changed |= others - _SETTINGS
             self._wanted = dict(self._first)
             # The focus stays nowhere where its window has gone, and what is painted on the root window stays as well.
             self._connection.set_input_focus(X.PointerRoot, X.RevertToPointerRoot, X.CurrentTime)
