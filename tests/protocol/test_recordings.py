@@ -159,7 +159,8 @@ def test_damage_is_a_named_error_or_another_recording(records: list[Record], dat
         (record(b"K", 1.0, b"\0\0\0\0\1"), "keysym 0x0"),
         (record(b"K", 1.0, b"\0\0\0\1\2"), "state 2"),
         (record(b"K", 1.0, b"\0"), "1 bytes of the kind b'K'"),
-        (record(b"P", 1.0, b"\0" * 6), "expected at most 5"),
+        (record(b"P", 1.0, b"\0" * 7), "expected at most 6"),
+        (record(b"P", 1.0, b"\0" * 4 + b"\2\0"), "the buttons 0x200, at most 0x1ff"),
     ],
 )
 def test_each_kind_of_damage_is_told_with_its_place(damage: bytes, complaint: str) -> None:
