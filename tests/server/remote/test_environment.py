@@ -357,7 +357,7 @@ async def test_program_killed_while_resetting_is_started_again_for_the_same_epis
 
 
 async def test_program_that_is_never_ready_is_replaced(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options={"ready_timeout_s": 0.3}) as served:
+    async with serving(tmp_path, toy_options={"ready_timeout_s": 3.0}) as served:
         first = await served.toy.process()
         second = await served.toy.process()
         assert first.pid != second.pid
