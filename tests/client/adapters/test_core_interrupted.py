@@ -224,8 +224,8 @@ def test_a_computer_goes_on_after_an_interrupted_act(address: str, monkeypatch: 
 def press_at_wait(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C as soon as an answer is waited for."""
 
-    def look(timeout_s: float) -> None:
+    def wait(count: int, timeout_s: float = 0.0) -> None:
         monkeypatch.undo()
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(core, "_look", look)
+    monkeypatch.setattr(core, "wait", wait)
