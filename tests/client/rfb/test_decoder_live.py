@@ -128,7 +128,8 @@ async def test_continuous_updates_come_without_being_asked_for(screen: Screen, d
     wishes = preferred_encodings(encodings=["tight"])
     with easel(screen) as artist, Viewer(screen.options.vnc_port, encodings=wishes, decoder=decoder_class) as viewer:
         viewer.update(incremental=False)
-        assert EndOfContinuousUpdates() in viewer.events
+        while EndOfContinuousUpdates() not in viewer.events:
+            viewer.receive()
         viewer.send(messages.enable_continuous_updates(True, 0, 0, WIDTH, HEIGHT))
         for seed in range(3):
             picture = sprites(WIDTH, HEIGHT, seed)

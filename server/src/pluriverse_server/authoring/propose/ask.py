@@ -163,7 +163,8 @@ async def ask(command: str, pictures: Sequence[Picture], answers: dict[int, Answ
         await asyncio.wait({sending})
         if process.returncode is None:
             process.kill()
-        await process.wait()
+        # Its end is noticed once what it has written is read.
+        await process.communicate()
 
 
 async def _send(pipe: asyncio.StreamWriter, pictures: Sequence[Picture]) -> None:
