@@ -73,7 +73,7 @@ def test_client_may_end_before_the_episode_does(paused: Play, tmp_path: Path) ->
 
 def test_client_of_a_running_game_is_late_as_asked_and_ended_with_the_episode(tmp_path: Path) -> None:
     agent = McpAgent(command(tmp_path, "100000"))
-    with Play(task(seconds=5), LIVE_LATE, "local:1") as play:
+    with Play(task(seconds=10), LIVE_LATE, "local:1") as play:
         play.start(0, LIVE_LATE)
         agent.play(play)
         assert play.ended == "budget"
