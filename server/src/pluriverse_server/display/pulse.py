@@ -47,18 +47,22 @@ async def x_answers(display: str) -> bool:
 async def _answers(
     socket: Path | str, ask: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[object]]
 ) -> bool:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + ANSWER_S
     try:
-        async with asyncio.timeout(ANSWER_S):
+        async with asyncio.timeout_at(deadline):
             reader, writer = await asyncio.open_unix_connection(socket)
             try:
                 await ask(reader, writer)
             finally:
                 writer.close()
-    except EOFError:
-        return False
-    except OSError as error:  # TimeoutError is one
+    except (OSError, EOFError) as error:  # TimeoutError is one
         # That it can't be asked is not its fault.
-        return error.errno in (errno.EMFILE, errno.ENFILE)
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return True
+        # One that has ended refuses at once, and so does one whose queue is full: neither is hung before its time.
+        await asyncio.sleep(deadline - loop.time())
+        return False
     return True
 
 
