@@ -111,6 +111,10 @@ class RfbClient:
         """Hang up."""
         self._socket.close()
 
+    def send(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self._socket.sendall(data)
+
     def key(self, keysym: int, down: bool) -> None:
         """A key goes down or up."""
         self._socket.sendall(messages.key_event(keysym, down))

@@ -101,7 +101,12 @@ async def serving(
     served = Served(toy, service, door, leases, port)
     operations = Operations(leases, lambda: service.status()["env_id"], service.restart, drain)
     views = Views(
-        service.status, service.render_metrics, lambda: served.screen_answers, directory / "viewer.sock", no_screen
+        service.status,
+        service.render_metrics,
+        lambda: served.screen_answers,
+        directory / "viewer.sock",
+        directory / "watchers.sock",
+        no_screen,
     )
     app, _ = make_app(service.hub, door, views, operations)
     await service.start(manifest.runtime.default_env)

@@ -48,10 +48,11 @@ def a_state() -> dict[str, Any]:
 
 @dataclass
 class Remote:
-    """The viewer's server. ``state`` is what its snapshots say; ``vnc_socket`` where it looks for the VNC server."""
+    """The viewer's server. ``state`` is what its snapshots say; the sockets are where it looks for the gate."""
 
     port: int
     vnc_socket: Path
+    watchers_socket: Path
     hub: ViewerHub
     door: Door
     state: dict[str, Any] = field(default_factory=a_state)
@@ -67,14 +68,15 @@ class Remote:
 
 @contextlib.asynccontextmanager
 async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
-    """A remote for as long as the context lasts; with the VNC server at ``vnc_socket``."""
+    """A remote for as long as the context lasts; with the gate at ``vnc_socket``, and at another one beside it."""
 
     def snapshot() -> dict[str, Any]:
         return remote.snapshot()
 
     app, door = web.Application(), Door(Keyring(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
-    hub = add_viewer(app, door=door, snapshot=snapshot, vnc_socket=vnc_socket)
-    remote = Remote(port=free_port(), vnc_socket=vnc_socket, hub=hub, door=door)
+    sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
+    hub = add_viewer(app, door=door, snapshot=snapshot, vnc_socket=sockets[0], watchers_socket=sockets[1])
+    remote = Remote(free_port(), *sockets, hub=hub, door=door)
     runner = await listen(app, door, "127.0.0.1", remote.port)
     try:
         yield remote

@@ -161,6 +161,22 @@ async def test_agent_that_comes_back_hears_what_it_missed_and_nothing_twice(tmp_
             assert numbers == list(range(last["headers"]["number"] + 1, numbers[-1] + 1))
 
 
+async def test_agent_that_comes_back_never_waits_for_those_who_guess_at_its_address(tmp_path: Path) -> None:
+    mine = "a-token-that-nobody-guesses"
+    async with serving(tmp_path) as served:
+        async with served.agent(token=mine) as agent:
+            last = await agent.hear_method("v0.env.describe")
+            agent.cut()
+            await broken(served)
+        for _ in range(40):
+            served.door.throttle.judged("127.0.0.1", right=False, now=asyncio.get_running_loop().time() + 3600)
+        async with served.agent(token=mine, last_number=last["headers"]["number"]) as agent:
+            assert agent.seat == "resumed"
+        async with served.agent(token="anothers-that-is-long") as agent:
+            await agent.hear_end()
+            assert "password" in agent.heard[-1]["body"]["message"]
+
+
 async def test_agent_takes_its_seat_over_from_a_line_that_only_seems_to_hold(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent(token="mine") as before:
         process = await served.running()

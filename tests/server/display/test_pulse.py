@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import math
 import os
 import signal
 from collections.abc import Generator
@@ -120,3 +121,29 @@ async def test_server_that_was_stopped_for_a_moment_is_left_alone(screen: Screen
     assert screen.pids == before
     assert not waiting.done()
     waiting.cancel()
+
+
+async def test_server_that_has_no_time_for_the_question_but_serves_its_clients_is_not_hung(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "ANSWER_S", 0.1)
+    monkeypatch.setattr(pulse, "ASK_EVERY_S", 0.1)
+    screen.gate.heard_at = math.inf
+    waiting = asyncio.create_task(screen.wait_for_exit())
+    with stopped(screen, list(screen.pids)[-1]):
+        await asyncio.sleep(1)
+        assert screen.answers
+        screen.gate.heard_at = -math.inf
+        assert (await asyncio.wait_for(waiting, 10)).how == "answered no more"
+
+
+async def test_death_with_clients_is_told_from_one_that_none_can_have_caused(screen: Screen) -> None:
+    for has_client in (False, True):
+        client = await asyncio.to_thread(RfbClient, "127.0.0.1", screen.options.vnc_port) if has_client else None
+        await eventually(lambda has_client=has_client: screen.gate.had_clients(pulse.ANSWER_S) is has_client)
+        waiting = asyncio.create_task(screen.wait_for_exit())
+        os.kill(list(screen.pids.values())[-1], signal.SIGKILL)
+        assert (await waiting).had_clients is has_client
+        await screen.restart_dead()
+        if client is not None:
+            client.close()

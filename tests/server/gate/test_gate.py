@@ -13,17 +13,19 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
-from pluriverse_protocol.rfb.errors import AuthenticationFailed
+from pluriverse_protocol.rfb.errors import AuthenticationFailed, RfbError
 from pluriverse_protocol.rfb.handshake import Handshake
-from pluriverse_protocol.rfb.messages import pointer_event
+from pluriverse_protocol.rfb.messages import framebuffer_update_request, pointer_event
 from pluriverse_protocol.rfb.web_stream import WebStream
 from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.access.tokens import Role, Token, parse_tokens
-from pluriverse_server.display import Screen, ScreenOptions, make_screen
+from pluriverse_server.display import Screen, ScreenOptions, make_screen, pulse
 from pluriverse_server.gate import gate
 from pluriverse_server.gate.gate import MAX_PENDING, Gate
+from pluriverse_server.gate.pump import BUFFER_BYTES
 from pluriverse_server.process import StartError
 from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
@@ -118,6 +120,17 @@ async def test_wrong_passwords_are_slowed_down_and_logged(guarded: Screen, caplo
     assert guarded.gate.throttle.wrong == 4
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert warnings == [f"VNC: a wrong password from 127.0.0.1 ({count} in all)" for count in (1, 2, 4)]
+
+
+async def test_who_knows_a_long_secret_never_waits_for_those_who_guess_at_its_address(guarded: Screen) -> None:
+    assert guarded.gate.keyring is not None
+    guarded.gate.keyring.begin_lease(Token(Role.AGENT, "lease", "a-secret-that-nobody-guesses"))
+    # Of this address no short secret would be read for hours.
+    for _ in range(40):
+        guarded.gate.throttle.judged("127.0.0.1", right=False, now=asyncio.get_running_loop().time() + 3600)
+    with pytest.raises(RfbError):
+        await enter(guarded)
+    (await enter(guarded, "a-secret-that-nobody-guesses")).close()
 
 
 TOKENS = """
@@ -308,14 +321,15 @@ async def test_port_that_is_taken_is_named(options: ScreenOptions) -> None:
     with socket.create_server(("127.0.0.1", port)):
         one = Gate(options.runtime_dir / "vnc.sock", None)
         with pytest.raises(StartError, match=f"the VNC port 127.0.0.1:{port} is taken by .*; choose another with"):
-            await one.listen("127.0.0.1", port, options.runtime_dir / "viewer.sock")
+            await one.listen("127.0.0.1", port, options.runtime_dir / "a.sock", options.runtime_dir / "b.sock")
         assert not one.listens
 
 
 async def test_socket_that_cannot_be_made_is_not_taken_for_the_port(options: ScreenOptions) -> None:
     one = Gate(options.runtime_dir / "vnc.sock", None)
-    with pytest.raises(StartError, match=r"^the socket .*/nowhere/viewer\.sock could not be started: .*No such file"):
-        await one.listen("127.0.0.1", options.vnc_port, options.runtime_dir / "nowhere" / "viewer.sock")
+    nowhere = options.runtime_dir / "nowhere"
+    with pytest.raises(StartError, match=r"^the sockets .*/nowhere/a\.sock and .*: .*No such file"):
+        await one.listen("127.0.0.1", options.vnc_port, nowhere / "a.sock", nowhere / "b.sock")
     assert not one.listens
     socket.create_server(("127.0.0.1", options.vnc_port)).close()
 
@@ -326,3 +340,96 @@ async def test_clients_that_come_and_go_are_told(guarded: Screen) -> None:
     client = await enter(guarded)
     client.close()
     await eventually(lambda: counts == [1, 0])
+
+
+# ── what one client does, and the others ─────────────────────────────────────────────────────────────────────────────
+
+FULL = framebuffer_update_request(0, 0, 320, 240, incremental=False)
+
+
+def server_of_watchers(screen: Screen) -> psutil.Process:
+    """Of those who watch."""
+    (found,) = (
+        child
+        for child in psutil.Process().children()
+        if child.name() == "X0tigervnc" and child.pid not in screen.pids.values()
+    )
+    return found
+
+
+async def test_who_asks_for_more_pictures_than_its_share_is_hung_up_on_and_the_agent_plays_on(
+    tokened: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "WATCHERS_PATIENCE_S", 0.5)
+    agent, watcher = await enter(tokened, "robots-token"), await enter(tokened, "observers-token")
+    before = tokened.pids
+
+    def flood() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                watcher.send(FULL * 100)
+
+    async with asyncio.timeout(DEADLINE_S):
+        await asyncio.to_thread(flood)
+    await assert_moves(tokened, agent, 20, may=True)
+    await see(agent)
+    assert tokened.pids == before
+    agent.close()
+    watcher.close()
+
+
+async def test_those_who_watch_have_a_vnc_server_of_their_own_that_ends_nothing_else(tokened: Screen) -> None:
+    agent, watcher = await enter(tokened, "robots-token"), await enter(tokened, "observers-token")
+    theirs = server_of_watchers(tokened)
+    assert theirs.nice() == 10
+    waiting = asyncio.create_task(tokened.wait_for_exit())
+    theirs.kill()
+    with pytest.raises((RfbError, OSError)):
+        await asyncio.to_thread(watcher.wait_until, lambda: False)
+    await assert_moves(tokened, agent, 20, may=True)
+    assert not waiting.done()
+    waiting.cancel()
+    watcher = await enter(tokened, "observers-token")
+    await see(watcher)
+    for client in (agent, watcher):
+        client.close()
+
+
+async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
+    tokened: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "ASK_EVERY_S", 0.05)
+    monkeypatch.setattr(pulse, "ANSWER_S", 0.1)
+    watcher = await enter(tokened, "observers-token")
+    theirs = server_of_watchers(tokened)
+    theirs.suspend()
+    await eventually(lambda: not theirs.is_running())
+    watcher.close()
+    watcher = await enter(tokened, "observers-token")
+    await see(watcher)
+    watcher.close()
+
+
+async def test_nothing_is_pressed_by_the_socket_of_those_who_watch(guarded: Screen) -> None:
+    watcher = await asyncio.to_thread(RfbClient, guarded.watchers_socket)
+    await assert_moves(guarded, watcher, 20, may=False)
+    watcher.close()
+    in_control = await asyncio.to_thread(RfbClient, guarded.viewer_socket)
+    await assert_moves(guarded, in_control, 30, may=True)
+    in_control.close()
+
+
+async def test_pings_of_one_who_reads_nothing_are_not_kept(tokened: Screen) -> None:
+    assert tokened.gate.keyring is not None
+    client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
+    (half,) = tokened.gate.clients
+    with client:
+        client.sendall(web.wrap(framebuffer_update_request(0, 0, 320, 240, incremental=False)))
+        # Masked with nothing.
+        ping = bytes((0x89, 0x80 | 100)) + bytes(4 + 100)
+        await asyncio.to_thread(client.sendall, ping * 50_000)
+        client.sendall(web.wrap(pointer_event(33, 10, 0)))
+        async with asyncio.timeout(DEADLINE_S):
+            while await pointer_of(tokened) != (33, 10):
+                pass
+        assert half.transport.get_write_buffer_size() <= BUFFER_BYTES + 200

@@ -6,9 +6,11 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from pluriverse_server.gate.gate import Gate
 from pluriverse_server.viewer.routes import NOVNC
 from support.chromium import Chromium
 from support.desktop import Desktop
+from support.ports import free_port
 from support.viewer_remote import Remote, serve_viewer
 
 
@@ -21,8 +23,19 @@ async def remote(tmp_path: Path) -> AsyncGenerator[Remote]:
 
 @pytest.fixture
 async def desktop(remote: Remote) -> AsyncGenerator[Desktop]:
-    """A screen of 400 x 300 whose VNC server, without a password, is the remote's."""
-    screen = await Desktop.start(vnc_socket=remote.vnc_socket)
+    """A screen of 400 x 300 whose VNC server, without a password, is the remote's, behind its gate."""
+    screen = await Desktop.start()
+    gate = Gate(screen.vnc_socket, None)
+    await gate.listen("127.0.0.1", free_port(), remote.vnc_socket, remote.watchers_socket)
+    yield screen
+    await gate.close()
+    await screen.close()
+
+
+@pytest.fixture
+async def bare_desktop(remote: Remote) -> AsyncGenerator[Desktop]:
+    """The same without a gate, for those who watch."""
+    screen = await Desktop.start(vnc_socket=remote.watchers_socket)
     yield screen
     await screen.close()
 

@@ -113,12 +113,12 @@ async def test_missing_password_is_asked_for_and_a_wrong_one_again(
     assert browser.errors == []
 
 
-async def test_password_opens_the_vnc_server_too(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
-    await desktop.stop_vnc()
-    await desktop.start_vnc(password=PASSWORD)
+async def test_password_opens_the_vnc_server_too(remote: Remote, bare_desktop: Desktop, browser: Chromium) -> None:
+    await bare_desktop.stop_vnc()
+    await bare_desktop.start_vnc(password=PASSWORD)
     await browser.open(remote.url("?password=sesame"))
     await browser.wait_until(LIVE)
-    desktop.fill(100, 80, 60, 60, GREEN)
+    bare_desktop.fill(100, 80, 60, 60, GREEN)
     await browser.wait_until(pixel(130, 110, GREEN))
 
 
@@ -169,16 +169,18 @@ async def test_control_can_be_asked_for_in_the_address(remote: Remote, desktop: 
     await desktop.wait_for_inputs([("key", ord("b"))])
 
 
-async def test_lost_vnc_server_is_told_and_found_again(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+async def test_lost_vnc_server_is_told_and_found_again(
+    remote: Remote, bare_desktop: Desktop, browser: Chromium
+) -> None:
     await browser.open(remote.url("?password=sesame"))
     await browser.wait_until(LIVE)
-    await desktop.stop_vnc()
+    await bare_desktop.stop_vnc()
     await browser.wait_until(LOST)
     await browser.wait_until("document.getElementById('notice').innerText.includes('does not answer')")
-    await desktop.start_vnc()
+    await bare_desktop.start_vnc()
     await browser.wait_until(LIVE)
     assert await browser.evaluate("document.getElementById('notice').hidden")
-    desktop.fill(100, 80, 60, 60, GREEN)
+    bare_desktop.fill(100, 80, 60, 60, GREEN)
     await browser.wait_until(pixel(130, 110, GREEN))
     assert browser.errors == []
 

@@ -139,7 +139,7 @@ async def test_shutdown_tells_every_page(desktop: Desktop, session: aiohttp.Clie
     stack = contextlib.AsyncExitStack()
     remote = await stack.enter_async_context(serve_viewer(desktop.vnc_socket))
     async with (
-        session.ws_connect(remote.url("vnc?password=sesame")) as picture,
+        session.ws_connect(remote.url("vnc?password=sesame&control=1")) as picture,
         session.ws_connect(remote.url("state?password=sesame")) as state,
     ):
         await picture.receive(timeout=10)

@@ -60,7 +60,8 @@ class WebStream:
         self._left = 0
         self._mask = b""
         self._control = bytearray()
-        self._answers = bytearray()
+        self._pong = b""
+        self._close = b""
 
     @property
     def wanted(self) -> int:
@@ -81,8 +82,8 @@ class WebStream:
         return self._message(_Opcode.CLOSE, struct.pack(">H", code) + why.encode()[: MAX_CONTROL_BYTES - 2])
 
     def take_answers(self) -> bytes:
-        """Return what is to be sent because of what came: to pings, or to a close."""
-        answers, self._answers = bytes(self._answers), bytearray()
+        """Return what is to be sent because of what came: to the last ping, and to a close."""
+        answers, self._pong, self._close = self._pong + self._close, b"", b""
         return answers
 
     def feed(self, data: bytes | bytearray | memoryview) -> bytes:
@@ -150,10 +151,11 @@ class WebStream:
             return
         said, self._control = bytes(self._control), bytearray()
         if self._opcode is _Opcode.PING:
-            self._answers += self._message(_Opcode.PONG, said)
+            # RFC 6455, section 5.5.3: those before need no answer, and so none of them has to be kept.
+            self._pong = self._message(_Opcode.PONG, said)
         elif self._opcode is _Opcode.CLOSE:
             self.closed = said[2:].decode(errors="replace")
-            self._answers += self._message(_Opcode.CLOSE, said[:2] or _NORMAL)
+            self._close = self._message(_Opcode.CLOSE, said[:2] or _NORMAL)
 
     def _message(self, opcode: _Opcode, data: bytes | bytearray) -> bytes:
         size = len(data)

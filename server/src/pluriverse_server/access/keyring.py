@@ -54,10 +54,12 @@ class Keyring:
             found = token if right else found
         return found
 
-    def identify_answer(self, challenge: bytes, answer: bytes) -> Token | None:
-        """Return who has answered VNC's challenge; see ``identify``."""
+    def identify_answer(self, challenge: bytes, answer: bytes, *, long: bool = False) -> Token | None:
+        """Return who has answered VNC's challenge, of all or of those with a long secret; see ``identify``."""
         found: Token | None = None
         for token in self._rights:
+            if long and not token.is_long:
+                continue
             found = token if hmac.compare_digest(answer_challenge(token.secret, challenge), answer) else found
         return found
 

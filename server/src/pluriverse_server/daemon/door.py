@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from aiohttp import web
@@ -49,6 +50,8 @@ class Door:
         self.throttle = PasswordThrottle()
         self.keyring = keyring
         self.audit = audit
+        # Whether a request names the seat of the agent, who has been asked before.
+        self.has_seat: Callable[[web.Request], bool] = lambda _: False
         self._let_in: dict[asyncio.Transport, Token] = {}
         keyring.on_change.append(self._expel)
 
@@ -110,7 +113,7 @@ class Door:
 
     async def _judge(self, request: web.Request, given: tuple[bytes, ...]) -> Token | None:
         token = self.keyring.identify(*given)
-        if token is not None and token.is_long:
+        if token is not None and (token.is_long or self.has_seat(request)):
             return token
         address = address_key(request.remote or "")
         now = asyncio.get_running_loop().time

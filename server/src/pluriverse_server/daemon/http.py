@@ -62,11 +62,13 @@ class Views:
     metrics: Callable[[], bytes]
     screen_answers: Callable[[], bool]
     vnc_socket: Path
+    watchers_socket: Path
     take_screen: Callable[[socket.socket, str, Token], Awaitable[None]]
 
 
 def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tuple[web.Application, ViewerHub]:
     """Return the application on the rewarder port, and the viewers that it serves."""
+    door.has_seat = lambda request: hub.has_seat(_token(request))
 
     async def health(_: web.Request) -> web.Response:
         return web.json_response({"status": "alive"})
@@ -125,6 +127,7 @@ def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tupl
         door=door,
         snapshot=views.status,
         vnc_socket=views.vnc_socket,
+        watchers_socket=views.watchers_socket,
     )
     add_operations(app, door, operations)
     app.router.add_get(lane.PATH, step)

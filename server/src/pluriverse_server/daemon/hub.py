@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 import math
 import statistics
@@ -15,7 +16,7 @@ from pluriverse_protocol.limits import MAX_WATCHED_TREES_PER_S, SEAT_KEPT_S
 from pluriverse_protocol.messages import ServerMessage
 
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.tokens import Token
+from pluriverse_server.access.tokens import LONG_CHARS, Token
 from pluriverse_server.tasks import start_task
 
 from .requests import Requests
@@ -196,6 +197,13 @@ class Hub:
         """Note that the agent has stepped the program, of which nothing comes by its connection here."""
         if self.agent is not None:
             self.agent.spoke_at = asyncio.get_running_loop().time()
+
+    def has_seat(self, token: str | None) -> bool:
+        """Return whether this is the token of the agent's seat, and too long to be guessed."""
+        seat = self._seat
+        if token is None or seat is None or len(token) < LONG_CHARS:
+            return False
+        return hmac.compare_digest(token.encode(errors="replace"), seat.token.encode(errors="replace"))
 
     def is_agent(self, token: str | None, peer: str, who: Token) -> bool:
         """Return whether who asks is the agent: by its seat's token, or where it has none by its address."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
+import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -16,6 +18,7 @@ from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.gate.gate import Gate
 from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.process import ChildProcess, StartError, executable, require_free, start_error
+from pluriverse_server.tasks import start_task
 from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
@@ -35,12 +38,21 @@ X_ANSWER_DEADLINE_S: Final = 5.0
 # A VNC server ends within a millisecond of its X server; which of the two is noticed first is chance.
 ROOT_CAUSE_S: Final = 0.1
 
+# Who was connected so shortly before a server's death may have caused it.
+BLAMED_S: Final = 1.0
+
 # In the screen's folder.
 VNC_SOCKET: Final = "vnc.sock"
 VIEWER_SOCKET: Final = "viewer.sock"
+WATCHERS_VNC_SOCKET: Final = "watchers-vnc.sock"
+WATCHERS_VIEWER_SOCKET: Final = "watchers.sock"
 
 X_SERVER: Final = "X server"
 VNC_SERVER: Final = "VNC server"
+WATCHERS_VNC_SERVER: Final = "VNC server for those who watch"
+
+# Whoever watches takes what agents and programs leave of the processors.
+NICE: Final = ("nice", "-n", "10")
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,8 @@ class ServerExit:
     name: str
     how: str
     output_tail: str
+    had_clients: bool = False
+    """Whether there were clients that may have caused it."""
 
 
 class Restarted(enum.Enum):
@@ -92,6 +106,8 @@ class Screen(ABC):
         self.gate = Gate(options.runtime_dir / VNC_SOCKET, options.keyring, options.front)
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
+        self._watchers_vnc: ChildProcess | None = None  # there once somebody has watched
+        self._watching_over: asyncio.Task[None] | None = None
         self._changing = asyncio.Lock()
         # Whether something moves on it, or somebody looks at it.
         self._lively = asyncio.Event()
@@ -115,6 +131,11 @@ class Screen(ABC):
     def viewer_socket(self) -> Path:
         """The Unix socket on which the viewer's connections come, which count towards no limit."""
         return self.options.runtime_dir / VIEWER_SOCKET
+
+    @property
+    def watchers_socket(self) -> Path:
+        """The Unix socket on which those of the viewer's connections come that only watch."""
+        return self.options.runtime_dir / WATCHERS_VIEWER_SOCKET
 
     @property
     def pids(self) -> dict[str, int]:
@@ -154,6 +175,7 @@ class Screen(ABC):
         asking = asyncio.create_task(self._wait_for_hang(), name="VNC health")
         try:
             await asyncio.wait({*waiting, asking}, return_when=asyncio.FIRST_COMPLETED)
+            had_clients = self.gate.had_clients(BLAMED_S)
             hung = asking.result() if asking.done() else None
             if hung is not None:
                 children[hung].kill()
@@ -164,9 +186,9 @@ class Screen(ABC):
             for task in (*waiting, asking):
                 task.cancel()
         if hung is not None:
-            return ServerExit(hung, "answered no more", children[hung].output_tail)
+            return ServerExit(hung, "answered no more", children[hung].output_tail, had_clients)
         name, child = next((name, child) for name, child in children.items() if child.returncode is not None)
-        return ServerExit(name, child.describe_end(), child.output_tail)
+        return ServerExit(name, child.describe_end(), child.output_tail, had_clients)
 
     async def restart_dead(self) -> Restarted:
         """Start again what has ended: the VNC server alone if X still answers, everything otherwise.
@@ -202,10 +224,14 @@ class Screen(ABC):
         """Ask the servers now and then; return the name of the one that answers no more."""
         misses, spent_s = 0, dict[str, float]()
         while True:
+            asked_at = time.monotonic()
             async with asyncio.TaskGroup() as asked:
-                vnc_answers = asked.create_task(pulse.vnc_answers(self.gate.vnc_socket))
-                x_answers = asked.create_task(pulse.x_answers(self.display))
-            self.answers = vnc_answers.result() and x_answers.result()
+                asking_vnc = asked.create_task(pulse.vnc_answers(self.gate.vnc_socket))
+                asking_x = asked.create_task(pulse.x_answers(self.display))
+            # One that is busy for its clients has no time for the question, and isn't hung.
+            served = self.gate.heard_at > asked_at
+            x_answers = asking_x.result() or (served and self._vnc is None)
+            self.answers = x_answers and (asking_vnc.result() or served)
             if self.answers:
                 misses = 0
                 await self._pause()
@@ -213,10 +239,46 @@ class Screen(ABC):
             misses += 1
             before_s, spent_s = spent_s, {name: _cpu_seconds(pid) for name, pid in self.pids.items()}
             # Without the X server the VNC server has nothing to show.
-            suspect = VNC_SERVER if self._vnc is not None and x_answers.result() else X_SERVER
+            suspect = VNC_SERVER if self._vnc is not None and x_answers else X_SERVER
             is_idle = spent_s[suspect] == before_s.get(suspect)
             if misses >= (pulse.MISSES if is_idle else pulse.MISSES_OF_BUSY):
                 return suspect
+
+    async def _open_for_watchers(self) -> Path:
+        """Start the VNC server of those who only watch, unless it runs; return its socket."""
+        socket = self.options.runtime_dir / WATCHERS_VNC_SOCKET
+        async with self._changing:
+            if self._x is None:
+                raise StartError("the screen is being started")
+            if self._watchers_vnc is None or self._watchers_vnc.returncode is not None:
+                self._watchers_vnc = await self._start_scraper(WATCHERS_VNC_SERVER, socket, NICE)
+                self._watching_over = start_task(self._watch_over(self._watchers_vnc, socket), "watchers' VNC health")
+        return socket
+
+    async def _watch_over(self, server: ChildProcess, socket: Path) -> None:
+        """Kill a VNC server that answers no more; the next who comes to watch starts another."""
+        misses = 0
+        while misses < pulse.MISSES_OF_BUSY:
+            if await pulse.vnc_answers(socket):
+                misses = 0
+                await self._pause()
+            else:
+                misses += 1
+        server.kill()
+
+    async def _start_scraper(self, name: str, socket: Path, prefix: Sequence[str] = ()) -> ChildProcess:
+        """Start an X0tigervnc and return once it greets on its socket."""
+        # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
+        program = executable("X0tigervnc", package="tigervnc-scraping-server")
+        arguments = await vnc.arguments(program, socket=socket, name=self.options.name)
+        command = [*prefix, program, f"-display={self.display}", *arguments]
+        server = await ChildProcess.start(name, command, env=vnc.environment(self.environment))
+        try:
+            await vnc.wait_for_banner(server, socket)
+        except BaseException:
+            await server.stop()
+            raise
+        return server
 
     async def _pause(self) -> None:
         """Return when the servers are to be asked again."""
@@ -234,7 +296,12 @@ class Screen(ABC):
         options.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             if not self.gate.listens:
-                await self.gate.listen(options.vnc_host, options.vnc_port, self.viewer_socket)
+                sockets = self.viewer_socket, self.watchers_socket
+                await self.gate.listen(options.vnc_host, options.vnc_port, *sockets)
+                loop = asyncio.get_running_loop()
+                self.gate.open_for_watchers = lambda: asyncio.wrap_future(
+                    asyncio.run_coroutine_threadsafe(self._open_for_watchers(), loop)
+                )
             # The server reads this for each client; were the file missing, it would let every local one in.
             write_cookie(self.xauthority)
             command = await self._x_command()
@@ -253,13 +320,17 @@ class Screen(ABC):
     async def _stop(self) -> None:
         await self.gate.close()
         self.viewer_socket.unlink(missing_ok=True)
+        self.watchers_socket.unlink(missing_ok=True)
         await self._stop_servers()
 
     async def _stop_servers(self) -> None:
         await self.gate.type_with(None)
-        if self._vnc is not None:
-            await self._vnc.stop()
-            self._vnc = None
+        if self._watching_over is not None:
+            self._watching_over.cancel()
+        for server in (self._watchers_vnc, self._vnc):
+            if server is not None:
+                await server.stop()
+        self._watchers_vnc = self._vnc = None
         if self._x is not None:
             await self._x.stop()
             self._x = None
@@ -293,9 +364,6 @@ class Screen(ABC):
         children = {} if self._x is None else {X_SERVER: self._x.child}
         return children if self._vnc is None else {**children, VNC_SERVER: self._vnc}
 
-    async def _vnc_arguments(self, program: str) -> list[str]:
-        return await vnc.arguments(program, socket=self.gate.vnc_socket, name=self.options.name)
-
 
 def _cpu_seconds(pid: int) -> float:
     with contextlib.suppress(psutil.NoSuchProcess):
@@ -313,11 +381,7 @@ class XvfbScreen(Screen):
         return [executable("Xvfb", package="xvfb"), "-screen", "0", size, "-fbdir", str(self.options.runtime_dir)]
 
     async def _start_vnc(self) -> None:
-        # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
-        program = executable("X0tigervnc", package="tigervnc-scraping-server")
-        command = [program, f"-display={self.display}", *await self._vnc_arguments(program)]
-        self._vnc = await ChildProcess.start(VNC_SERVER, command, env=vnc.environment(self.environment))
-        await vnc.wait_for_banner(self._vnc, self.gate.vnc_socket)
+        self._vnc = await self._start_scraper(VNC_SERVER, self.gate.vnc_socket)
 
 
 class XvncScreen(Screen):
@@ -326,7 +390,8 @@ class XvncScreen(Screen):
     async def _x_command(self) -> list[str]:
         program = executable("Xtigervnc", package="tigervnc-standalone-server")
         geometry = ["-geometry", f"{self.options.width}x{self.options.height}", "-depth", "24"]
-        return [program, *geometry, *await self._vnc_arguments(program)]
+        served = await vnc.arguments(program, socket=self.gate.vnc_socket, name=self.options.name)
+        return [program, *geometry, *served]
 
     async def _start_vnc(self) -> None:
         assert self._x is not None

@@ -36,6 +36,8 @@ from pluriverse_protocol.rfb.steps import PAUSE, StepReader, Steps
 from pluriverse_server.permitted import Permitted
 from pluriverse_server.tasks import start_task
 
+from .share import Share
+
 log = logging.getLogger(__name__)
 
 SHIFT_L: Final = 0xFFE1
@@ -115,13 +117,20 @@ class ClientInput:
         keyboard: Keyboard | None,
         permitted: Callable[[], Permitted | None],
         answer: Callable[[bytes], None],
+        patience_s: Callable[[], float],
     ) -> None:
-        """``permitted`` returns what may be pressed at the moment; None is everything. ``answer`` tells the client."""
+        """``permitted`` returns what may be pressed at the moment; None is everything. ``answer`` tells the client.
+
+        ``patience_s`` returns for how long it may be over its share.
+        """
         self._client = client
         self._answer = answer
         self._server = server
         self._keyboard = keyboard
         self._permitted = permitted
+        self._patience_s = patience_s
+        self._clock = asyncio.get_running_loop().time
+        self._share = Share(self._clock())
         self._dropped = False
         self._held: set[int] = set()  # the keysyms that the client holds
         self._added: set[int] = set()  # those of them that the map lacked
@@ -133,7 +142,7 @@ class ClientInput:
         self._reader = StepReader(self._run())
 
     def feed(self, data: bytes) -> None:
-        """Send on what came, up to a key that has to be put on the map first.
+        """Send on what came, up to a key that has to be put on the map first, or what is over the client's share.
 
         Raises:
             RfbError: it isn't RFB, or too much of it.
@@ -167,6 +176,9 @@ class ClientInput:
     def _run(self) -> Steps[None]:
         while True:
             kind, message = yield from read_message(PASSING, extended=self._extended)
+            over_s = self._share.take(message or bytes((kind,)), self._clock(), self._patience_s())
+            if over_s:
+                yield from self._wait(asyncio.sleep(over_s))
             if kind == ClientMessage.KEY_EVENT:
                 keysym, down = key_of(message)
                 event = KeyEvent(_shortest(keysym), down)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import socket
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -34,10 +36,11 @@ from pluriverse_server.tasks import start_task
 
 from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
-from .pump import Half, join
+from .pump import BUFFER_BYTES, Half, join
+from .share import PATIENCE_S, WATCHERS_PATIENCE_S
 from .tls_front import TlsFront
 from .tls_stream import TlsBroken, TlsStream
-from .vnc_server import VncServerLost, connect
+from .vnc_server import VncServerHalf, VncServerLost, connect
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +78,11 @@ class Gate:
         )
         self.throttle = PasswordThrottle()
         self.clients: set[_ClientHalf] = set()
+        # When the VNC server last sent something to a client, in time.monotonic()'s seconds.
+        self.heard_at = -math.inf
+        self._left_at = -math.inf
+        # Starts the VNC server of those who only watch, if it must; returns its socket. Called in the gate's thread.
+        self.open_for_watchers: Callable[[], Awaitable[Path]] | None = None
         # Called in the gate's thread when a client has come or gone.
         self.on_clients: Callable[[], object] = lambda: None
         # Of the screen that is there now; None while there is none.
@@ -89,8 +97,10 @@ class Gate:
         """Whether it listens already."""
         return self._thread is not None
 
-    async def listen(self, host: str, port: int, private: Path) -> None:
-        """Listen on a TCP port, and on a Unix socket in a private folder, whose clients count towards no limit.
+    async def listen(self, host: str, port: int, private: Path, watching: Path) -> None:
+        """Listen on a TCP port, and on Unix sockets in a private folder, whose clients count towards no limit.
+
+        Those of the second only watch.
 
         Raises:
             StartError: the port, or the socket, can't be had.
@@ -103,17 +113,32 @@ class Gate:
         if self.keyring is not None:
             self.keyring.on_change.append(self._keyring_changed)
         try:
-            await self._thread.run(self._listen(ports, private))
+            await self._thread.run(self._listen(ports, private, watching))
         except OSError as error:
             await self.close()
             for listener in ports:
                 listener.close()
-            raise start_error(f"the socket {private}", error) from error
+            raise start_error(f"the sockets {private} and {watching}", error) from error
 
     async def type_with(self, keyboard: Keyboard | None) -> None:
         """Use this keyboard for clients that come from now on; the one before is closed."""
         if self._thread is not None:
             await self._thread.run(self._type_with(keyboard))
+
+    def had_clients(self, within_s: float) -> bool:
+        """Return whether there are clients, or were at any moment of the last ``within_s`` seconds."""
+        return bool(self.clients) or time.monotonic() - self._left_at < within_s
+
+    def forget(self, client: _ClientHalf) -> None:
+        """Count a client no more."""
+        self._left_at = time.monotonic()
+        self.clients.discard(client)
+        self.on_clients()
+        self.table.remove(client)
+
+    def note_heard(self) -> None:
+        """Note that the VNC server has sent something."""
+        self.heard_at = time.monotonic()
 
     def lift(self) -> None:
         """Release soon what clients hold; they may press it again."""
@@ -141,9 +166,12 @@ class Gate:
             if self.front is None:
                 await thread.stop()
 
-    async def _listen(self, ports: Sequence[socket.socket], private: Path) -> None:
+    async def _listen(self, ports: Sequence[socket.socket], private: Path, watching: Path) -> None:
         loop = asyncio.get_running_loop()
-        self._servers = [await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private)]
+        self._servers = [
+            await loop.create_unix_server(lambda: _ClientHalf(self, private=True), private),
+            await loop.create_unix_server(lambda: _ClientHalf(self, private=True, watches=True), watching),
+        ]
         self._servers += [await serve(lambda: _ClientHalf(self), listener) for listener in ports]
 
     def _keyring_changed(self) -> None:
@@ -190,10 +218,13 @@ class Gate:
 class _ClientHalf(Half):
     """A client: its handshake, and then its messages, which go to the VNC server."""
 
-    def __init__(self, gate: Gate, *, private: bool = False, by_web: tuple[str, Token] | None = None) -> None:
-        """``private``: it came by the private socket. ``by_web``: by the rewarder port, from where, and who."""
+    def __init__(
+        self, gate: Gate, *, private: bool = False, watches: bool = False, by_web: tuple[str, Token] | None = None
+    ) -> None:
+        """``private``: it came by a private socket. ``by_web``: by the rewarder port, from where, and who."""
         self._gate = gate
         self._private = private
+        self._watches = watches
         self._loop = asyncio.get_running_loop()
         # Who comes by one of these is let in: the rewarder port has checked the password.
         is_let_in = private or by_web is not None
@@ -266,6 +297,11 @@ class _ClientHalf(Half):
             data = self._web.wrap(data)
         self.transport.write(data if self._tls is None else self._tls.wrap(data))
 
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._web is not None:
+            self.transport.write(self._web.take_answers())
+
     def end(self) -> None:
         if not self.transport.is_closing():
             if self._web is not None:
@@ -284,7 +320,8 @@ class _ClientHalf(Half):
 
     def _take_web(self, web: WebStream, data: bytes) -> bytes:
         received = web.feed(data)
-        self.transport.write(web.take_answers())
+        if web.closed is not None or self.transport.get_write_buffer_size() <= BUFFER_BYTES:
+            self.transport.write(web.take_answers())
         if web.closed is not None:
             self.transport.close()
         return received
@@ -305,9 +342,7 @@ class _ClientHalf(Half):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.cancel()
-        self._gate.clients.discard(self)
-        self._gate.on_clients()
-        self._gate.table.remove(self)
+        self._gate.forget(self)
         if self._opening is not None:
             self._opening.cancel()
         if self._input is not None:
@@ -319,7 +354,14 @@ class _ClientHalf(Half):
 
     def _take_answer(self, answer: bytes) -> None:
         self._judging = True
-        wait_s = self._gate.throttle.delay(self._address, self._loop.time())
+        gate = self._gate
+        assert gate.keyring is not None
+        assert self._challenge is not None
+        if gate.keyring.identify_answer(self._challenge, answer, long=True) is not None:
+            # It can't be guessed, and so doesn't wait for those who guess.
+            self._judge(answer)
+            return
+        wait_s = gate.throttle.delay(self._address, self._loop.time())
         if wait_s is None:
             self._refuse("too many guesses of the password at once")
         elif wait_s:
@@ -354,8 +396,8 @@ class _ClientHalf(Half):
             return
         self._deadline.cancel()
         try:
-            server = await connect(self._gate.vnc_socket)
-        except VncServerLost as error:
+            server = await self._connect()
+        except (VncServerLost, StartError) as error:
             log.warning("VNC: a client was turned away: %s", error)
             self.transport.abort()
             return
@@ -366,8 +408,16 @@ class _ClientHalf(Half):
         join(self, server)
         for half in (self, server):
             half.transport.resume_reading()
-        self._input = ClientInput(self.transport, server.transport, self._gate.keyboard, self._permitted, self.send)
+        self._input = ClientInput(
+            self.transport, server.transport, self._gate.keyboard, self._permitted, self.send, self._patience_s
+        )
         self._go_on(self._handshake.leftover)
+
+    async def _connect(self) -> VncServerHalf:
+        open_for_watchers = self._gate.open_for_watchers
+        if open_for_watchers is None or (self._rights & INPUT and not self._watches):
+            return await connect(self._gate.vnc_socket, heard=self._gate.note_heard)
+        return await connect(await open_for_watchers())
 
     def _go_on(self, data: bytes = b"") -> None:
         """Take in what had waited."""
@@ -382,10 +432,13 @@ class _ClientHalf(Half):
         return keyring.rights(self._who) if keyring is not None and self._who is not None else INPUT
 
     def _permitted(self) -> Permitted | None:
-        # A person with the viewer may do what an agent may not.
+        # A person in control in the viewer may do what an agent may not.
         if self._private:
-            return None
+            return NOTHING if self._watches else None
         return self._gate.permitted if self._rights & INPUT else NOTHING
+
+    def _patience_s(self) -> float:
+        return PATIENCE_S if self._rights & INPUT and not self._watches else WATCHERS_PATIENCE_S
 
     def _refuse(self, why: str) -> None:
         log.debug("VNC: %s was refused: %s", self._address or "the viewer", why)

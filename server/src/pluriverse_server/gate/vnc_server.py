@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,9 @@ class VncServerLost(Exception):
 class VncServerHalf(Half):
     """A connection to the VNC server, which lets everybody in. ``desktop`` is set once the handshake is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Callable[[], object]) -> None:
+        """``heard`` is called whenever the server has sent something."""
+        self._heard = heard
         self.desktop: asyncio.Future[ServerInit] = asyncio.get_running_loop().create_future()
         self._handshake = Handshake()
 
@@ -34,6 +37,7 @@ class VncServerHalf(Half):
 
     def data_received(self, data: bytes) -> None:
         """Shake hands, then send on what came."""
+        self._heard()
         if self.desktop.done():
             super().data_received(data)
             return
@@ -57,8 +61,12 @@ class VncServerHalf(Half):
             self.desktop.set_exception(VncServerLost(f"the VNC server was lost: {why}"))
 
 
-async def connect(socket: Path, within_s: float = CONNECT_S) -> VncServerHalf:
-    """Connect to the VNC server and shake hands; wait ``within_s`` seconds for one that is being started again.
+async def connect(
+    socket: Path, within_s: float = CONNECT_S, heard: Callable[[], object] = lambda: None
+) -> VncServerHalf:
+    """Connect to the VNC server, shake hands, and call ``heard`` whenever it has sent something.
+
+    Wait ``within_s`` seconds for one that is being started again.
 
     Raises:
         VncServerLost: it doesn't answer.
@@ -69,7 +77,7 @@ async def connect(socket: Path, within_s: float = CONNECT_S) -> VncServerHalf:
         async with asyncio.timeout(within_s):
             while True:
                 try:
-                    transport, half = await loop.create_unix_connection(VncServerHalf, str(socket))
+                    transport, half = await loop.create_unix_connection(lambda: VncServerHalf(heard), str(socket))
                 except OSError as error:
                     why = str(error)
                     await asyncio.sleep(RETRY_S)

@@ -148,9 +148,14 @@ class EnvironmentService:
                 timer.cancel()
         await asyncio.gather(self.hub.stop(reason), self.program.stop())
 
-    def part_died(self, part: str, how: str) -> None:
-        """Count a crash of a part of the remote; too many in too short a time complete ``gave_up``."""
+    def part_died(self, part: str, how: str, *, counts: bool = True) -> None:
+        """Count a crash of a part of the remote; too many in too short a time complete ``gave_up``.
+
+        One that a guest may have caused ends nothing: then it ``counts`` in the metrics alone.
+        """
         self.metrics.deaths.labels(part).inc()
+        if not counts:
+            return
         if shutil.disk_usage(self._runtime_dir).free < MIN_FREE_BYTES:
             # Everything dies of this, and nothing once there is room.
             log.warning("%s: %s; the disk of %s is full: make room there", part, how, self._runtime_dir)

@@ -189,7 +189,8 @@ class Remote:
         env_id = require_environment(manifest, catalogue, settings.env_id)
         service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
         gate = screen.gate
-        views = Views(self.status, service.render_metrics, lambda: screen.answers, screen.viewer_socket, gate.take)
+        sockets = screen.viewer_socket, screen.watchers_socket
+        views = Views(self.status, service.render_metrics, lambda: screen.answers, *sockets, gate.take)
         service.metrics.ports.update(vnc=screen.gate, rewarder=door)
         service.lift = gate.lift
         service.is_watched = lambda: bool(screen.gate.clients)
@@ -259,7 +260,7 @@ async def _keep_screen(screen: Screen, clients: ScreenClients, service: Environm
     while True:
         death = await screen.wait_for_exit()
         log.warning("the %s died (%s); starting it again", death.name, death.how)
-        service.part_died(death.name, death.how)
+        service.part_died(death.name, death.how, counts=not death.had_clients)
         if death.name == X_SERVER:
             await clients.take_off(f"{death.name} {death.how}")
         if await _restart(screen) is Restarted.EVERYTHING:

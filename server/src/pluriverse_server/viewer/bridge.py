@@ -16,7 +16,6 @@ from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
 from pluriverse_server.web_socket import MaskedWebSocket
 
 from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
-from .view_only import ViewOnlyFilter
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +44,8 @@ def new_websocket() -> web.WebSocketResponse:
     )
 
 
-async def carry(websocket: web.WebSocketResponse, vnc_socket: Path, *, control: bool) -> None:
-    """Carry bytes between a browser and the VNC server until either side ends, then close the other.
-
-    Without ``control`` no input of the browser is passed on.
-    """
+async def carry(websocket: web.WebSocketResponse, vnc_socket: Path) -> None:
+    """Carry bytes between a browser and the VNC server until either side ends, then close the other."""
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             reader, writer = await asyncio.open_unix_connection(vnc_socket, limit=READ_BYTES)
@@ -60,7 +56,7 @@ async def carry(websocket: web.WebSocketResponse, vnc_socket: Path, *, control: 
     try:
         code, reason = await first_end(
             _to_browser(reader, websocket),
-            _to_server(websocket, writer, None if control else ViewOnlyFilter()),
+            _to_server(websocket, writer),
         )
         await close(websocket, code, reason)
     finally:
@@ -80,19 +76,15 @@ async def _to_browser(reader: asyncio.StreamReader, websocket: web.WebSocketResp
     return WSCloseCode.GOING_AWAY, "the VNC server closed the connection"
 
 
-async def _to_server(
-    websocket: web.WebSocketResponse, writer: asyncio.StreamWriter, view_only: ViewOnlyFilter | None
-) -> End:
+async def _to_server(websocket: web.WebSocketResponse, writer: asyncio.StreamWriter) -> End:
     async for message in websocket:
         if message.type is WSMsgType.TEXT:
             return WSCloseCode.UNSUPPORTED_DATA, "RFB is sent in binary frames"
         if message.type is not WSMsgType.BINARY:
             break
         try:
-            writer.write(message.data if view_only is None else view_only.feed(message.data))
+            writer.write(message.data)
             await writer.drain()
         except OSError as error:
             return WSCloseCode.GOING_AWAY, f"the VNC server was lost: {error}"
-        if view_only is not None and view_only.refusal is not None:
-            return WSCloseCode.POLICY_VIOLATION, f"refused while viewing only: {view_only.refusal}"
     return WSCloseCode.OK, ""

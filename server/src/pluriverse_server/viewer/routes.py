@@ -78,10 +78,13 @@ class Doorkeeper(Protocol):
         ...
 
 
-def add_viewer(app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vnc_socket: Path) -> ViewerHub:
+def add_viewer(
+    app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vnc_socket: Path, watchers_socket: Path
+) -> ViewerHub:
     """Serve the viewer at ``/viewer/``.
 
-    ``snapshot`` returns the state that the page shows, as JSON without NaN; ``vnc_socket`` speaks RFB. The hub counts
+    ``snapshot`` returns the state that the page shows, as JSON without NaN; both sockets speak RFB, and
+    the second takes no input. The hub counts
     the viewers, is notified of changes through ``changed``, and closes its connections when ``app`` shuts down.
     """
     hub = ViewerHub()
@@ -90,7 +93,7 @@ def add_viewer(app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vn
         [
             web.get("/", _page),
             web.get("/access", _access(door)),
-            web.get("/vnc", _guarded(door, _vnc(hub, door, vnc_socket))),
+            web.get("/vnc", _guarded(door, _vnc(hub, door, vnc_socket, watchers_socket))),
             web.get("/state", _guarded(door, _state(hub, snapshot))),
             web.static("/static", STATIC),
         ]
@@ -151,7 +154,7 @@ def is_same_origin(request: web.Request) -> bool:
     return origin is None or origin.partition("://")[2] == request.host
 
 
-def _vnc(hub: ViewerHub, door: Doorkeeper, vnc_socket: Path) -> _GuardedHandler:
+def _vnc(hub: ViewerHub, door: Doorkeeper, vnc_socket: Path, watchers_socket: Path) -> _GuardedHandler:
     async def vnc(request: web.Request, who: Token) -> web.StreamResponse:
         control = request.query.get("control") == "1" and door.may_control(who)
         websocket = bridge.new_websocket()
@@ -160,7 +163,7 @@ def _vnc(hub: ViewerHub, door: Doorkeeper, vnc_socket: Path) -> _GuardedHandler:
             with hub.picture(websocket):
                 if control:
                     door.note("control taken in the viewer", who, request)
-                await bridge.carry(websocket, vnc_socket, control=control)
+                await bridge.carry(websocket, vnc_socket if control else watchers_socket)
         except TooManyViewers as error:
             await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
         return websocket
