@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.programs import cpu_wait
-from pluriverse_server.programs.cpu_wait import cpu_wait_s
+from pluriverse_server.programs.cpu_wait import BUSY, Patience, cpu_wait_s
 
 SPIN = f"import os; os.sched_setaffinity(0, [{min(os.sched_getaffinity(0))}])\nwhile True: pass"
 
@@ -54,3 +54,19 @@ def test_process_that_is_gone_waits_for_nothing(monkeypatch: pytest.MonkeyPatch,
     process.wait()
     monkeypatch.setattr(cpu_wait, "PROC", tmp_path)
     assert cpu_wait_s(process.pid) == 0.0
+
+
+def test_patience_ends_with_one_that_sleeps_and_not_yet_with_one_that_waits_for_its_turn(rivals: list[int]) -> None:
+    with subprocess.Popen(["sleep", "600"]) as sleeping:
+        now = time.monotonic()
+        of_sleeping, of_waiting = (Patience(pid, 0.5, now) for pid in (sleeping.pid, rivals[0]))
+        began = cpu_wait_s(rivals[0])
+        while cpu_wait_s(rivals[0]) - began < 0.3 or time.monotonic() - now < 0.5:
+            assert not of_waiting.is_over(now + 0.1)
+            assert not of_sleeping.is_over(now + 0.1)
+            time.sleep(0.05)
+        assert of_sleeping.is_over(now + 0.6)
+        assert not of_waiting.is_over(now + 0.6)
+        # Even on a machine that is busy for ever.
+        assert of_waiting.is_over(now + 0.5 * BUSY + 0.1)
+        sleeping.kill()

@@ -11,6 +11,31 @@ import psutil
 
 PROC: Final = Path("/proc")
 
+# How many times as long as with a CPU something may take that waits for one.
+BUSY: Final = 5
+
+
+class Patience:
+    """Waits for a process and its descendants for so many seconds in which they don't wait for a CPU themselves."""
+
+    def __init__(self, root: int, limit_s: float, now: float) -> None:
+        """``now`` is in seconds of a clock that goes on evenly, as that of the event loop."""
+        self.limit_s = limit_s
+        self._root = root
+        self._began = now
+        self._waited_s: float | None = None
+
+    def is_over(self, now: float) -> bool:
+        """Return whether it takes too long, or takes BUSY times the limit."""
+        took_s = now - self._began
+        if self._waited_s is None and took_s > self.limit_s / 10:
+            # To ask takes as long as most of what is waited for.
+            self._waited_s = cpu_wait_s(self._root)
+        if self._waited_s is None or took_s < self.limit_s:
+            return False
+        waited_s = cpu_wait_s(self._root) - self._waited_s
+        return took_s > BUSY * self.limit_s or took_s - waited_s > self.limit_s
+
 
 def cpu_wait_s(root: int) -> float:
     """Return the seconds that ``root`` and its descendants have waited for a CPU, all of their threads added up.

@@ -26,7 +26,7 @@ from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost
 
-from .cpu_wait import cpu_wait_s
+from .cpu_wait import Patience
 from .stillness import Stillness, descendants, process_tree
 
 # Frames are painted as soon as they are there; what scrolls smoothly does so in real time. So do movements within the
@@ -48,9 +48,8 @@ PREFERENCES: Final = {"settings": {"a11y": {"animation_policy": "none"}}}
 OVERLAY: Final = "pluriverse_server.overlay"
 
 # How long a page may compute or draw before it hangs, or be on its way, in seconds in which neither it nor this server
-# waits for a CPU; and how many times as long with them.
+# waits for a CPU.
 STEP_TIMEOUT_S: Final = 10.0
-BUSY: Final = 5
 
 # How long to leave a CPU to a page that is at work, and how many turns of the event loop a request for a file takes to
 # be noticed.
@@ -73,25 +72,6 @@ Box = tuple[int, int, int, int]
 
 class Stuck(Exception):
     """The page lets no time pass: it is on its way, or at work, for too long."""
-
-
-class _Patience:
-    """How long to wait for the page; see STEP_TIMEOUT_S."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._waited_s: float | None = None
-
-    @property
-    def over(self) -> bool:
-        took_s = time.monotonic() - self._began
-        if self._waited_s is None and took_s > STEP_TIMEOUT_S / 10:
-            # To ask takes as long as most steps.
-            self._waited_s = cpu_wait_s(os.getpid())
-        if self._waited_s is None or took_s < STEP_TIMEOUT_S:
-            return False
-        waited_s = cpu_wait_s(os.getpid()) - self._waited_s
-        return took_s > BUSY * STEP_TIMEOUT_S or took_s - waited_s > STEP_TIMEOUT_S
 
 
 class Display:
@@ -244,7 +224,7 @@ class PageClock:
             Stuck: it is still being loaded.
         """
         began, left = self.frames, self._turns(frames)
-        patience = _Patience()
+        patience = Patience(os.getpid(), STEP_TIMEOUT_S, time.monotonic())
         while left > 0 and not over():
             passed, busy, menu = await self._page.advance(left, STEP_TIMEOUT_S)
             left -= passed
@@ -253,7 +233,7 @@ class PageClock:
             if busy or self._menu:
                 await self._settle()
                 await self._page.check(STEP_TIMEOUT_S)
-            if not passed and patience.over:
+            if not passed and patience.is_over(time.monotonic()):
                 raise Stuck(f"the page was not loaded within {STEP_TIMEOUT_S:g} s")
         self.frames = math.ceil(self._turned * self._fps / FPS - TOLERANCE)
         return self.frames - began
@@ -323,7 +303,7 @@ class PageClock:
     async def _settle(self) -> None:
         """Return once nothing of the browser and the screen is at work."""
         self.forget()
-        patience = _Patience()
+        patience = Patience(os.getpid(), STEP_TIMEOUT_S, time.monotonic())
         while True:
             before = self._stillness.look()
             for _ in range(TURNS):
@@ -332,7 +312,7 @@ class PageClock:
                 await asyncio.sleep(MENU_S)
             if before is not None and not self._loads() and self._stillness.stood(before):
                 return
-            if patience.over:
+            if patience.is_over(time.monotonic()):
                 raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a rest")
             # Shorter than the event loop's timers can be.
             time.sleep(PAUSE_S)  # noqa: ASYNC251

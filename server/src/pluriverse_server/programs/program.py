@@ -34,6 +34,7 @@ from pluriverse_server.tasks import call_later, start_task
 
 from .asked_trees import AskedTrees
 from .catalogue import python_command
+from .cpu_wait import Patience
 from .lane_socket import LaneSocket
 from .scraped import PRINTED_VARIABLE, patience_s, scraper_command
 
@@ -116,7 +117,7 @@ class Program:
         self._wanted: Begin | None = None
         self._asked: Begin | None = None
         self._deadline: asyncio.TimerHandle | None = None
-        self._last_frame_at: float | None = None
+        self._until_frame: Patience | None = None
         self._lost_at = self._not_before = -RETRY_S
         self._work = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
@@ -174,7 +175,7 @@ class Program:
     def begin(self, begin: Begin) -> None:
         """Ask for an episode, starting or restarting the program if needed."""
         self._wanted = begin
-        self._last_frame_at = None
+        self._until_frame = None
         self._set_deadline()
         if self._goes_on and self._socket.connected:
             self._ask(begin)
@@ -231,12 +232,9 @@ class Program:
 
     def check_frozen(self, now: float) -> None:
         """Replace a program that has drawn frames in this episode and stopped. ``now`` is the loop's time."""
-        if self._last_frame_at is None or self._process is None or self._wanted is None:
-            return
-        limit = self._frozen_after_s(self._wanted)
-        if now - self._last_frame_at > limit:
-            self._last_frame_at = None
-            self._abandon(f"program froze: no frame for {limit:g} s")
+        if self._until_frame is not None and self._until_frame.is_over(now):
+            limit_s, self._until_frame = self._until_frame.limit_s, None
+            self._abandon(f"program froze: no frame for {limit_s:g} s")
 
     # ── the life of the process ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -334,7 +332,7 @@ class Program:
         process, self._process = self._process, None
         self._lanes.hang_up()
         self._asked = None
-        self._last_frame_at = None
+        self._until_frame = None
         self._clear_deadline()
         return process
 
@@ -383,7 +381,9 @@ class Program:
             self._clear_deadline()
             self.takes_joystick = report.joystick
         elif isinstance(report, reports.Frame) and self._is_paced(report.episode):
-            self._last_frame_at = asyncio.get_running_loop().time()
+            if self._process is not None and self._wanted is not None:
+                limit_s, now = self._frozen_after_s(self._wanted), asyncio.get_running_loop().time()
+                self._until_frame = Patience(self._process.pid, limit_s, now)
         elif isinstance(report, reports.TreeRead):
             # No report of an episode's: it goes to who asked.
             self._trees.answered(report)
