@@ -124,12 +124,13 @@ async def _ping_in_flood(playing: Playing, seconds: float) -> tuple[float, list[
     async with playing_agent(playing) as agent:
         flood = await asyncio.create_subprocess_exec(*command, env=python_environment(), stdout=asyncio.subprocess.PIPE)
         printing = asyncio.create_task(flood.communicate())
-        pings = await _ping_until(agent, printing.done)
+        pings = await ping_until(agent, printing.done)
         printed, _ = await printing
     return float(printed or 0) / seconds, pings
 
 
-async def _ping_until(agent: Agent, over: Callable[[], bool]) -> list[float]:
+async def ping_until(agent: Agent, over: Callable[[], bool]) -> list[float]:
+    """Milliseconds of each of an agent's pings until it is over."""
     trips: list[float] = []
     while not over():
         trips.append((await ping_once(agent, f"flood-{len(trips)}"))[0])
@@ -220,18 +221,19 @@ def _guess_screen(playing: Playing) -> None:
 
 
 def _guess_lease(playing: Playing) -> None:
-    _ask(playing, "POST", "/lease", credentials(WRONG))
+    ask(playing, "POST", "/lease", credentials(WRONG))
 
 
 def _guess_bearer(playing: Playing) -> None:
-    _ask(playing, "POST", "/restart", f"Bearer {WRONG}")
+    ask(playing, "POST", "/restart", f"Bearer {WRONG}")
 
 
 def _get(playing: Playing, path: str) -> str:
-    return _ask(playing, "GET", path)
+    return ask(playing, "GET", path)
 
 
-def _ask(playing: Playing, method: str, path: str, authorization: str | None = None) -> str:
+def ask(playing: Playing, method: str, path: str, authorization: str | None = None) -> str:
+    """Send a request to the rewarder port; return the answer's body."""
     headers = {} if authorization is None else {"Authorization": authorization}
     connection = http.client.HTTPConnection(HOST, playing.rewarder_port, timeout=GUESS_S)
     try:

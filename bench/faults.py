@@ -12,6 +12,7 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import attacks
 import doors
 import outages
 from measuring import measure
@@ -77,7 +78,7 @@ OWN: Final = " outside of the dead program's own episode"
 
 def measurements(plan: Plan, quick: bool) -> tuple[Measurement, ...]:
     """Return the sections; their effort is the plan's."""
-    flood_s, guess_s = (4.0, 4.0) if quick else (20.0, 20.0)
+    flood_s, guess_s, attack_s = (4.0, 4.0, 4.0) if quick else (20.0, 20.0, 60.0)
     stopped_s = dict.fromkeys(PARTS, STOPPED_S)
     return (
         Measurement(
@@ -131,10 +132,34 @@ def measurements(plan: Plan, quick: bool) -> tuple[Measurement, ...]:
             ],
             lambda _: doors.guessed(guess_s),
         ),
+        Measurement(
+            "attacks",
+            [
+                line
+                for kind, what in ATTACKS.items()
+                for line in (
+                    Line(f"{what}: ping of an agent, p50", "ms", f"{kind}_ping_p50"),
+                    Line(f"{what}: ping of an agent, p99", "ms", f"{kind}_ping_p99", Target(60)),
+                    Line(f"{what}: the daemon's memory afterwards, more", "MiB", f"{kind}_grown", Target(8)),
+                    Line(f"{what}: parts of the remote that died", "", f"{kind}_died", NONE),
+                )
+            ],
+            lambda _: {
+                f"{kind}_{name}": value for kind in ATTACKS for name, value in attacks.attacked(kind, attack_s).items()
+            },
+        ),
     )
 
 
-KINDS: Final = ("killed", "stopped", "paused", "blackouts", "floods", "guesses")
+# What a guest does, all the time.
+ATTACKS: Final = {
+    "pictures": f"{attacks.FEW} observers' connections that ask for whole pictures",
+    "silence": f"{attacks.MANY} observers that never read",
+    "pings": "an observer that floods /vnc with pings and never reads",
+    "resets": "an agent that resets without an end, and the one after it",
+}
+
+KINDS: Final = ("killed", "stopped", "paused", "blackouts", "floods", "guesses", "attacks")
 
 
 def main(

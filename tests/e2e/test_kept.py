@@ -40,8 +40,8 @@ IMAGE: Final = "image"
 FEW: Final = {"idle": 5, "agents": 5, "lockstep agents": 5, "viewers": 5, "recordings": 3, "resets": 20}
 MANY: Final = {"idle": 600, "agents": 200, "lockstep agents": 200, "viewers": 200, "recordings": 200, "resets": 1000}
 BEFORE: Final = 3
-# Seconds: some time after its start a browser begins another process.
-IDLE_BEFORE_NIGHT: Final = 120
+# Seconds: three minutes after its start Chromium looks at the processors, in another process.
+IDLE_BEFORE_NIGHT: Final = 240
 
 STEPS: Final = 3
 

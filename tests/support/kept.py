@@ -36,7 +36,10 @@ def made_by(creators: set[int]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Memory is in MiB: what is a process' own, and its share of the rest."""
+    """Memory is in MiB: what is a process' own, and its share of the rest, without pages of files.
+
+    Of those its share grows when another process that has them ends.
+    """
 
     daemon: float
     x_server: float
@@ -161,8 +164,11 @@ def _memory(pid: int) -> tuple[float, float]:
     """MiB of a process: proportional, and shared that is no file's."""
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     status = Path(f"/proc/{pid}/status").read_text()
-    (pss,), (shmem,) = re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE), re.findall(r"RssShmem:\s+(\d+)", status)
-    return int(pss) * 1024 / MIB, int(shmem) * 1024 / MIB
+    pss, shmem = (
+        re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+)", rollup, re.MULTILINE),
+        re.findall(r"RssShmem:\s+(\d+)", status),
+    )
+    return sum(map(int, pss)) * 1024 / MIB, int(shmem[0]) * 1024 / MIB
 
 
 def _below(folder: Path) -> Iterable[Path]:
