@@ -169,10 +169,11 @@ def _row(line: dict[str, Any]) -> str:
 
 
 def _table_of_faults(results: dict[str, Any]) -> str:
-    load = results["machine"]["load_1min"]
+    machines = [_of(results, line) for line in results["lines"]]
+    load = max(machine["load_1min"] for machine in machines)
     stolen = max(share for line in results["lines"] for share in line["stolen_percent"])
     lines = [
-        f"One run of each kind on {_machine(results['machine'])}, with a load of {load:g} at its end.",
+        f"One run of each kind on {_machine(machines[0])}, with a load of up to {load:g} at its end.",
         f"Other machines took up to {stolen:.0f} % of the processors meanwhile. Two figures are the median and the",
         "worst; of pings, the 99th percentile.",
         "",
