@@ -117,6 +117,13 @@ PAGES = {
       };
       b.ontransitionend = () => game.score++;
     </script>""",
+    "Turns": GOOD
+    + """<style>
+      i { position: absolute; left: 0; width: 20px; height: 20px; background: red; display: none }
+      .goes { display: block; animation: go .1s linear infinite } @keyframes go { to { opacity: 0 } }
+    </style><i id=a></i><script>
+      on.w = () => { a.className = "goes"; game.over = "lost" };
+    </script>""",
     "Field": GOOD + "<input autofocus style='font: 20px monospace'>",
     "Picture": GOOD + f"<img style='position:fixed;left:0;top:0' src='data:image/gif;base64,{GIF}'>",
     "List": GOOD
@@ -291,6 +298,14 @@ async def test_animations_and_transitions_go_by_the_same_clock(played: Stepped) 
     await left(50, expected=200)
     await left(90, expected=200)
     assert sum(report.reward for report in played.said if isinstance(report, Reward)) == 2
+
+
+async def test_animation_has_not_begun_when_the_input_that_begins_it_is_over(played: Stepped) -> None:
+    for _ in range(20):
+        await played.play("pages.Turns-v0", 1, anew=True)
+        # An episode that ends with this takes its last picture now.
+        await played.clock.apply(W)
+        assert (await played.clock.pixels())[10, 10, :3].tolist() == [0, 0, 255]
 
 
 async def test_carets_do_not_blink(played: Stepped) -> None:
