@@ -31,7 +31,7 @@ from .stillness import Stillness, descendants, process_tree
 
 # Frames are painted as soon as they are there; what scrolls smoothly does so in real time. So do movements within the
 # browser's own bars, which nobody sees: each page that is loaded would take 200 ms longer. Input to a document or menu
-# that isn't painted yet is dropped, if it isn't allowed. And what a thread of its own has drawn of an animation stays on
+# that isn't painted yet is dropped, if it isn't allowed. What a thread of its own has drawn of an animation stays on
 # the screen though the page has halted it.
 FLAGS: Final = (
     "--disable-frame-rate-limit",
