@@ -8,8 +8,8 @@ from typing import Any, Final
 from mcp.server.transport_security import TransportSecuritySettings
 
 from .computers import Computers
-from .mcp_server import Server, require_token
-from .web import serve
+from .mcp_server import Server
+from .web import guarded, serve
 
 Greet = Callable[[], object]
 
@@ -44,7 +44,7 @@ def http_app(server: Server, host: str, token: str) -> Any:
         json_response=True,
         host=host,
         max_request_body_size=MAX_REQUEST_BYTES,
-        # Who has the token may come from anywhere; browsers don't have it.
+        # It is checked here, as for OpenEnv.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return require_token(app, token)
+    return guarded(app, host, token)

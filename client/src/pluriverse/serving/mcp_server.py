@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import fnmatch
 import functools
-import hmac
 import importlib.metadata
 import math
 import time
@@ -480,21 +479,3 @@ def _refusing(tool: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
             raise ToolError(str(error)) from error
 
     return call
-
-
-def require_token(app: Any, token: str) -> Any:
-    """Return an ASGI application that only those may use who send ``token`` as their bearer token."""
-    wanted = f"Bearer {token}".encode()
-
-    async def checked(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, wanted):
-                headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
-                await send({"type": "http.response.start", "status": 401, "headers": headers})
-                body = b'{"error": "the token is missing or wrong: send Authorization: Bearer TOKEN"}'
-                await send({"type": "http.response.body", "body": body})
-                return
-        await app(scope, receive, send)
-
-    return checked
