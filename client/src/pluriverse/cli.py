@@ -50,13 +50,20 @@ def run(
     engine: Annotated[
         str, typer.Option(help="docker, local, or auto: Docker when it answers and has the image.")
     ] = "auto",
+    password: Annotated[
+        str | None, typer.Option(help="The remote's password; $PLURIVERSE_PASSWORD keeps it out of the command line.")
+    ] = None,
 ) -> None:
-    """Run one remote until Ctrl-C. Further options are those of pluriverse-server, such as --env and --password."""
+    """Run one remote until Ctrl-C. Further options are those of pluriverse-server, such as --env and --vnc-port."""
     from .remotes import docker, local
+    from .remotes.parse import PASSWORD_VARIABLE
     from .runtimes import IMAGE_PREFIX, runtime_folder
 
     if engine not in ("auto", "docker", "local"):
         _fail(f"--engine {engine}: expected docker, local or auto", EXIT_USAGE)
+    if password is not None:
+        # Of what is run, others may read the command line, but not the environment.
+        os.environ[PASSWORD_VARIABLE] = password
     no_docker = docker.why_unavailable(runtime) if engine != "local" else "not asked for"
     if no_docker is None and shutil.which("docker") is not None:
         # The host's network and its loopback interface: ports are the host's, and no other machine reaches them.
