@@ -103,12 +103,15 @@ def test_run_keeps_the_password_out_of_the_command_line(engine: str, monkeypatch
     def replace_process(_program: str, command: list[str]) -> None:
         commands.append(command)
 
+    def nothing(*_arguments: object) -> None:
+        """Where it says why something can't be done: it can."""
+
     # What takes this process' place would be seen by others from its first moment.
     monkeypatch.setattr(os, "execv", replace_process)
     monkeypatch.setattr(os, "execvp", replace_process)
-    monkeypatch.setattr(cli, "_remove_afterwards", lambda _name: None)
-    monkeypatch.setattr("pluriverse.remotes.docker.why_unavailable", lambda _runtime: None)
-    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(cli, "_remove_afterwards", nothing)
+    monkeypatch.setattr("pluriverse.remotes.docker.why_unavailable", nothing)
+    monkeypatch.setattr("shutil.which", str)
     monkeypatch.setenv("PLURIVERSE_PASSWORD", "")
     CliRunner().invoke(cli.app, ["run", "gym-core", "--engine", engine, "--password", "secret12", "--no-status"])
     assert os.environ["PLURIVERSE_PASSWORD"] == "secret12"

@@ -262,8 +262,13 @@ async def test_client_that_calls_without_end_is_refused_and_keeps_no_other_from_
 
 async def test_lists_that_are_asked_for_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     made = threading.Event()
+
+    def make_slowly() -> list[catalogue.Entry]:
+        made.wait(DEADLINE_S)
+        return []
+
     # Making one takes a process for each runtime.
-    monkeypatch.setattr(catalogue, "environments", lambda: [] if made.wait(DEADLINE_S) else None)
+    monkeypatch.setattr(catalogue, "environments", make_slowly)
     server = Server(Computers(Places("1"), clock="realtime"), ["*"], ["look"])
     calls = [asyncio.create_task(server.list_environments()) for _ in range(60)]
     refused, _ = await asyncio.wait(calls, return_when="FIRST_EXCEPTION")
