@@ -80,8 +80,11 @@ def _ours(clock: str) -> Callable[[], Any]:
     @contextlib.contextmanager
     def serving() -> Generator[str]:
         where = f"127.0.0.1:{free_port()}"
-        with started([PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--clock", clock, "--http", where]):
-            yield f"http://{where}"
+        with started([PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--clock", clock, "--http", where]) as (
+            _,
+            said,
+        ):
+            yield said.split()[0]
 
     return serving
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import docker
 import pytest
+from pluriverse import cli
 from support.remotes import MachineRemote, on_machine, started
 from support.served import free_port
+from typer.testing import CliRunner
 
 COMMAND = [sys.executable, "-m", "pluriverse.cli"]
 
@@ -92,6 +94,31 @@ def test_run_runs_a_remote_with_the_daemons_own_options() -> None:
     ports = ["--vnc-port", str(free_port()), "--rewarder-port", str(free_port())]
     with started([*COMMAND, "run", "gym-core", "--engine", "local", *ports, "--password", "secret12"]) as (_, said):
         assert "secret12" in said
+
+
+@pytest.mark.parametrize("engine", ["local", "docker"])
+def test_run_keeps_the_password_out_of_the_command_line(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def replace_process(_program: str, command: list[str]) -> None:
+        commands.append(command)
+
+    def nothing(*_arguments: object) -> None:
+        """Where it says why something can't be done: it can."""
+
+    # What takes this process' place would be seen by others from its first moment.
+    monkeypatch.setattr(os, "execv", replace_process)
+    monkeypatch.setattr(os, "execvp", replace_process)
+    monkeypatch.setattr(cli, "_remove_afterwards", nothing)
+    monkeypatch.setattr("pluriverse.remotes.docker.why_unavailable", nothing)
+    monkeypatch.setattr("shutil.which", str)
+    monkeypatch.setenv("PLURIVERSE_PASSWORD", "")
+    CliRunner().invoke(cli.app, ["run", "gym-core", "--engine", engine, "--password", "secret12", "--no-status"])
+    assert os.environ["PLURIVERSE_PASSWORD"] == "secret12"
+    words = " ".join(commands[0])
+    assert "secret12" not in words
+    assert words.endswith("--no-status")
+    assert ("--env PLURIVERSE_PASSWORD" in words) == (engine == "docker")
 
 
 @pytest.mark.container

@@ -192,9 +192,12 @@ def test_readmes_client_of_openenv_plays_what_the_readme_serves() -> None:
     (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if SERVED in block)
     (command,) = re.findall(r"`pluriverse (openenv [^`]*)`", README)
     where = f"127.0.0.1:{free_port()}"
-    with started([PLURIVERSE, *command.split(), "--remotes", "local:1", "--http", where]):
+    environment = {**os.environ, "PLURIVERSE_TOKEN": "let-me-in-to-play"}
+    with started([PLURIVERSE, *command.split(), "--remotes", "local:1", "--http", where], environment):
         sample = sample.replace(SERVED, f"http://{where}")
-        played = subprocess.run([sys.executable, "-c", sample], check=True, timeout=120, capture_output=True, text=True)
+        played = subprocess.run(
+            [sys.executable, "-c", sample], env=environment, check=True, timeout=120, capture_output=True, text=True
+        )
     assert played.stdout == "False 0.0\n"
 
 

@@ -50,13 +50,20 @@ def run(
     engine: Annotated[
         str, typer.Option(help="docker, local, or auto: Docker when it answers and has the image.")
     ] = "auto",
+    password: Annotated[
+        str | None, typer.Option(help="The remote's password; $PLURIVERSE_PASSWORD keeps it out of the command line.")
+    ] = None,
 ) -> None:
-    """Run one remote until Ctrl-C. Further options are those of pluriverse-server, such as --env and --password."""
+    """Run one remote until Ctrl-C. Further options are those of pluriverse-server, such as --env and --vnc-port."""
     from .remotes import docker, local
+    from .remotes.parse import PASSWORD_VARIABLE
     from .runtimes import IMAGE_PREFIX, runtime_folder
 
     if engine not in ("auto", "docker", "local"):
         _fail(f"--engine {engine}: expected docker, local or auto", EXIT_USAGE)
+    if password is not None:
+        # Of what is run, others may read the command line, but not the environment.
+        os.environ[PASSWORD_VARIABLE] = password
     no_docker = docker.why_unavailable(runtime) if engine != "local" else "not asked for"
     if no_docker is None and shutil.which("docker") is not None:
         # The host's network and its loopback interface: ports are the host's, and no other machine reaches them.
@@ -152,24 +159,32 @@ def openenv(
     ] = (1280, 800),
     jpeg: Annotated[bool, typer.Option(help="Send pictures as JPEG instead of PNG.")] = False,
     http: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to serve.")] = "127.0.0.1:8000",
+    idle: Annotated[
+        float, typer.Option(min=1, help="Seconds after which the session of a client that says nothing ends.")
+    ] = 600.0,
     write: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Don't serve: write the folder of an OpenEnv environment.")
     ] = None,
 ) -> None:
-    """Serve an environment to OpenEnv's clients, a remote for each session; it needs the extra openenv."""
+    """Serve an environment to OpenEnv's clients, a remote for each session; it needs the extra openenv.
+
+    Clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made, and printed in the address.
+    """
     with _exit_on_error():
         with needed("OpenEnv", extra="openenv"):
             from .serving import openenv_folder, openenv_server
-            from .serving.web import parse_where, serve
+            from .serving.web import parse_where, serve, take_token
         width, height = size
         if write is not None:
             for path in openenv_folder.write(write, env, remotes, clock):
                 typer.echo(path)
             return
         where = parse_where(http)
+        token, is_new = take_token()
         options = {"clock": clock, "width": width, "height": height, "format": "jpeg" if jpeg else "png"}
-        served = openenv_server.make_app(env, remotes, **options)
-        serve(served, *where, lambda: typer.echo(f"http://{http}  (Ctrl-C ends it)"))
+        served = openenv_server.make_app(env, remotes, where[0], token, idle_s=idle, **options)
+        greeting = f"http://{f'token:{token}@' if is_new else ''}{http}  (Ctrl-C ends it)"
+        serve(served, *where, lambda: typer.echo(greeting))
 
 
 @app.command()
@@ -207,7 +222,7 @@ def mcp(
             from .remotes.places import Places
             from .serving import mcp_run, mcp_server
             from .serving.computers import Computers
-            from .serving.web import parse_where
+            from .serving.web import parse_where, take_token
         width, height = size
         where = None if http is None else parse_where(http)
         shown: dict[str, Any] = {"width": width, "height": height, "pointer": pointer}
@@ -216,10 +231,8 @@ def mcp(
         if where is None:
             mcp_run.run_stdio(server, computers)
             return
-        given = os.environ.get("PLURIVERSE_TOKEN")
-        token = given or secrets.token_urlsafe(24)
-        told = "" if given else f"  token {token}"
-        greeting = f"http://{http}/mcp{told}  (Ctrl-C ends it)"
+        token, is_new = take_token()
+        greeting = f"http://{http}/mcp{f'  token {token}' if is_new else ''}  (Ctrl-C ends it)"
         mcp_run.run_http(server, computers, where, token, lambda: typer.echo(greeting))
 
 

@@ -81,6 +81,23 @@ def test_remote_that_cannot_start_says_why(remotes: StartedRemotes[LocalRemote])
     assert not daemons()
 
 
+def test_what_a_remote_said_before_it_ended_is_repeated_without_its_password(
+    remotes: StartedRemotes[LocalRemote],
+) -> None:
+    remote = remotes.pool.engine.make()
+    try:
+        while "Ctrl-C" not in remote.output_tail():
+            remote.require_running()
+            time.sleep(0.01)
+        remote.process.kill()
+        remote.process.wait()
+        with pytest.raises(RemoteUnavailable, match=r"password  \*{3}\n(?s:.*)password=\*{3}\n") as ended:
+            remote.require_running()
+        assert str(remote.address.password) not in str(ended.value)
+    finally:
+        remote.stop()
+
+
 def test_remote_has_nothing_of_the_session_but_what_it_needs(
     remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
 ) -> None:

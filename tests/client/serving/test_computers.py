@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Generator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 from pluriverse.adapters.computer import Computer, Wait
@@ -68,6 +69,29 @@ def test_calls_on_one_computer_come_one_after_the_other(computers: Computers) ->
         order.append("first")
     waiting.join(20)
     assert order == ["first", "second, lockstep"]
+
+
+def test_a_call_that_is_given_up_lets_go_of_the_computer_whether_it_acts_or_waits() -> None:
+    computers = Computers(Places("local:1"), clock="realtime")
+    began, given_up = threading.Event(), threading.Event()
+
+    def act(computer: Computer) -> None:
+        computer.begin()
+        began.set()
+        computer.do(Wait(100.0))
+
+    try:
+        handle = computers.open("gym-core.PongNoFrameskip-v3")
+        with ThreadPoolExecutor() as threads:
+            acting = threads.submit(computers.do, handle, act, given_up)
+            assert began.wait(30)
+            waiting = threads.submit(computers.do, handle, lambda _: pytest.fail("it acts"), given_up)
+            given_up.set()
+            for call in (acting, waiting):
+                assert isinstance(call.exception(30), CancelledError)
+        assert computers.do(handle, lambda computer: computer.clock) == "realtime"
+    finally:
+        computers.close_all()
 
 
 def test_the_end_breaks_off_what_is_under_way() -> None:

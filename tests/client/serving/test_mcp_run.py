@@ -15,6 +15,7 @@ from typing import Any, Final
 import httpx
 import httpx2
 import psutil
+import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -35,15 +36,15 @@ END_S: Final = 60
 
 
 @contextlib.asynccontextmanager
-async def waiting(client: Client) -> AsyncGenerator[None]:
-    """A client that has begun an episode, and waits."""
+async def waiting(client: Client) -> AsyncGenerator[str]:
+    """A client that has begun an episode, whose handle is yielded, and waits."""
     answer: Any = await client.call_tool("begin_episode", {"environment": PONG})
     handle = answer.structured_content["handle"]
     wait = asyncio.create_task(client.call_tool("wait", {"handle": handle, "seconds": WAIT_S}))
     try:
         # The server has it once it answers what was asked after it.
         await client.list_tools()
-        yield
+        yield handle
     finally:
         wait.cancel()
         with contextlib.suppress(asyncio.CancelledError, MCPError):
@@ -75,6 +76,36 @@ async def test_ctrl_c_ends_the_server_though_a_client_waits() -> None:
             await asyncio.to_thread(psutil.wait_procs, [psutil.Process(process.pid)], END_S)
             assert process.poll() is not None
     leftovers.assert_none(END_S)
+
+
+async def test_a_wait_that_is_cancelled_frees_its_handle() -> None:
+    parameters = StdioServerParameters(command=PLURIVERSE, args=PLAYING)
+    async with Client(stdio_client(parameters)) as client:
+        async with waiting(client) as handle:
+            pass
+        async with asyncio.timeout(END_S):
+            await client.call_tool("release", {"handle": handle})
+
+
+async def test_a_client_that_hangs_up_over_http_frees_its_handle() -> None:
+    where = f"127.0.0.1:{free_port()}"
+    environment = {**os.environ, "PLURIVERSE_TOKEN": TOKEN}
+    headers = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json"}
+    with started([PLURIVERSE, *PLAYING, "--http", where], env=environment):
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=END_S) as http,
+            Client(streamable_http_client(f"http://{where}/mcp", http_client=http)) as client,
+        ):
+            async with waiting(client) as handle:
+                pass
+            # So does one of the protocol before, which names no version.
+            params = {"name": "wait", "arguments": {"handle": handle, "seconds": WAIT_S}}
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            async with httpx.AsyncClient(headers=headers) as other:
+                with pytest.raises(httpx.ReadTimeout):
+                    await other.post(f"http://{where}/mcp", json=asked, timeout=1)
+            async with asyncio.timeout(END_S):
+                await client.call_tool("release", {"handle": handle})
 
 
 async def test_a_request_that_is_larger_than_any_tool_takes_is_refused() -> None:

@@ -8,6 +8,7 @@ import contextlib
 import io
 import os
 import sys
+import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ImageContent, TextContent
 from PIL import Image as Pillow
+from pluriverse import catalogue
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.places import Places
-from pluriverse.serving.computers import MAX_CALLS, Computers
-from pluriverse.serving.mcp_server import PERMISSIONS, Server
+from pluriverse.serving.computers import MAX_CALLS, Busy, Computers
+from pluriverse.serving.mcp_server import PERMISSIONS, Listed, Server
 from support.leftovers import Leftovers
 from support.pages import write_runtime
 from support.ports import free_port
@@ -256,6 +258,25 @@ async def test_client_that_calls_without_end_is_refused_and_keeps_no_other_from_
             assert sum(not answer.is_error for answer in answers) == MAX_CALLS
             (said,) = {text(answer) for answer in answers if answer.is_error}
             assert said.endswith(f"{MAX_CALLS} calls on the environment '{mine}' are under way; wait for their answers")
+
+
+async def test_lists_that_are_asked_for_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = threading.Event()
+
+    def make_slowly() -> list[catalogue.Entry]:
+        made.wait(DEADLINE_S)
+        return []
+
+    # Making one takes a process for each runtime.
+    monkeypatch.setattr(catalogue, "environments", make_slowly)
+    server = Server(Computers(Places("1"), clock="realtime"), ["*"], ["look"])
+    calls = [asyncio.create_task(server.list_environments()) for _ in range(60)]
+    refused, _ = await asyncio.wait(calls, return_when="FIRST_EXCEPTION")
+    assert isinstance(refused.pop().exception(), Busy)
+    made.set()
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    assert sum(isinstance(answer, Listed) for answer in answers) == MAX_CALLS
+    assert await server.list_environments() == Listed(environments=[], left_out=0)
 
 
 async def test_http_needs_the_token() -> None:

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import httpx
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.serving.openenv_folder import write
@@ -31,12 +32,13 @@ def test_openenvs_validator_passes_the_folder(tmp_path: Path, env_id: str) -> No
     assert "[OK]" in validated.stdout, validated.stdout + validated.stderr
 
 
-def test_what_is_written_serves_the_environment(tmp_path: Path) -> None:
+def test_what_is_written_serves_the_environment_to_who_has_the_token(tmp_path: Path) -> None:
     folder, port = tmp_path / "environment", free_port()
     write(folder, "gym-core.CartPole-v0", "local:1", "lockstep")
     command = ["env", "--chdir", str(folder), sys.executable, "-c", SERVE, str(port)]
-    with started(command):
-        url = f"http://127.0.0.1:{port}"
+    with started(command) as (_, said):
+        assert httpx.get(f"http://127.0.0.1:{port}/metadata").status_code == 401
+        url = f"http://token:{said.split()[1]}@127.0.0.1:{port}"
         validated = subprocess.run(
             [VALIDATOR, "validate", "--url", url], capture_output=True, text=True, timeout=DEADLINE_S
         )
@@ -62,3 +64,11 @@ def test_a_folder_that_has_something_is_left_alone(tmp_path: Path) -> None:
 def test_what_could_not_be_served_is_refused(tmp_path: Path, remotes: str, clock: str) -> None:
     with pytest.raises(ConfigurationError):
         write(tmp_path / "environment", PONG, remotes, clock)
+
+
+def test_no_password_of_remotes_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="PLURIVERSE_PASSWORD") as refused:
+        write(tmp_path, PONG, "vnc://127.0.0.1:5900+15900?password=secret12", "realtime")
+    assert "secret12" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+    write(tmp_path, PONG, "vnc://127.0.0.1:5900+15900", "realtime")

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -18,14 +19,21 @@ import pytest
 from openenv.cli._validation import validate_running_environment  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core import GenericEnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseEnv
+from pluriverse.serving.openenv_server import CLOSED_FOR_IDLENESS, make_app
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 from support.leftovers import Leftovers
 from support.ports import free_port
 from support.remotes import daemons, on_machine, started
+from support.waiting import eventually
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 PONG = "gym-core.PongNoFrameskip-v3"
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
-
+TOKEN = "let-me-in-to-play"
+SESSION = "ws://127.0.0.1/ws"
 
 DEADLINE_S = 60
 
@@ -143,8 +151,76 @@ def test_a_session_too_many_is_told_so(pong: str) -> None:
         for _ in range(2):
             env = stack.enter_context(PluriverseEnv(base_url=pong).sync())
             env.reset()
-        third = stack.enter_context(connect(pong.replace("http", "ws") + "/ws"))
-        assert json.loads(third.recv())["data"]["code"] == "CAPACITY_REACHED"
+        third = stack.enter_context(PluriverseEnv(base_url=pong).sync())
+        with pytest.raises(RuntimeError, match="CAPACITY_REACHED"):
+            third.reset()
+
+
+def without_token(address: str) -> str:
+    return re.sub("//.*@", "//", address)
+
+
+def test_who_has_no_token_gets_no_session(pong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = without_token(pong)
+    for wrong in (bare, bare.replace("//", "//token:wrong@")):
+        with pytest.raises(ConnectionError, match="HTTP 401"), generic(wrong):
+            pass
+    with pytest.raises(InvalidStatus, match="HTTP 403"):
+        connect(f"{pong.replace('http', 'ws')}/ws", origin=Origin("http://evil.example"))
+    assert httpx.post(f"{bare}/reset").status_code == 401
+    assert httpx.get(f"{bare}/health").json() == {"status": "healthy"}
+    # In an error the token isn't read.
+    monkeypatch.setenv("PLURIVERSE_TOKEN", "a/wrong one")
+    with pytest.raises(ConnectionError, match="HTTP 401") as refused, PluriverseEnv(base_url=bare).sync():
+        pass
+    assert "wrong" not in str(refused.value)
+    monkeypatch.setenv("PLURIVERSE_TOKEN", urlsplit(pong).password or "")
+    with PluriverseEnv(base_url=bare).sync() as env:
+        assert env.state().environment == PONG
+
+
+@contextlib.contextmanager
+def in_process(idle_s: float) -> Generator[TestClient]:
+    """A server of one session, whose state can be asked for without any remote."""
+    app = make_app(PONG, "local:1", "127.0.0.1", TOKEN, idle_s=idle_s)
+    with TestClient(app, "http://127.0.0.1", headers={"Authorization": f"Bearer {TOKEN}"}) as client:
+        yield client
+
+
+def told(session: Any) -> str:
+    session.send_json({"type": "state"})
+    answer = session.receive_json()
+    return answer["data"].get("code", answer["type"])
+
+
+def test_a_connection_that_says_nothing_takes_no_session() -> None:
+    with in_process(DEADLINE_S) as client, client.websocket_connect(SESSION) as silent:
+        with client.websocket_connect(SESSION) as other:
+            assert told(other) == "state"
+            with client.websocket_connect(SESSION) as third:
+                assert told(third) == "CAPACITY_REACHED"
+        assert told(silent) == "state"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_session_that_is_idle_ends_and_another_can_begin(begun: bool) -> None:
+    with in_process(0.2) as client, client.websocket_connect(SESSION) as idle:
+        if begun:
+            assert told(idle) == "state"
+        with pytest.raises(WebSocketDisconnect) as ended:
+            idle.receive_json()
+        assert (ended.value.code, ended.value.reason) == (CLOSED_FOR_IDLENESS, "no message came for 0.2 s")
+        with client.websocket_connect(SESSION) as other:
+            assert told(other) == "state"
+
+
+async def test_a_session_without_a_connection_ends_too() -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
+    with in_process(0.2) as client:
+        assert "session_id" in client.post("/mcp", json=asked).json()["result"]
+        assert "error" in client.post("/mcp", json=asked).json()
+        # OpenEnv looks every five seconds.
+        await eventually(lambda: "result" in client.post("/mcp", json=asked).json())
 
 
 @pytest.mark.parametrize("env_id", [PONG, "doom.Basic-v0", "world-of-bits.ClickTest-v0"])
@@ -225,8 +301,11 @@ def test_a_client_that_leaves_is_no_error() -> None:
 def test_ctrl_c_ends_the_server_though_a_session_waits() -> None:
     leftovers, port = Leftovers(), free_port()
     with (
-        started([PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--http", f"127.0.0.1:{port}"]) as (process, _),
-        connect(f"ws://127.0.0.1:{port}/ws") as busy,
+        started([PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--http", f"127.0.0.1:{port}"]) as (
+            process,
+            said,
+        ),
+        connect(f"{said.split()[0].replace('http', 'ws')}/ws") as busy,
     ):
         for kind, data in (("reset", {}), ("step", {"computer": {"action": "wait", "duration": 95}})):
             busy.send(json.dumps({"type": kind, "data": data}))

@@ -1,7 +1,7 @@
 """OpenEnv's client of environments that ``pluriverse openenv`` serves; it needs the extra openenv.
 
 >>> from pluriverse.adapters.openenv import PluriverseAction, PluriverseEnv
->>> with PluriverseEnv(base_url="http://localhost:8000").sync() as env:
+>>> with PluriverseEnv(base_url="http://token:TOKEN@localhost:8000").sync() as env:
 ...     result = env.reset(seed=1)
 ...     result = env.step(PluriverseAction(action=2))
 ...     picture = result.observation.pixels()
@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import Any, Literal
+import os
+import re
+from typing import Any, Literal, Self
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 from openenv.core import EnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
@@ -69,7 +72,30 @@ class PluriverseState(State):
 
 
 class PluriverseEnv(EnvClient[PluriverseAction, PluriverseObservation, PluriverseState]):
-    """A session of one environment; see ``openenv.core.EnvClient``."""
+    """A session of one environment; see ``openenv.core.EnvClient``.
+
+    The token is that of the URL, as ``http://token:TOKEN@HOST:PORT``, or else of ``$PLURIVERSE_TOKEN``.
+    """
+
+    def __init__(self, base_url: str, *arguments: Any, **options: Any) -> None:
+        super().__init__(base_url, *arguments, **options)
+        token = os.environ.get("PLURIVERSE_TOKEN")
+        if token and urlsplit(self._ws_url).username is None:
+            scheme, _, rest = self._ws_url.partition("://")
+            self._ws_url = f"{scheme}://token:{quote(token, safe='')}@{rest}"
+
+    async def connect(self) -> Self:
+        """Connect.
+
+        Raises:
+            ConnectionError: the server can't be reached, or refuses the token.
+        """
+        try:
+            await super().connect()  # pyright: ignore[reportUnknownMemberType]
+        except ConnectionError as error:
+            # It has the URL, and so the token.
+            raise ConnectionError(re.sub(r"//[^@/]*@", "//", str(error))) from error.__cause__
+        return self
 
     def sync(self) -> SyncEnvClient[PluriverseAction, PluriverseObservation, PluriverseState]:
         """Return this for code that isn't asynchronous."""

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, unquote, urlencode, urlsplit
 
 from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError
@@ -22,6 +22,9 @@ REWARDER_PORT: Final = 15900
 
 # Of the passwords that engines make: too long to be guessed, so that a remote takes them beside those who guess.
 PASSWORD_CHARS: Final = 24
+
+# In the place of a password.
+HIDDEN: Final = "***"
 
 TWO_PORTS: Final = "vnc"
 ONE_PORT: Final = "pluriverse"
@@ -95,6 +98,13 @@ class Address:
     def viewer_url(self) -> str:
         """The page of its browser viewer, without the password."""
         return self.endpoint.url("http", "/viewer/")
+
+
+def hide_password(output: str, password: str | None) -> str:
+    """Return what a remote has printed, which says how to connect, without its password."""
+    if not password:
+        return output
+    return output.replace(password, HIDDEN).replace(quote(password, safe=""), HIDDEN)
 
 
 def parse_addresses(url: str, default_password: str | None = None) -> list[Address]:

@@ -26,7 +26,7 @@ from pluriverse import forks
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import IMAGE_PREFIX, local_runtimes
 
-from .address import PASSWORD_CHARS, REWARDER_PORT, VNC_PORT, Address
+from .address import PASSWORD_CHARS, REWARDER_PORT, VNC_PORT, Address, hide_password
 from .engine import STARTED_HERE_AT_ONCE, Engine, EngineOptions
 from .options import Bytes
 from .owner import is_dead, this_process
@@ -103,7 +103,7 @@ class Contained:
         self._lifeline.close()
 
     def _last_output(self) -> str:
-        """Return the last lines that it wrote before it ended."""
+        """Return the last lines that it wrote before it ended, without its password."""
         received = b""
         with contextlib.suppress(OSError):
             while data := self._output.recv(RECEIVE_BYTES):
@@ -113,7 +113,8 @@ class Contained:
         while received:
             end = 8 + int.from_bytes(received[4:8], "big")
             written, received = written + received[8:end], received[end:]
-        return "\n".join(written.decode(errors="replace").strip().splitlines()[-OUTPUT_LINES:])
+        output = hide_password(written.decode(errors="replace"), self._password)
+        return "\n".join(output.strip().splitlines()[-OUTPUT_LINES:])
 
     def _published(self, port: int) -> int:
         bindings = self.container.ports.get(f"{port}/tcp")

@@ -29,7 +29,7 @@ from pluriverse_protocol.rfb.security import generate_password
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.runtimes import runtime_folder
 
-from .address import PASSWORD_CHARS, Address
+from .address import PASSWORD_CHARS, Address, hide_password
 from .engine import STARTED_HERE_AT_ONCE, Engine, EngineOptions
 from .owner import is_dead, this_process
 
@@ -46,7 +46,7 @@ FOLDER_PREFIX: Final = "pluriverse-local-"
 OWNER_FILE: Final = "owner"
 
 # Enough for a remote's error message and some lines of a traceback.
-OUTPUT_TAIL_BYTES: Final = 2000
+OUTPUT_TAIL_CHARS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,10 +72,10 @@ class LocalRemote:
             raise RemoteUnavailable(f"the remote ended before it was ready, {how}:\n{self.output_tail()}")
 
     def output_tail(self) -> str:
-        """Return the end of its output."""
-        size = self.output.seek(0, os.SEEK_END)
-        self.output.seek(max(0, size - OUTPUT_TAIL_BYTES))
-        return self.output.read().decode(errors="replace").strip()
+        """Return the end of its output, without its password."""
+        self.output.seek(0)
+        output = hide_password(self.output.read().decode(errors="replace"), self.address.password)
+        return output[-OUTPUT_TAIL_CHARS:].strip()
 
     def ask_to_stop(self) -> None:
         """Send it SIGTERM."""

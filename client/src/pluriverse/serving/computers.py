@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Generator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ HANDLE_BYTES: Final = 9
 IDLE_S: Final = 600.0
 # Each call holds a thread until it is answered.
 MAX_CALLS: Final = 8
+# How often a call that waits for others looks whether it was given up.
+LOOK_S: Final = 0.05
 
 
 class NoSuchHandle(PluriverseError):
@@ -86,12 +89,13 @@ class Computers:
         return self._keep(computer, None)
 
     @contextlib.contextmanager
-    def using(self, handle: str) -> Generator[Computer]:
-        """Have a computer to oneself.
+    def using(self, handle: str, given_up: threading.Event | None = None) -> Generator[Computer]:
+        """Have a computer to oneself. Once ``given_up`` is set, the wait for it and what it does break off.
 
         Raises:
             NoSuchHandle: there is none of this handle.
             Busy: so many wait for it that nobody else may.
+            CancelledError: it was given up.
         """
         opened = self._open.get(handle)
         if opened is None:
@@ -99,23 +103,28 @@ class Computers:
         if not opened.calls.acquire(blocking=False):
             raise Busy(f"{MAX_CALLS} calls on the environment {handle!r:.40} are under way; wait for their answers")
         try:
-            with opened.lock:
+            while not opened.lock.acquire(timeout=LOOK_S):
+                _require_wanted(given_up)
+            try:
+                _require_wanted(given_up)
                 if opened.closed:
                     raise NoSuchHandle(f"the environment {handle!r:.40} has been given back")
-                try:
-                    yield opened.computer
-                finally:
-                    opened.used = time.monotonic()
+                opened.computer.given_up = given_up
+                yield opened.computer
+            finally:
+                opened.computer.given_up = None
+                opened.used = time.monotonic()
+                opened.lock.release()
         finally:
             opened.calls.release()
 
-    def do(self, handle: str, action: Callable[[Computer], Any]) -> Any:
+    def do(self, handle: str, action: Callable[[Computer], Any], given_up: threading.Event | None = None) -> Any:
         """Return what ``action`` does with a computer.
 
         Raises:
-            NoSuchHandle, Busy: as ``using``. Others: as ``action``.
+            NoSuchHandle, Busy, CancelledError: as ``using``. Others: as ``action``.
         """
-        with self.using(handle) as computer:
+        with self.using(handle, given_up) as computer:
             return action(computer)
 
     def close(self, handle: str) -> None:
@@ -168,3 +177,8 @@ class Computers:
             opened.computer.close()
             with contextlib.suppress(NoSuchHandle):
                 self.close(handle)
+
+
+def _require_wanted(given_up: threading.Event | None) -> None:
+    if given_up is not None and given_up.is_set():
+        raise CancelledError

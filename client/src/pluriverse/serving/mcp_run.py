@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import anyio
 from mcp.server.transport_security import TransportSecuritySettings
 
 from .computers import Computers
-from .mcp_server import Server, require_token
-from .web import serve
+from .mcp_server import Server
+from .web import guarded, serve
 
 Greet = Callable[[], object]
 
@@ -44,7 +45,29 @@ def http_app(server: Server, host: str, token: str) -> Any:
         json_response=True,
         host=host,
         max_request_body_size=MAX_REQUEST_BYTES,
-        # Who has the token may come from anywhere; browsers don't have it.
+        # It is checked here, as for OpenEnv.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return require_token(app, token)
+    return guarded(_cancelled_with_its_client(app), host, token)
+
+
+def _cancelled_with_its_client(app: Any) -> Any:
+    """Cancel what a client has asked for when it hangs up; where the answer is JSON the SDK waits for its end."""
+
+    async def watched(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        messages, heard = anyio.create_memory_object_stream[Any](0)
+        async with anyio.create_task_group() as tasks, messages, heard:
+
+            async def listen() -> None:
+                while (message := await receive())["type"] != "http.disconnect":
+                    await messages.send(message)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(listen)
+            await app(scope, heard.receive, send)
+            tasks.cancel_scope.cancel()
+
+    return watched

@@ -8,9 +8,9 @@ from __future__ import annotations
 import base64
 import fnmatch
 import functools
-import hmac
 import importlib.metadata
 import math
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -54,7 +54,7 @@ from pluriverse.adapters.computer.key_names import chord, key
 from pluriverse.errors import ConfigurationError, PluriverseError
 from pluriverse.vnc.keys import key_name
 
-from .computers import Computers
+from .computers import MAX_CALLS, Busy, Computers
 
 Permission = Literal["look", "act", "begin"]
 PERMISSIONS: Final[dict[Permission, str]] = {
@@ -178,6 +178,7 @@ class Server:
         self._computers = computers
         self._environments = tuple(environments)
         self._pictures = pictures
+        self._lists = threading.Semaphore(MAX_CALLS)
         tools = [
             _strict(tool, ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False))
             for permission, tools in self._tools().items()
@@ -204,7 +205,12 @@ class Server:
 
     async def list_environments(self, containing: str = "") -> Listed:
         """List environments that may be begun, of those whose id contains a text."""
-        listed = await _in_thread(catalogue.environments)
+        if not self._lists.acquire(blocking=False):
+            raise Busy(f"{MAX_CALLS} lists of environments are being made; wait for them")
+        try:
+            listed = await _in_thread(catalogue.environments)
+        finally:
+            self._lists.release()
         names = [entry["id"] for entry in listed if containing in entry["id"] and self._may_begin(entry["id"])]
         return Listed(environments=names[:MAX_LISTED], left_out=max(0, len(names) - MAX_LISTED))
 
@@ -397,8 +403,12 @@ class Server:
         return await self._do(handle, act)
 
     async def _do(self, handle: str, action: Callable[[Computer], T]) -> T:
-        # Who hangs up, or ends the server, doesn't wait for the end of an act.
-        return await _in_thread(self._computers.do, handle, action, abandon_on_cancel=True)
+        # Who hangs up, or ends the server, doesn't wait for the end of an act; it breaks off by itself.
+        given_up = threading.Event()
+        try:
+            return await _in_thread(self._computers.do, handle, action, given_up, abandon_on_cancel=True)
+        finally:
+            given_up.set()
 
     def _wait(self, handle: str, computer: Computer, what: str, seconds: float) -> CallToolResult:
         """Wait by the environment's own time in lockstep, else by ours."""
@@ -416,7 +426,7 @@ class Server:
 
 
 async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_cancel: bool = False) -> T:
-    """Run what blocks. Computers limit the calls on each, so that no client takes the threads of others."""
+    """Run what blocks. The calls on each computer are limited, so that no client takes the threads of others."""
     limiter = anyio.CapacityLimiter(math.inf)
     return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=abandon_on_cancel, limiter=limiter)
 
@@ -480,21 +490,3 @@ def _refusing(tool: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
             raise ToolError(str(error)) from error
 
     return call
-
-
-def require_token(app: Any, token: str) -> Any:
-    """Return an ASGI application that only those may use who send ``token`` as their bearer token."""
-    wanted = f"Bearer {token}".encode()
-
-    async def checked(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, wanted):
-                headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
-                await send({"type": "http.response.start", "status": 401, "headers": headers})
-                body = b'{"error": "the token is missing or wrong: send Authorization: Bearer TOKEN"}'
-                await send({"type": "http.response.body", "body": body})
-                return
-        await app(scope, receive, send)
-
-    return checked

@@ -11,6 +11,7 @@ from pluriverse_protocol.kinds import CLOCKS
 
 from pluriverse import validation
 from pluriverse.errors import ConfigurationError
+from pluriverse.remotes.address import SCHEMES, parse_addresses
 from pluriverse.remotes.places import one_by_one
 
 _YAML: Final = """\
@@ -42,17 +43,26 @@ packages = ["server"]
 """
 
 _APP: Final = '''\
-"""Serves {env_id} of pluriverse to OpenEnv's clients, on the remotes of $PLURIVERSE_REMOTES."""
+"""Serves {env_id} of pluriverse to OpenEnv's clients, on the remotes of $PLURIVERSE_REMOTES.
+
+Clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made and printed.
+"""
 
 import os
 
 import uvicorn
 from pluriverse.serving.openenv_server import make_app
+from pluriverse.serving.web import take_token
 
-app = make_app({env_id!r}, os.environ.get("PLURIVERSE_REMOTES", {remotes!r}), clock={clock!r})
+HOST = "0.0.0.0"
+
+token, is_new = take_token()
+if is_new:
+    print(f"token {{token}}", flush=True)
+app = make_app({env_id!r}, os.environ.get("PLURIVERSE_REMOTES", {remotes!r}), HOST, token, clock={clock!r})
 
 
-def main(host: str = "0.0.0.0", port: int = 8000) -> None:
+def main(host: str = HOST, port: int = 8000) -> None:
     uvicorn.run(app, host=host, port=port)
 
 
@@ -65,10 +75,15 @@ def write(folder: Path, env_id: str, remotes: str, clock: str) -> list[Path]:
     """Write it into a new folder; return its files. ``uv lock`` in it makes the lock that OpenEnv wants, too.
 
     Raises:
-        ConfigurationError: there is something in the folder already, it can't be written, or it could not be served.
+        ConfigurationError: there is something in the folder already, it can't be written, it could not be served, or a
+            password would be in it.
     """
     validation.choice("clock", clock, CLOCKS)
     one_by_one(remotes)
+    if remotes.partition(":")[0] in SCHEMES and any(each.password for each in parse_addresses(remotes)):
+        raise ConfigurationError(
+            "the folder would have the remotes' password; give it to the server: PLURIVERSE_PASSWORD"
+        )
     name = re.sub(r"[^a-z0-9]+", "-", env_id.lower()).strip("-")
     values = {"name": name, "env_id": env_id, "remotes": remotes, "clock": clock, "version": version("pluriverse")}
     files = {"openenv.yaml": _YAML, "pyproject.toml": _PYPROJECT, "server/__init__.py": "", "server/app.py": _APP}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 from importlib.metadata import version
@@ -11,7 +12,10 @@ from openenv.core.env_server import (  # pyright: ignore[reportMissingTypeStubs]
     Environment,
     create_fastapi_app,  # pyright: ignore[reportUnknownVariableType]
 )
-from openenv.core.env_server.types import EnvironmentMetadata  # pyright: ignore[reportMissingTypeStubs]
+from openenv.core.env_server.types import (  # pyright: ignore[reportMissingTypeStubs]
+    ConcurrencyConfig,
+    EnvironmentMetadata,
+)
 from pluriverse_protocol.kinds import CLOCKS
 from pluriverse_protocol.limits import MAX_SEED
 from starlette.websockets import WebSocketDisconnect
@@ -21,6 +25,14 @@ from pluriverse.adapters.computer import Answer, Computer, Tree, anthropic
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes.places import Places
+
+from .web import guarded
+
+# A session that a client has left open leaves its remote to others after so long.
+IDLE_S: Final = 600.0
+
+# As RFC 6455 has it: a policy was violated.
+CLOSED_FOR_IDLENESS: Final = 1008
 
 NOTHING: Final = Answer()
 DESCRIPTION: Final = "{env_id}, a program with a screen, as pictures, keys and pointer; its clock is {clock}."
@@ -149,8 +161,10 @@ def _observed(computer: Computer, answered: Answer = NOTHING, tree: Tree | None 
     )
 
 
-def make_app(env_id: str, remotes: str, **options: Any) -> Any:
+def make_app(env_id: str, remotes: str, host: str, token: str, *, idle_s: float = IDLE_S, **options: Any) -> Any:
     """Return OpenEnv's ASGI application for an environment; ``options`` are those of ``Computer``.
+
+    ``host`` and ``token``: as for ``web.guarded``. A session ends when its client was silent for ``idle_s`` seconds.
 
     Raises:
         ConfigurationError: ``remotes`` isn't what ``pluriverse.make`` takes, or there is no such clock.
@@ -162,18 +176,49 @@ def make_app(env_id: str, remotes: str, **options: Any) -> Any:
         lambda: PluriverseEnvironment(env_id, places, options),
         PluriverseAction,
         PluriverseObservation,
-        max_concurrent_envs=places.count,
+        # Its limit is of sessions without a connection, which OpenEnv has, too.
+        concurrency_config=ConcurrencyConfig(max_concurrent_envs=places.count, session_timeout=idle_s),
     )
-    app.add_middleware(_Leaving)
-    return app
+    app.add_middleware(_Sessions, idle_s=idle_s)
+    return guarded(app, host, token)
 
 
-class _Leaving:
-    """OpenEnv's server closes the connection of a client that has left, which would be logged as an error each time."""
+class _Sessions:
+    """Lets the session of a connection begin with its first message, and end when no more come.
 
-    def __init__(self, app: Any) -> None:
+    OpenEnv's server begins it with the connection, and never ends it.
+    """
+
+    def __init__(self, app: Any, idle_s: float) -> None:
         self._app = app
+        self._idle_s = idle_s
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        with contextlib.suppress(WebSocketDisconnect):
+        if scope["type"] != "websocket":
             await self._app(scope, receive, send)
+            return
+
+        async def next_message() -> Any:
+            try:
+                async with asyncio.timeout(self._idle_s):
+                    return await receive()
+            except TimeoutError:
+                why = f"no message came for {self._idle_s:g} s"
+                await send({"type": "websocket.close", "code": CLOSED_FOR_IDLENESS, "reason": why})
+                return {"type": "websocket.disconnect", "code": CLOSED_FOR_IDLENESS}
+
+        async def answer(message: Any) -> None:
+            if message["type"] != "websocket.accept":
+                await send(message)
+
+        opening = await receive()
+        await send({"type": "websocket.accept"})
+        heard = [opening, await next_message()]
+
+        async def hear() -> Any:
+            return heard.pop(0) if heard else await next_message()
+
+        # OpenEnv closes the connection of a client that has left, which would be logged as an error each time.
+        with contextlib.suppress(WebSocketDisconnect):
+            if heard[1]["type"] == "websocket.receive":
+                await self._app(scope, hear, answer)

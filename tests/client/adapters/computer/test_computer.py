@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 from collections.abc import Generator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Literal
 
@@ -29,7 +31,7 @@ from pluriverse.adapters.computer import (
     Wait,
     Where,
 )
-from pluriverse.adapters.computer.acts import MAX_EVENTS
+from pluriverse.adapters.computer.acts import MAX_EVENTS, MAX_PATH_POINTS
 from pluriverse.adapters.computer.key_names import chord
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, ResetNeeded
 from pluriverse_protocol.events import KeyEvent
@@ -146,6 +148,19 @@ def test_a_button_is_held_until_it_is_released(page: Computer) -> None:
     for act in (Move((5, 5)), Hold(True), Move((20, 20)), Hold(False)):
         page.do(act)
     said(page, "mousedown 11 11 0 |mouseup 41 41 0")
+
+
+def test_what_is_given_up_breaks_off_and_leaves_nothing_pressed(page: Computer) -> None:
+    page.begin()
+    page.given_up = threading.Event()
+    threading.Timer(0.5, page.given_up.set).start()
+    # It would take 15 seconds.
+    with pytest.raises(CancelledError):
+        page.do(Drag(((20, 20), (30, 30)) * (MAX_PATH_POINTS // 2), chord("ctrl")))
+    page.given_up = None
+    said(page, "mouseup")
+    page.do(Click("left", (5, 5)))
+    said(page, "mousedown 11 11 0 |mouseup 11 11 0 ")
 
 
 def test_any_text_is_written(page: Computer) -> None:

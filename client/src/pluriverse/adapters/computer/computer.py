@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-from pluriverse_protocol.events import JoystickEvent, PointerEvent
+from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import validation
@@ -100,6 +102,8 @@ class Computer:
         self.view: View = View.fitted(self._core.pictures.box, width, height)
         self.actions = ActionMap(self.described.spaces, self.box)
         """The environment's own actions."""
+        self.given_up: threading.Event | None = None
+        """Set by another thread while something is done, it breaks that off: CancelledError is raised of it."""
         self._start()
 
     @property
@@ -341,11 +345,20 @@ class Computer:
     def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
         """Send the events of each frame, and wait for the frame, until the episode is over."""
         for number, events in enumerate(frames, 1):
+            if self.given_up is not None and self.given_up.is_set():
+                self._let_go(frames[: number - 1])
+                raise CancelledError
             self._frame(events)
             if see is not None:
                 see(number)
             if self.over:
                 return
+
+    def _let_go(self, frames: Sequence[Sequence[InputEvent]]) -> None:
+        """Release the keys that these frames have left pressed, and all buttons."""
+        down = {event.keysym: event.down for events in frames for event in events if isinstance(event, KeyEvent)}
+        self._hand.pointer = PointerEvent(*self._pointer, 0)
+        self._frame([*(KeyEvent(keysym, False) for keysym, is_down in down.items() if is_down), self._hand.pointer])
 
     def _frame(self, events: Sequence[InputEvent]) -> None:
         """Send the events of one frame, and wait for it."""

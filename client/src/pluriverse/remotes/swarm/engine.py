@@ -120,7 +120,7 @@ class SwarmEngine(Engine[SwarmRemote]):
             spec = self._client.inspect_service(self._service)["Spec"]
             name = f"{self._name}-{secrets.token_hex(4)}"
             created = self._client.create_service(**one_more(spec, name, self._env_id))
-        return SwarmRemote(self._keeper, self._client, created["ID"])
+        return SwarmRemote(self._keeper, self._client, created["ID"], self._password)
 
     def begin(self, remote: SwarmRemote) -> None:
         """Wait for the task of one that was started, and claim it."""

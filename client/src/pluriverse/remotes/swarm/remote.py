@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Final
 
+from pluriverse.remotes.address import hide_password
 from pluriverse.remotes.docker import ENGINE_ERRORS
 from pluriverse.remotes.lease import Leased, LeaseKeeper
 
@@ -15,11 +16,17 @@ OUTPUT_LINES: Final = 20
 
 
 class SwarmRemote(Leased):
-    """A task that this process has a lease on. ``service``: the one that was started for it alone."""
+    """A task that this process has a lease on.
 
-    def __init__(self, keeper: LeaseKeeper, client: Any, service: str | None = None) -> None:
+    ``service``: the one that was started for it alone, with ``password``.
+    """
+
+    def __init__(
+        self, keeper: LeaseKeeper, client: Any, service: str | None = None, password: str | None = None
+    ) -> None:
         super().__init__(keeper)
         self.service = service
+        self._password = password
         self.task = ""
         self._client = client
 
@@ -47,7 +54,7 @@ class SwarmRemote(Leased):
         with contextlib.suppress(*ENGINE_ERRORS):
             # Pieces as they come, though the SDK's documentation has them joined.
             pieces = self._client.service_logs(self.service, stdout=True, stderr=True, tail=OUTPUT_LINES)
-            written = b"".join(pieces).decode(errors="replace").strip()
+            written = hide_password(b"".join(pieces).decode(errors="replace").strip(), self._password)
             return f"; its last output:\n{written}" if written else ""
         return ""
 
