@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.limits import MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
 
 import pluriverse
@@ -88,7 +89,7 @@ class Core:
             RemoteUnavailable: a remote could not be started or reached.
             RemoteFailed: no episode began.
         """
-        frame_skip = validation.integer("frame_skip", frame_skip, 1)
+        frame_skip = validation.integer("frame_skip", frame_skip, 1, MAX_STEP_FRAMES)
         if max_episode_steps is not None:
             max_episode_steps = validation.integer("max_episode_steps", max_episode_steps, 1)
         validation.choice("actions", actions, ("auto", *KINDS))

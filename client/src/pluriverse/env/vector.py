@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import lane
 from pluriverse_protocol.env_options import Value, parse_values
-from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM
+from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM, MIN_FPS
 from pluriverse_protocol.messages import Describe, TreeReply
 
 from pluriverse import remotes as remotes_module
@@ -79,7 +79,7 @@ class VectorEnv(Env):
         if env_id is not None:
             env_id = validation.env_id(env_id)
         if fps is not None:
-            fps = validation.number("fps", fps, above=0, maximum=MAX_FPS)
+            fps = validation.number("fps", fps, MIN_FPS, MAX_FPS)
         self.spec: EnvSpec | None = EnvSpec(env_id, fps) if env_id is not None else None
         self.metadata: dict[str, Any] = {
             "semantics.async": True,
