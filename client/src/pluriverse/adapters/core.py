@@ -87,7 +87,7 @@ class Core:
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
-            RemoteFailed: no episode began.
+            RemoteFailed: no episode began; ``RemoteMisbehaved``: a remote broke the protocol.
         """
         frame_skip = validation.integer("frame_skip", frame_skip, 1, MAX_STEP_FRAMES)
         if max_episode_steps is not None:
@@ -232,7 +232,8 @@ class Core:
         Raises:
             Misuse: fewer than that have been asked.
             ResetNeeded: a call was interrupted.
-            RemoteFailed: they didn't within ``timeout_s`` seconds, or one broke and isn't to be replaced.
+            RemoteFailed: they didn't within ``timeout_s`` seconds, one broke and isn't to be replaced, or one that was
+                reset broke the protocol (``RemoteMisbehaved``).
         """
         self.wait(count, timeout_s)
         return [self._ready.popleft() for _ in range(count)]
@@ -290,6 +291,7 @@ class Core:
             described = self.env.described(0)
             if outcome.observation is not None and described is not None:
                 return described
+            self.env.require_wellbehaved(0)
             self.env.wait(LOOK_S, [0])
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
 
@@ -359,3 +361,5 @@ class Core:
             result = self._players[index].take(outcome, self.env.vision(index), now)
             if result is not None:
                 self._answer(index, result)
+            elif self._players[index].phase is Phase.RESETTING:
+                self.env.require_wellbehaved(index)

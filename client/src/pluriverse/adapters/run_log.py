@@ -149,7 +149,8 @@ def read_run(path: Path) -> tuple[RunHeader, list[RunEpisode]]:
     """
     try:
         lines = _lines(path)
-        return RunHeader(**next(lines, {})), _episodes(lines)
+        header: Any = next(lines, {})
+        return RunHeader(**header), _episodes(lines)
     except (OSError, ValueError, TypeError, LookupError) as error:
         why = printable(str(error))
         raise ConfigurationError(f"{path} is no recorded run: {why}; record= of an environment writes one") from error
