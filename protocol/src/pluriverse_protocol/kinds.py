@@ -16,8 +16,6 @@ from math import isfinite, prod
 from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
 from . import events, limits
-from .rfb.geometry import desktop_fault
-from .rfb.limits import MAX_SIDE
 
 _M = TypeVar("_M")
 
@@ -144,7 +142,7 @@ def _read_box(value: Any) -> tuple[int, ...]:
 
 def _read_picture(value: Any) -> tuple[int, ...]:
     x, y, width, height = _read_box(value)
-    expect(desktop_fault(x + width, y + height) is None)
+    expect(max(x + width, y + height) <= limits.MAX_SIDE and width * height <= limits.MAX_PIXELS)
     return x, y, width, height
 
 
@@ -226,7 +224,7 @@ Events = Annotated[
     ),
 ]
 Box = Annotated[tuple[int, int, int, int], Kind("list of x, y, width and height in pixels", _read_box, list)]
-Side = Annotated[int, Kind(f"integer of 0 to {MAX_SIDE}", integer(0, MAX_SIDE))]
+Side = Annotated[int, Kind(f"integer of 0 to {limits.MAX_SIDE}", integer(0, limits.MAX_SIDE))]
 Picture = Annotated[
     tuple[int, int, int, int], Kind("list of x, y, width and height on a screen of RFB", _read_picture, list)
 ]

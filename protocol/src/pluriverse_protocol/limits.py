@@ -48,6 +48,12 @@ MAX_TIME_S: Final = 1e11
 # Screens of RFB are at most 65535 pixels each way.
 MAX_COORDINATE: Final = 65535
 
+# Twice an 8K display. RFB has 16 bits for each side, and 65535 x 65535 pixels would be 12 GiB.
+MAX_SIDE: Final = 16384
+
+# Two 8K displays side by side; 192 MiB of RGB.
+MAX_PIXELS: Final = 64 * 1024 * 1024
+
 # X keysyms are 29 bits.
 MAX_KEYSYM: Final = 0x1FFFFFFF
 
