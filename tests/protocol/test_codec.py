@@ -169,7 +169,7 @@ def test_each_mistake_is_of_its_kind_and_names_the_message_that_made_it(
     assert type(error.message_id) is type(message_id)
 
 
-@pytest.mark.parametrize("message_id", [None, True, 1.5, [], {}, 2**63, 10**400, "x" * 257])
+@pytest.mark.parametrize("message_id", [None, True, 1.5, [], {}, 2**63, 10**300, "x" * 257])
 def test_a_message_id_that_cannot_be_echoed_is_not(message_id: Any) -> None:
     error = refused(frame(message_id=message_id))
     assert isinstance(error, MalformedEnvelope)

@@ -22,7 +22,10 @@ from pluriverse_protocol.limits import (
     MAX_OBSERVATION_NUMBERS,
     MAX_SEED,
     MAX_STEP_FRAMES,
+    MAX_TIME_S,
+    MIN_FPS,
 )
+from pluriverse_protocol.rfb.limits import MAX_SIDE
 from support.wire import MAX_FLOAT, json_values
 
 
@@ -32,6 +35,9 @@ class Everything:
 
     number: kinds.Number | None = None
     fps: kinds.Fps | None = None
+    time: kinds.Time | None = None
+    side: kinds.Side | None = None
+    picture: kinds.Picture | None = None
     flag: kinds.Flag | None = None
     string: kinds.String | None = None
     env_id: kinds.EnvId | None = None
@@ -69,8 +75,12 @@ ACCEPTED: list[tuple[str, Any, Any]] = [
     ("number", -1.5, -1.5),
     ("number", MAX_FLOAT, MAX_FLOAT),
     ("fps", MAX_FPS, MAX_FPS),
-    ("fps", 5e-324, 5e-324),
+    ("fps", MIN_FPS, MIN_FPS),
     ("fps", 60, 60.0),
+    ("time", 1480546560.263108, 1480546560.263108),
+    ("time", -MAX_TIME_S, -MAX_TIME_S),
+    ("side", MAX_SIDE, MAX_SIDE),
+    ("picture", [0, 0, 3840, 2160], (0, 0, 3840, 2160)),
     ("flag", True, True),
     ("string", "", ""),
     ("env_id", "x" * MAX_ENV_ID_CHARS, "x" * MAX_ENV_ID_CHARS),
@@ -111,7 +121,10 @@ ACCEPTED: list[tuple[str, Any, Any]] = [
 
 WRONG: dict[str, tuple[Any, ...]] = {
     "number": (True, "1", [], {}, math.nan, math.inf, -math.inf, 10**400, -(10**400)),
-    "fps": (0, -1, 0.0, MAX_FPS + 0.1, True, "60", math.nan, math.inf, 10**400),
+    "time": (-2e11, 1.7e308, 10**300, math.nan, True, "1"),
+    "side": (-1, MAX_SIDE + 1, 2**63, True, 1.0),
+    "picture": ([0, 0, 0, 1], [0, 0, MAX_SIDE, MAX_SIDE], [MAX_SIDE, 0, 1, 1], [0, 0, 1e300, 1]),
+    "fps": (1e-300, 0, -1, 0.0, MAX_FPS + 0.1, True, "60", math.nan, math.inf, 10**400),
     "flag": (0, 1, "true", 1.0, []),
     "string": (1, True, [], {}, b"bytes"),
     "env_id": ("", "x" * (MAX_ENV_ID_CHARS + 1), 1, ["a"]),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_protocol.strict_json import MAX_DEPTH, dump, parse_object
+from pluriverse_protocol.strict_json import MAX_DEPTH, MAX_DIGITS, dump, parse_object
 from support.wire import json_objects
 
 
@@ -87,10 +87,11 @@ def test_of_keys_that_come_twice_the_last_counts() -> None:
     assert parse_object('{"a": 1, "a": 2}') == {"a": 2}
 
 
-def test_integers_longer_than_python_reads_are_refused() -> None:
-    assert parse_object('{"a": ' + "9" * 4000 + "}")["a"] == int("9" * 4000)
+@pytest.mark.parametrize("digits", [MAX_DIGITS + 1, 5000])
+def test_integers_that_fit_no_double_are_refused(digits: int) -> None:
+    assert float(parse_object('{"a": ' + "9" * MAX_DIGITS + "}")["a"]) == 1e308
     with pytest.raises(ValueError, match="not JSON"):
-        parse_object('{"a": ' + "9" * 5000 + "}")
+        parse_object('{"a": ' + "9" * digits + "}")
 
 
 def test_lone_surrogates_survive_as_escapes() -> None:

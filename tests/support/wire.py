@@ -23,7 +23,10 @@ from pluriverse_protocol.limits import (
     MAX_OPTION_NAME_CHARS,
     MAX_SEED,
     MAX_STEP_FRAMES,
+    MAX_TIME_S,
+    MIN_FPS,
 )
+from pluriverse_protocol.rfb.limits import MAX_SIDE
 from pluriverse_protocol.tree import Node
 
 # Exactly what NumPy's and C's doubles have below infinity.
@@ -32,7 +35,7 @@ MAX_FLOAT: Final = math.nextafter(math.inf, 0)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 texts = st.text(max_size=40)
 env_ids = st.text(min_size=1, max_size=MAX_ENV_ID_CHARS)
-fps = st.floats(min_value=0, exclude_min=True, max_value=MAX_FPS)
+fps = st.floats(min_value=MIN_FPS, max_value=MAX_FPS)
 seeds = st.integers(0, MAX_SEED)
 counts = st.integers(0, 2**63 - 1)
 message_ids = st.integers(-(2**63) + 1, 2**63 - 1) | st.text(max_size=MAX_MESSAGE_ID_CHARS)
@@ -55,6 +58,8 @@ events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, joystic
 
 sides = st.integers(1, MAX_COORDINATE)
 boxes = st.tuples(coordinates, coordinates, sides, sides)
+times = st.floats(-MAX_TIME_S, MAX_TIME_S)
+pictures = st.tuples(*[st.integers(0, MAX_SIDE // 4)] * 2, *[st.integers(1, MAX_SIDE // 4)] * 2)
 frames = st.tuples(sides, sides, st.sampled_from([1, 3]))
 clocks = st.sampled_from(kinds.CLOCKS)
 
@@ -123,11 +128,11 @@ def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 headers = st.builds(
     Headers,
     message_id=message_ids,
-    sent_at=numbers,
+    sent_at=times,
     episode_id=_maybe(st.integers(0, MAX_EPISODE_ID)),
     parent_message_id=_maybe(message_ids),
-    parent_runtime=_maybe(numbers),
-    received_at=_maybe(numbers),
+    parent_runtime=_maybe(times),
+    received_at=_maybe(times),
     number=_maybe(counts),
     last_number=_maybe(counts),
 )
@@ -139,15 +144,15 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
         fps=fps,
         runtime=_maybe(texts),
         runtime_version=_maybe(texts),
-        width=_maybe(counts),
-        height=_maybe(counts),
+        width=_maybe(st.integers(0, MAX_SIDE)),
+        height=_maybe(st.integers(0, MAX_SIDE)),
         clock=_maybe(texts),
         clocks=_maybe(st.lists(texts, max_size=2).map(tuple)),
-        frame_time=_maybe(numbers),
+        frame_time=_maybe(times),
         lockstep=_maybe(texts),
         capabilities=_maybe(st.lists(texts, max_size=3).map(tuple)),
         metadata_encoding=_maybe(json_values),
-        picture=_maybe(boxes),
+        picture=_maybe(pictures),
         spaces=_maybe(all_spaces()),
         options=_maybe(all_options),
         info=_maybe(json_objects),
@@ -159,7 +164,7 @@ server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
         info=json_objects,
         terminated=_maybe(st.booleans()),
         truncated=_maybe(st.booleans()),
-        frame_at=_maybe(numbers),
+        frame_at=_maybe(times),
     ),
     st.builds(messages.Text, texts),
     st.builds(messages.Observation, json_values),
@@ -211,11 +216,11 @@ program_reports: st.SearchStrategy[reports.Report] = st.one_of(
         episode=counts,
         fps=_maybe(fps),
         joystick=st.booleans(),
-        picture=_maybe(boxes),
+        picture=_maybe(pictures),
         spaces=_maybe(all_spaces()),
         info=_maybe(json_objects),
     ),
-    st.builds(reports.Reward, episode=counts, reward=numbers, at=_maybe(numbers)),
+    st.builds(reports.Reward, episode=counts, reward=numbers, at=_maybe(times)),
     st.builds(
         reports.Done,
         episode=counts,
@@ -223,11 +228,11 @@ program_reports: st.SearchStrategy[reports.Report] = st.one_of(
         terminated=st.booleans(),
         truncated=st.booleans(),
         reason=texts,
-        at=_maybe(numbers),
+        at=_maybe(times),
     ),
     st.builds(reports.Text, episode=counts, text=texts),
     st.builds(reports.Observation, episode=counts, observation=json_values),
-    st.builds(reports.Frame, episode=counts, frames=counts, late_frames=counts, at=_maybe(numbers)),
+    st.builds(reports.Frame, episode=counts, frames=counts, late_frames=counts, at=_maybe(times)),
     st.builds(reports.TreeRead, episode=counts, number=counts, nodes=trees(), left_out=counts, error=texts),
 )
 program_requests: st.SearchStrategy[reports.Request] = st.one_of(
@@ -243,6 +248,6 @@ program_requests: st.SearchStrategy[reports.Request] = st.one_of(
     ),
     st.just(reports.Stop()),
     st.builds(reports.Joystick, event=texts, value=numbers),
-    st.builds(reports.Delivered, episode=counts, sent_at=numbers),
+    st.builds(reports.Delivered, episode=counts, sent_at=times),
     st.builds(reports.ReadTree, number=counts, picture=boxes),
 )

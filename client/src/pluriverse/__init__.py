@@ -18,6 +18,7 @@ from .errors import (
     PluriverseError,
     RemoteError,
     RemoteFailed,
+    RemoteMisbehaved,
     RemoteUnavailable,
     ResetNeeded,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "PluriverseError",
     "RemoteError",
     "RemoteFailed",
+    "RemoteMisbehaved",
     "RemoteUnavailable",
     "ResetNeeded",
     "make",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
 import docker
+from pluriverse_protocol.strict_json import parse
 
 from .errors import PluriverseError
 from .remotes.docker import ENGINE_ERRORS
@@ -91,7 +91,7 @@ def _of_image(runtime: str) -> list[Entry]:
 
 def _entries(runtime: str, text: bytes) -> list[Entry]:
     try:
-        document: Any = json.loads(text)
+        document: Any = parse(text)
     except ValueError as error:
         raise CatalogueError(f"runtime {runtime} lists its environments as no JSON: {error}") from error
     entries = cast("list[Any]", document) if isinstance(document, list) else []

@@ -9,6 +9,7 @@ PluriverseError
 └── RemoteError            RuntimeError: one remote
     ├── RemoteUnavailable  it could not be started or reached
     └── RemoteFailed       it broke later: also in ``info["n"][i]["error"]``
+        └── RemoteMisbehaved   it sent what the protocol doesn't allow, and would again
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ class RemoteUnavailable(RemoteError):
 
 class RemoteFailed(RemoteError):
     """A remote broke after it was up."""
+
+
+class RemoteMisbehaved(RemoteFailed):
+    """A remote sent what the protocol doesn't allow; the message names both."""
 
 
 def printable(text: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
+
+from pluriverse_protocol import bounded
 
 from pluriverse.errors import ConfigurationError
 
@@ -79,8 +80,9 @@ def named_environments(folder: Path) -> list[str]:
 def _document(path: Path) -> dict[str, Any]:
     """Return what a TOML file says; nothing if it can't be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        with path.open("rb") as file:
+            return bounded.parse_toml(bounded.read(file))
+    except (OSError, ValueError):
         return {}
 
 

@@ -105,8 +105,14 @@ def _read_number(value: Any) -> float:
 
 def _read_fps(value: Any) -> float:
     fps = _read_number(value)
-    expect(0 < fps <= limits.MAX_FPS)
+    expect(limits.MIN_FPS <= fps <= limits.MAX_FPS)
     return fps
+
+
+def _read_time(value: Any) -> float:
+    seconds = _read_number(value)
+    expect(abs(seconds) <= limits.MAX_TIME_S)
+    return seconds
 
 
 def _read_message_id(value: Any) -> int | str:
@@ -132,6 +138,12 @@ def _read_box(value: Any) -> tuple[int, ...]:
     box = items(value, integer(0, limits.MAX_COORDINATE))
     expect(len(box) == 4 and box[2] > 0 and box[3] > 0)
     return box
+
+
+def _read_picture(value: Any) -> tuple[int, ...]:
+    x, y, width, height = _read_box(value)
+    expect(max(x + width, y + height) <= limits.MAX_SIDE and width * height <= limits.MAX_PIXELS)
+    return x, y, width, height
 
 
 def _read_shape(value: Any) -> tuple[int, ...]:
@@ -179,7 +191,8 @@ PictureShape = Annotated[
     tuple[int, int, int], Kind("list of height, width and 1 or 3 channels", _read_picture_shape, list)
 ]
 Number = Annotated[float, Kind("number", _read_number)]
-Fps = Annotated[float, Kind(f"number over 0, at most {limits.MAX_FPS:g}", _read_fps)]
+Fps = Annotated[float, Kind(f"number of {limits.MIN_FPS:g} to {limits.MAX_FPS:g}", _read_fps)]
+Time = Annotated[float, Kind(f"number of seconds, at most {limits.MAX_TIME_S:g}", _read_time)]
 Flag = Annotated[bool, Kind("boolean", _instance(bool))]
 String = Annotated[str, Kind("string", _instance(str))]
 EnvId = Annotated[
@@ -211,6 +224,10 @@ Events = Annotated[
     ),
 ]
 Box = Annotated[tuple[int, int, int, int], Kind("list of x, y, width and height in pixels", _read_box, list)]
+Side = Annotated[int, Kind(f"integer of 0 to {limits.MAX_SIDE}", integer(0, limits.MAX_SIDE))]
+Picture = Annotated[
+    tuple[int, int, int, int], Kind("list of x, y, width and height on a screen of RFB", _read_picture, list)
+]
 ChoiceName = Annotated[
     str, Kind(f"string of 1 to {limits.MAX_CHOICE_NAME_CHARS} characters", _string(1, limits.MAX_CHOICE_NAME_CHARS))
 ]

@@ -36,11 +36,23 @@ MAX_EPISODE_ID: Final = 2**53
 # NumPy and ALE take 32-bit seeds; a peer may send what fits Gymnasium's 64 bits.
 MAX_SEED: Final = 2**63 - 1
 
+# A step that lasts longer than a minute and a half isn't waited for.
+MIN_FPS: Final = 0.01
+
 # Above any screen's refresh rate; an emulator can't be paced more finely by the operating system's clock.
 MAX_FPS: Final = 1000.0
 
+# UNIX seconds of the year 5138: clocks' differences and sums of them are finite.
+MAX_TIME_S: Final = 1e11
+
 # Screens of RFB are at most 65535 pixels each way.
 MAX_COORDINATE: Final = 65535
+
+# Twice an 8K display. RFB has 16 bits for each side, and 65535 x 65535 pixels would be 12 GiB.
+MAX_SIDE: Final = 16384
+
+# Two 8K displays side by side; 192 MiB of RGB.
+MAX_PIXELS: Final = 64 * 1024 * 1024
 
 # X keysyms are 29 bits.
 MAX_KEYSYM: Final = 0x1FFFFFFF

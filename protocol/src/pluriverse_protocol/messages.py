@@ -8,7 +8,6 @@ from typing import Any, Final
 from .env_options import OptionsOfEnv, OptionValues
 from .env_spaces import SpacesOfEnv
 from .kinds import (
-    Box,
     Clock,
     Count,
     EnvId,
@@ -23,10 +22,13 @@ from .kinds import (
     Names,
     Number,
     Object,
+    Picture,
     PictureShape,
     Seed,
+    Side,
     StepFrames,
     String,
+    Time,
 )
 from .tree import Nodes
 
@@ -42,11 +44,11 @@ class Headers:
     """
 
     message_id: MessageIdentifier
-    sent_at: Number
+    sent_at: Time
     episode_id: EpisodeId | None = None
     parent_message_id: MessageIdentifier | None = None
-    parent_runtime: Number | None = None
-    received_at: Number | None = None
+    parent_runtime: Time | None = None
+    received_at: Time | None = None
     number: Count | None = None
     last_number: Count | None = None
 
@@ -73,17 +75,17 @@ class Describe:
     fps: Fps
     runtime: String | None = None
     runtime_version: String | None = None
-    width: Count | None = None
-    height: Count | None = None
+    width: Side | None = None
+    height: Side | None = None
     clock: String | None = None
     clocks: Names | None = None
-    frame_time: Number | None = None
+    frame_time: Time | None = None
     lockstep: String | None = None
     slots: Count | None = None
     views: Flag | None = None
     capabilities: Names | None = None
     metadata_encoding: Json | None = None
-    picture: Box | None = None
+    picture: Picture | None = None
     spaces: SpacesOfEnv | None = None
     options: OptionsOfEnv | None = None
     info: Object | None = None
@@ -98,7 +100,7 @@ class Reward:
     info: Object = field(default_factory=dict[str, Any])
     terminated: Flag | None = None
     truncated: Flag | None = None
-    frame_at: Number | None = None
+    frame_at: Time | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from .env_options import OptionValues, Value
 from .env_spaces import SpacesOfEnv
 from .errors import LocalProtocolError, MalformedReport
-from .kinds import Box, Clock, Count, Flag, Fps, Json, Number, Object, Seed, String, from_json, to_json
+from .kinds import Box, Clock, Count, Flag, Fps, Json, Number, Object, Picture, Seed, String, Time, from_json, to_json
 from .limits import MAX_REPORT_BYTES
 from .strict_json import MAX_DEPTH, dump, parse_object
 from .tree import Nodes
@@ -38,7 +38,7 @@ class Ready:
     episode: Count
     fps: Fps | None = None
     joystick: Flag = False
-    picture: Box | None = None
+    picture: Picture | None = None
     spaces: SpacesOfEnv | None = None
     info: Object | None = None
 
@@ -53,7 +53,7 @@ class Reward:
 
     episode: Count
     reward: Number
-    at: Number | None = None
+    at: Time | None = None
     info: Object = field(default_factory=dict[str, Any])
     source: String = ""
 
@@ -70,7 +70,7 @@ class Done:
     terminated: Flag = True
     truncated: Flag = False
     reason: String = ""
-    at: Number | None = None
+    at: Time | None = None
     info: Object = field(default_factory=dict[str, Any])
     source: String = ""
 
@@ -98,7 +98,7 @@ class Frame:
     episode: Count
     frames: Count
     late_frames: Count = 0
-    at: Number | None = None
+    at: Time | None = None
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Readings:
 
     episode: Count
     readings: Object
-    at: Number | None = None
+    at: Time | None = None
     cycle_ms: Number = 0.0
 
 
@@ -172,7 +172,7 @@ class Delivered:
     """The reward message of a step of a Sync environment was sent at ``sent_at``: paint a later clock soon."""
 
     episode: Count
-    sent_at: Number
+    sent_at: Time
 
 
 @dataclass(frozen=True)

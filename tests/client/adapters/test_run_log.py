@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pluriverse.adapters import run_log as module
 from pluriverse.adapters.making import make_core
 from pluriverse.adapters.player import StepResult
 from pluriverse.adapters.run_log import RunHeader, RunLog, answer_of, read_run
@@ -92,10 +94,48 @@ def test_an_hour_of_four_frames_a_step_is_half_a_megabyte_at_most(tmp_path: Path
     ids=["nothing", "no gzip", "no line", "no header", "a header of another kind", "a later format", "a wrong step"],
 )
 def test_what_is_no_run_is_said(tmp_path: Path, data: bytes) -> None:
+    refused(tmp_path, data, "")
+
+
+def refused(tmp_path: Path, data: bytes, why: str) -> None:
     path = tmp_path / "run"
     path.write_bytes(data)
-    with pytest.raises(ConfigurationError, match="run is no recorded run"):
+    with pytest.raises(ConfigurationError, match=f"run is no recorded run: .*{why}"):
         read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (b"[" * 100_000, "nested too deeply"),
+        (b'[0,[],1%b,"00"]' % (b"0" * 400), "is too large"),
+        (b'[0,[],NaN,"00"]', "NaN is no number"),
+        (b'[0,[["KeyEvent",1e300,true]],0,"00"]', "KeyEvent"),
+        (b'[[],[],0,"00"]', "unhashable"),
+    ],
+    ids=["too deep", "too many digits", "no number", "an event", "an index"],
+)
+def test_a_run_that_was_made_to_break_its_reader_is_refused_in_words(tmp_path: Path, step: bytes, why: str) -> None:
+    log = RunLog(tmp_path / "made", HEADER)
+    log.begin(0, 7, (), result(0))
+    log.close()
+    refused(tmp_path, gzip.compress(gzip.decompress((tmp_path / "made").read_bytes()) + step + b"\n"), why)
+
+
+def test_a_run_is_unpacked_up_to_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = gzip.compress(bytes(100_000_000), 1)
+    monkeypatch.setattr(module, "MAX_BYTES", 1000)
+    tracemalloc.start()
+    refused(tmp_path, bomb, "over 1000 bytes")
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+    monkeypatch.setattr(module, "MAX_STEPS", 2)
+    log = RunLog(tmp_path / "made", HEADER)
+    log.begin(0, 7, (), result(0))
+    for _ in range(3):
+        log.step(0, (), result(1))
+    log.close()
+    refused(tmp_path, (tmp_path / "made").read_bytes(), "over 2 steps")
 
 
 def test_a_file_that_is_there_is_kept_and_real_time_has_no_runs(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse.errors import ConfigurationError
+from pluriverse.evaluation import results
 from pluriverse.evaluation.results import Folder
 from support.evaluated import episode, run
 from support.full_disk import files_of_at_most
@@ -23,11 +24,19 @@ def test_what_was_added_is_read_again(folder: Folder) -> None:
     assert Folder(folder.path).begin(run()) == episodes
 
 
+def test_results_are_read_up_to_their_limit(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.begin(run())
+    folder.add(episode())
+    monkeypatch.setattr(results, "MAX_BYTES", 10)
+    with pytest.raises(ConfigurationError, match="over 10 bytes"):
+        folder.read()
+
+
 def test_line_that_was_cut_off_is_dropped_and_does_not_spoil_the_next(folder: Folder) -> None:
     folder.begin(run())
     folder.add(episode(seed=0))
-    results = folder.path / "results.jsonl"
-    results.write_bytes(results.read_bytes() + '{"task": "pong", "error": "…'.encode()[:-1])
+    file = folder.path / "results.jsonl"
+    file.write_bytes(file.read_bytes() + '{"task": "pong", "error": "…'.encode()[:-1])
     assert [each.seed for each in folder.begin(run())] == [0]
     folder.add(episode(seed=1))
     assert [each.seed for each in folder.read()[1]] == [0, 1]

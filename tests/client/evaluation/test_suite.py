@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.evaluation.suite import Suite, read_suite
+from pluriverse_protocol import bounded
 from support.evaluated import suite, task
 
 TASK = """
@@ -53,6 +54,9 @@ def test_shipped_suite_is_found_by_its_name() -> None:
         (HEAD + TASK.replace("reference = 5", "reference = -5"), "random and reference are the same"),
         (HEAD + TASK + 'colour = "red"', "tasks.0.colour: Extra inputs are not permitted"),
         (HEAD + "[[tasks]", "is no TOML"),
+        (HEAD + "a = " + "[" * 100_000, "is no TOML: nested too deeply"),
+        (HEAD + "a = " + "9" * 5000, "is no TOML: Exceeds the limit"),
+        ("#" * (bounded.MAX_TEXT_BYTES + 1), f"has over {bounded.MAX_TEXT_BYTES} bytes"),
     ],
 )
 def test_what_is_wrong_with_a_suite_is_said_with_its_place(tmp_path: Path, text: str, said: str) -> None:

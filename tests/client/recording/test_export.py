@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pytest
 from PIL import Image
+from pluriverse.errors import ConfigurationError
 from pluriverse.recording.export import Export
-from support.recordings import HEIGHT, WIDTH, played, write
+from pluriverse.recording.recorded_screen import RecordedScreen
+from pluriverse_protocol.limits import MIN_FPS
+from pluriverse_protocol.recordings import MAX_SECONDS
+from support.recordings import HEADER, HEIGHT, WIDTH, begin, filled, played, ready, write
 
 
 def test_film_shows_every_frame_of_the_recording(tmp_path: Path) -> None:
@@ -27,6 +35,39 @@ def test_several_recordings_become_films_named_after_them(tmp_path: Path) -> Non
     paths = [write(tmp_path / f"{name}.plrec", played()) for name in ("one", "two")]
     Export(paths, fps=5, size=None, kind=None, report=told.append).to_video(tmp_path / "film")
     assert sorted(path.stem for path in tmp_path.glob("film-*")) == ["film-one", "film-two"]
+
+
+@pytest.mark.parametrize("to", [Export.to_video, Export.to_minari])
+def test_recording_that_says_nothing_for_a_day_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: Callable[[Export, Any], None]
+) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "out"))
+    (tmp_path / "out").mkdir()
+    header = replace(HEADER, fps=1000.0)
+    records = [filled(0.0, 10), begin(0.0), ready(0.1), filled(0.2, 20), filled(MAX_SECONDS, 30)]
+    path = write(tmp_path / "a.plrec", records, header)
+    assert path.stat().st_size < 400
+    exporter = Export([path], fps=None, size=None, kind=None, report=lambda _: None)
+    with pytest.raises(ConfigurationError, match=r"a.plrec goes on to second 86400: over 1000000 pictures"):
+        to(exporter, tmp_path / "out" / "film" if to is Export.to_video else "toy/day-v0")
+    assert [each for each in (tmp_path / "out").rglob("*") if each.is_file()] == []
+
+
+@pytest.mark.parametrize("picture", [[0, 0, 10**9, 10**9], [0, 0, 0, 4], [-1, 0, 4, 4], [1e300, 0, 4, 4], "all", 7, {}])
+def test_picture_that_is_not_on_the_screen_is_refused(tmp_path: Path, picture: Any) -> None:
+    said = {"report": "ready", "episode": 1, "picture": picture}
+    recorded = RecordedScreen(write(tmp_path / "a.plrec", [filled(0.0, 10)]))
+    if picture:
+        with pytest.raises(ConfigurationError, match="the screen is 16x8"):
+            recorded.box(said)
+    else:
+        assert recorded.box(said) == (0, 0, WIDTH, HEIGHT)
+
+
+def test_slowest_recording_becomes_a_film(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.plrec", [filled(0.0, 10)], replace(HEADER, fps=MIN_FPS))
+    Export([path], fps=None, size=None, kind=None, report=lambda _: None).to_video(tmp_path / "film")
+    assert list(tmp_path.glob("film.*"))
 
 
 def test_recordings_of_the_same_name_become_films_that_are_numbered(tmp_path: Path) -> None:

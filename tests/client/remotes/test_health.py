@@ -63,6 +63,11 @@ async def test_remote_is_ready_once_it_runs_and_its_screen_answers(tmp_path: Pat
         assert "refused" in no_screen
 
 
+async def test_answer_that_is_nested_too_deeply_says_nothing_of_an_environment() -> None:
+    async with answering(b"HTTP/1.1 503 No\r\n\r\n" + b"[" * 60_000) as port:
+        assert await asyncio.to_thread(why_not_ready, Address("127.0.0.1", port, port)) == "its environment is unknown"
+
+
 @pytest.mark.parametrize("says", [b"", b"RFB 003.008\n", WELCOME[:-1]])
 async def test_vnc_server_that_hangs_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: bytes) -> None:
     monkeypatch.setattr(health, "ANSWER_S", 0.5)

@@ -100,7 +100,7 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
             "runtime.screen.width: input should be a valid",
         ),
         ("[program]", "screen = {width = 99}\n[program]", "runtime.screen.height: missing; expected a value"),
-        ("[program]", "fps = 0\n[program]", "runtime.fps: input should be greater than 0, got 0"),
+        ("[program]", "fps = 0\n[program]", "runtime.fps: input should be greater than or equal to 0.01, got 0"),
         ("[program]", "fps = 1001\n[program]", "runtime.fps: input should be less than or equal to 1000, got 1001"),
         ("[program]", "fps = nan\n[program]", "runtime.fps: input should be"),
         ("[program]", "fps = true\n[program]", "runtime.fps: input should be a valid number, got True"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,17 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     header, found = open_recording(write(tmp_path / "a.plrec", records(5)))
     assert header == HEADER
     assert list(found) == records(5)
+
+
+def test_file_that_is_a_bomb_is_unpacked_piece_by_piece(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.plrec", [Said(0.0, {"a": "x" * 1_000_000})] * 300)
+    assert path.stat().st_size < 100_000
+    tracemalloc.start()
+    _, found = open_recording(path)
+    assert sum(1 for _ in found) == 300
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150_000_000
 
 
 def test_one_without_records_has_a_header(tmp_path: Path) -> None:

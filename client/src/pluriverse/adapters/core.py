@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.limits import MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
 
 import pluriverse
@@ -86,9 +87,9 @@ class Core:
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
             RemoteUnavailable: a remote could not be started or reached.
-            RemoteFailed: no episode began.
+            RemoteFailed: no episode began; ``RemoteMisbehaved``: a remote broke the protocol.
         """
-        frame_skip = validation.integer("frame_skip", frame_skip, 1)
+        frame_skip = validation.integer("frame_skip", frame_skip, 1, MAX_STEP_FRAMES)
         if max_episode_steps is not None:
             max_episode_steps = validation.integer("max_episode_steps", max_episode_steps, 1)
         validation.choice("actions", actions, ("auto", *KINDS))
@@ -231,7 +232,8 @@ class Core:
         Raises:
             Misuse: fewer than that have been asked.
             ResetNeeded: a call was interrupted.
-            RemoteFailed: they didn't within ``timeout_s`` seconds, or one broke and isn't to be replaced.
+            RemoteFailed: they didn't within ``timeout_s`` seconds, one broke and isn't to be replaced, or one that was
+                reset broke the protocol (``RemoteMisbehaved``).
         """
         self.wait(count, timeout_s)
         return [self._ready.popleft() for _ in range(count)]
@@ -289,6 +291,7 @@ class Core:
             described = self.env.described(0)
             if outcome.observation is not None and described is not None:
                 return described
+            self.env.require_wellbehaved(0)
             self.env.wait(LOOK_S, [0])
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
 
@@ -358,3 +361,5 @@ class Core:
             result = self._players[index].take(outcome, self.env.vision(index), now)
             if result is not None:
                 self._answer(index, result)
+            elif self._players[index].phase is Phase.RESETTING:
+                self.env.require_wellbehaved(index)

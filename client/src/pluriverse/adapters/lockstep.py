@@ -18,7 +18,7 @@ from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, StepR
 
 from pluriverse import validation
 from pluriverse.env.outcome import Outcome
-from pluriverse.errors import ConfigurationError, Misuse, RemoteUnavailable
+from pluriverse.errors import ConfigurationError, Misuse, RemoteMisbehaved, RemoteUnavailable
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse.vnc import VncOptions
@@ -248,6 +248,7 @@ class LockstepCore(Core):
         if game.granted is None:
             outcome = self.env.step_some({game.remote: NO_ACTION})[game.remote]
             if outcome.observation is None or outcome.episode_id is None:
+                self.env.require_wellbehaved(game.remote)
                 return
             game.granted = outcome.episode_id
         if game.lane is None and not self._open_lane(index):
@@ -265,6 +266,7 @@ class LockstepCore(Core):
         if game.lane is None and not self._open_lane(index):
             # One that is lost is replaced as it is looked at.
             self.env.step_some({game.remote: NO_ACTION})
+            self.env.require_wellbehaved(game.remote)
             return
         if game.lane is not None and game.asked is None:
             self._ask_slot(index, game, game.lane)
@@ -296,7 +298,7 @@ class LockstepCore(Core):
                 if shape == self._whole and self._made_here is not None:
                     arrived = replace(arrived, pixels=self._made_here.make(arrived.pixels))  # noqa: PLW2901
                 elif shape != self._shape:
-                    game.lane.fail(f"its picture is {shape}, expected {self._shape}")
+                    game.lane.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
                     break
             # What is of an episode that was left is for nobody.
             awaited = game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id
@@ -326,6 +328,8 @@ class LockstepCore(Core):
             del self._by_descriptor[lane.fileno()]
             lane.close()
             game.lane = game.first = game.asked = None
+            if game.phase is Phase.RESETTING and isinstance(lane.error, RemoteMisbehaved):
+                raise lane.error
 
     def _first(self, index: int, arrived: Arrived) -> None:
         game = self._games[index]

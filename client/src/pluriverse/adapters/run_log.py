@@ -9,6 +9,7 @@ a fingerprint of text, observation and info.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -19,15 +20,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
+from pluriverse_protocol import bounded
 from pluriverse_protocol.events import Event, from_wire, to_wire
+from pluriverse_protocol.strict_json import parse
 
 from pluriverse import forks
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, printable
 
 from .player import StepResult
 from .snapshots import fingerprint
 
 VERSION: Final = 1
+
+# Unpacked, as it is read: a day of one environment at 15 steps a second. All of it is in memory while it is verified.
+MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_STEPS: Final = 1_500_000
 
 # What may be missing of a run whose process was killed.
 FLUSH_STEPS: Final = 1000
@@ -138,20 +145,24 @@ def read_run(path: Path) -> tuple[RunHeader, list[RunEpisode]]:
     """Return a run; of one that broke off what was written.
 
     Raises:
-        ConfigurationError: the file isn't there, or is none.
+        ConfigurationError: the file isn't there, is none, or has over ``MAX_BYTES`` or ``MAX_STEPS``.
     """
     try:
         lines = _lines(path)
-        return RunHeader(**next(lines)), _episodes(lines)
-    except (OSError, ValueError, TypeError, LookupError, StopIteration) as error:
-        raise ConfigurationError(f"{path} is no recorded run: {error}") from error
+        header: Any = next(lines, {})
+        return RunHeader(**header), _episodes(lines)
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        why = printable(str(error))
+        raise ConfigurationError(f"{path} is no recorded run: {why}; record= of an environment writes one") from error
 
 
 def _episodes(lines: Iterator[Any]) -> list[RunEpisode]:
     episodes: list[RunEpisode] = []
     present: dict[int, RunEpisode] = {}
     said: dict[int, str] = {}
-    for line in lines:
+    for number, line in enumerate(lines):
+        if number > MAX_STEPS:
+            raise ValueError(f"it has over {MAX_STEPS} steps")
         if isinstance(line, dict):
             begun = cast("dict[str, Any]", line)
             index = begun["env"]
@@ -168,15 +179,10 @@ def _episodes(lines: Iterator[Any]) -> list[RunEpisode]:
 
 
 def _lines(path: Path) -> Iterator[Any]:
-    with gzip.open(path, "rb") as file:
-        while True:
-            try:
-                line = file.readline()
-            except (EOFError, zlib.error):
-                return
-            if not line.endswith(b"\n"):
-                return
-            yield json.loads(line)
+    with gzip.open(path, "rb") as file, contextlib.suppress(EOFError, zlib.error):
+        for line in bounded.lines(file, MAX_BYTES):
+            if line.endswith(b"\n"):
+                yield parse(line)
 
 
 def _wire(events: Sequence[Event]) -> list[Any]:

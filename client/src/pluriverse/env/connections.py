@@ -22,12 +22,12 @@ from pluriverse_protocol.messages import Describe, Reset
 
 from pluriverse.bell import Signal
 from pluriverse.diagnostics import place_of
-from pluriverse.errors import RemoteError, RemoteFailed, RemoteUnavailable, printable
+from pluriverse.errors import RemoteError, RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
 from pluriverse.remotes import Address, Attached, RemoteManager
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
 from pluriverse.rfb import Region
-from pluriverse.rfb.errors import RfbError
+from pluriverse.rfb.errors import RfbError, RfbProtocolError
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncConnection, VncOptions, connect, connect_web
 
@@ -123,8 +123,11 @@ class RemoteConnection:
     def error(self) -> Exception | None:
         """Why the connection is of no use any more; None while it holds, or is being mended."""
         error = self.rewarder.error or self.given_up
-        if error is None and not self.mends and self.screen is not None:
-            return self.screen.error
+        if error is None and self.screen is not None:
+            fault = self.screen.error
+            if isinstance(fault, RfbProtocolError):
+                return RemoteMisbehaved(f"the screen at {self.address.screen_name} broke RFB: {printable(str(fault))}")
+            return None if self.mends else fault
         return error
 
     @property
@@ -174,6 +177,8 @@ class RemoteConnections:
         self._mends = mend
         self._tokens = [secrets.token_hex(TOKEN_BYTES) for _ in range(manager.n)]
         self._backoffs = [Backoff() for _ in range(manager.n)]
+        self.misbehaved: dict[int, RemoteMisbehaved] = {}
+        """Why remotes were refused since their last reset."""
         self.failed: Exception | None = None
         """Why a remote can't be had again, where that is no error of a remote."""
         self._closed = False
@@ -357,6 +362,8 @@ class RemoteConnections:
                 await self._connect(index, address)
             except RemoteError as error:
                 log.warning("remote %d is still away: %s", index, error)
+                if isinstance(error.__cause__, RemoteMisbehaved):
+                    self.misbehaved[index] = error.__cause__
             except Exception as error:
                 log.exception("remote %d can't be had again", index)
                 self.failed = error

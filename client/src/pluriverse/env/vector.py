@@ -11,13 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import lane
 from pluriverse_protocol.env_options import Value, parse_values
-from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM
+from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM, MIN_FPS
 from pluriverse_protocol.messages import Describe, TreeReply
 
 from pluriverse import remotes as remotes_module
 from pluriverse import steady, validation
 from pluriverse.bell import BELL
-from pluriverse.errors import Closed, ConfigurationError, Misuse, RemoteFailed, RemoteUnavailable, ResetNeeded
+from pluriverse.errors import (
+    Closed,
+    ConfigurationError,
+    Misuse,
+    RemoteFailed,
+    RemoteMisbehaved,
+    RemoteUnavailable,
+    ResetNeeded,
+)
 from pluriverse.forks import Owner
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
@@ -79,7 +87,7 @@ class VectorEnv(Env):
         if env_id is not None:
             env_id = validation.env_id(env_id)
         if fps is not None:
-            fps = validation.number("fps", fps, above=0, maximum=MAX_FPS)
+            fps = validation.number("fps", fps, MIN_FPS, MAX_FPS)
         self.spec: EnvSpec | None = EnvSpec(env_id, fps) if env_id is not None else None
         self.metadata: dict[str, Any] = {
             "semantics.async": True,
@@ -211,6 +219,7 @@ class VectorEnv(Env):
         """Ask every remote for a new episode; return ``[None] * n`` at once. What the old ones earned is dropped."""
         connections = self._require()
         self._resets.wanted = True
+        connections.misbehaved.clear()
         for index, connection in enumerate(connections.by_index):
             if connection is not None:
                 self._resets.send(index, connection.rewarder)
@@ -268,6 +277,7 @@ class VectorEnv(Env):
         connections, index, seed = self._require(), self._index(index), validation.seed(seed)
         self._resets.wanted = True
         self._resets.seeds[index] = seed
+        connections.misbehaved.pop(index, None)
         connection = connections.by_index[index]
         if connection is not None:
             self._resets.send(index, connection.rewarder)
@@ -339,6 +349,12 @@ class VectorEnv(Env):
         """Return what a remote last said of itself; None while it is away."""
         connection = self._require().by_index[self._index(index)]
         return connection.rewarder.described if connection is not None else None
+
+    def require_wellbehaved(self, index: int) -> None:
+        """Raise ``RemoteMisbehaved`` if a remote broke the protocol since its last reset."""
+        error = self._require().misbehaved.get(index)
+        if error is not None:
+            raise RemoteMisbehaved(f"remote {index}: {error}") from error
 
     def wait(self, timeout_s: float, indices: Sequence[int] | None = None) -> bool:
         """Wait until a screen of ``indices``, or any rewarder, has something new; return False if none had in time.
@@ -421,6 +437,8 @@ class VectorEnv(Env):
         if action.peek:
             # A peek never returns the end of an episode; the next step does.
             return slot.step(None, action, now)
+        if isinstance(error, RemoteMisbehaved):
+            connections.misbehaved[index] = error
         connections.drop(index, recover=self._replace_on_crash)
         if not self._replace_on_crash:
             raise RemoteFailed(f"remote {index} at {connection.address} broke: {error}") from error

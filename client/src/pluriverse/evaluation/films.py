@@ -30,7 +30,7 @@ def write_film(recording: Path, film: Path) -> None:
     """Write the first minute of a recording.
 
     Raises:
-        ConfigurationError: there is no such recording, or the extra eval isn't installed.
+        ConfigurationError: there is no such recording, it is damaged, or the extra eval isn't installed.
         OSError: it can't be written.
     """
     with needed("Pillow", extra="eval"):
@@ -51,8 +51,8 @@ def _pictures(recorded: RecordedScreen) -> Generator[NDArray[np.uint8]]:
     box = 0, 0, header.width, header.height
     due = 1 / FPS
     for record in recorded.records():
-        if isinstance(record, Said):
-            box = tuple(record.said.get("picture") or box)
+        if isinstance(record, Said) and "picture" in record.said:
+            box = recorded.box(record.said)
         while record.at > due and due <= SECONDS:
             yield _small(recorded.rgb(), box)
             due += 1 / FPS

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from filelock import FileLock, Timeout
+from pluriverse_protocol import bounded
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pluriverse.errors import ConfigurationError
@@ -17,6 +18,9 @@ RUN: Final = "run.json"
 RESULTS: Final = "results.jsonl"
 RECORDINGS: Final = "recordings"
 LOCK: Final = "lock"
+
+# Of results: a line of 1 kB for each of the episodes of the largest suite, in three modes and many times.
+MAX_BYTES: Final = 64 * 1024 * 1024
 
 Bounds = tuple[float, float]
 
@@ -162,9 +166,11 @@ class Folder:
             ConfigurationError: it is none.
         """
         try:
-            run = Run.model_validate_json((self.path / RUN).read_bytes())
-            lines = (self.path / RESULTS).read_bytes().splitlines()
-        except (OSError, ValidationError) as error:
+            with (self.path / RUN).open("rb") as file:
+                run = Run.model_validate_json(bounded.read(file))
+            with (self.path / RESULTS).open("rb") as file:
+                lines = bounded.read(file, MAX_BYTES).splitlines()
+        except (OSError, ValueError) as error:
             raise ConfigurationError(
                 f"{self.path} has no results of pluriverse eval: {str(error).splitlines()[0]}"
             ) from error

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from pluriverse_protocol import bounded
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_SEED
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -92,20 +92,20 @@ def read_suite(where: str) -> Suite:
         ConfigurationError: there is none, or it isn't one; says where and why.
     """
     path = Path(where)
-    shipped = files("pluriverse.evaluation") / "suites"
+    if path.suffix != ".toml" and not path.exists():
+        shipped = files("pluriverse.evaluation") / "suites"
+        names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir())
+        if where not in names:
+            known = ", ".join(names)
+            raise ConfigurationError(f"there is no suite {where!r}; give a .toml file, or one of {known}")
+        path = shipped / f"{where}.toml"
     try:
-        if path.suffix != ".toml" and not path.exists():
-            names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir())
-            if where not in names:
-                known = ", ".join(names)
-                raise ConfigurationError(f"there is no suite {where!r}; give a .toml file, or one of {known}")
-            data = (shipped / f"{where}.toml").read_bytes()
-        else:
-            data = path.read_bytes()
-        given = tomllib.loads(data.decode())
+        with path.open("rb") as file:
+            data = bounded.read(file)
+        given = bounded.parse_toml(data)
     except OSError as error:
         raise ConfigurationError(f"{where} can't be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigurationError(f"{where} is no TOML: {error}") from error
     try:
         return Suite.model_validate({**given, "digest": hashlib.sha256(data).hexdigest()[:16]})

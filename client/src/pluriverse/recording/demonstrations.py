@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,15 +47,17 @@ def demonstrations(
     ``fps`` steps a second, None: the recording's own. ``kind`` None: discrete actions where there are some.
 
     Raises:
-        ConfigurationError: there are no whole pictures or no such actions in it, or an episode is too long for memory.
+        ConfigurationError: there are no whole pictures or no such actions in it, a picture isn't on its screen, it is
+            too long, or an episode is too long for memory.
     """
     if recorded.header.regions:
         raise ConfigurationError(
             f"{recorded.path} has whole pictures only now and then: it was recorded with --keep regions or often; "
             "record a demonstration with --keep all"
         )
-    cutter = _EpisodeCutter(recorded, fps or recorded.header.fps, options, kind)
-    for record in recorded.records():
+    fps = fps or recorded.header.fps
+    cutter = _EpisodeCutter(recorded, fps, options, kind)
+    for record in recorded.records(fps):
         yield from cutter.take(record)
     yield from cutter.end()
 
@@ -108,7 +110,7 @@ class _EpisodeCutter:
 
     def _start(self, at: float, said: dict[str, Any]) -> None:
         header = self._recorded.header
-        box = _box(said.get("picture")) or (0, 0, header.width, header.height)
+        box = self._recorded.box(said)
         spaces = _spaces(self._begun.get("spaces"))
         actions = ActionMap(spaces, box) if self._kind is None else ActionMap(spaces, box, self._kind)
         self._pictures = Pictures(self._options, box)
@@ -148,13 +150,6 @@ class _EpisodeCutter:
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _box(value: object) -> tuple[int, int, int, int] | None:
-    if not isinstance(value, list) or len(cast("list[object]", value)) != 4:
-        return None
-    x, y, width, height = (int(_number(item)) for item in cast("list[object]", value))
-    return x, y, width, height
 
 
 def _spaces(value: object) -> Spaces | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Final, cast, get_args
@@ -11,7 +12,7 @@ import numpy as np
 from pluriverse.adapters.actions import Kind
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.errors import ConfigurationError
-from pluriverse.wrappers.video import VideoWriter, open_video
+from pluriverse.wrappers.video import VideoError, VideoWriter, open_video
 
 from .dataset import write_dataset
 from .demonstrations import Demonstration, demonstrations
@@ -66,7 +67,7 @@ class Export:
         Of several, each has its recording's name behind that of ``path``, or its number where two names are the same.
 
         Raises:
-            ConfigurationError: a recording can't be read.
+            ConfigurationError: a recording can't be read, or is too long.
             pluriverse.wrappers.video.VideoError: a film can't be written.
         """
         stem = path.with_suffix("") if path.suffix in (".mp4", ".png") else path
@@ -98,7 +99,10 @@ class Export:
 def _write_film(
     recorded: RecordedScreen, stem: Path, *, fps: float | None, options: PictureOptions
 ) -> tuple[Path, int]:
-    """Write a film at ``stem``, with the suffix of its format; return its path and its number of pictures."""
+    """Write a film at ``stem``, with the suffix of its format; return its path and its number of pictures.
+
+    No film is left if this fails.
+    """
     header = recorded.header
     fps = fps or header.fps
     pictures = Pictures(options, (0, 0, header.width, header.height))
@@ -116,11 +120,17 @@ def _write_film(
         count += 1
 
     try:
-        for record in recorded.records():
+        for record in recorded.records(fps):
             while record.at > due:
                 write()
                 due += 1 / fps
         write()
+    except BaseException:
+        if writer is not None:
+            with contextlib.suppress(VideoError):
+                writer.close()
+            writer.path.unlink(missing_ok=True)
+        raise
     finally:
         if writer is not None:
             writer.close()

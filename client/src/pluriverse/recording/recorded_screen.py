@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
+from operator import index
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import zstandard
@@ -19,6 +20,9 @@ MAX_WINDOW_BYTES: Final = 2**27
 
 # Where the compression is damaged, as much as this before it is lost.
 READ_BYTES: Final = 64 * 1024
+
+# Of one recording, as a film or a dataset: over four hours at 60 a second. Files that say nothing for a day are tiny.
+MAX_PICTURES: Final = 1_000_000
 
 
 class RecordedScreen:
@@ -43,10 +47,19 @@ class RecordedScreen:
         self.header: Header = self._reader.header
         self.screen: NDArray[np.uint8] = np.zeros((self.header.height, self.header.width, 4), np.uint8)
 
-    def records(self) -> Generator[Record]:
-        """Yield each record, up to where the recording is damaged. To be called once."""
+    def records(self, fps: float = 0.0) -> Generator[Record]:
+        """Yield each record, up to where the recording is damaged. To be called once. ``fps``: of the pictures made.
+
+        Raises:
+            ConfigurationError: at ``fps`` a second it has over ``MAX_PICTURES`` up to the next record.
+        """
         record = self._first
         while record is not None:
+            if record.at * fps > MAX_PICTURES:
+                raise ConfigurationError(
+                    f"{self.path} goes on to second {record.at:.0f}: over {MAX_PICTURES} pictures at {fps:g} a second; "
+                    "export fewer with --fps"
+                )
             yield record
             if isinstance(record, Update):
                 self._draw(record.message)
@@ -55,6 +68,23 @@ class RecordedScreen:
     def rgb(self) -> NDArray[np.uint8]:
         """Return a copy of the screen, uint8 (height, width, 3) RGB."""
         return np.ascontiguousarray(self.screen[:, :, 2::-1])
+
+    def box(self, said: Mapping[str, Any]) -> tuple[int, int, int, int]:
+        """Return x, y, width and height of what the environment draws on, as a report says it; else the whole screen.
+
+        Raises:
+            ConfigurationError: it isn't on the screen.
+        """
+        across, down = self.header.width, self.header.height
+        named = said.get("picture") or (0, 0, across, down)
+        try:
+            x, y, width, height = map(index, named)
+            inside = min(x, y) >= 0 < min(width, height) and x + width <= across and y + height <= down
+        except (TypeError, ValueError):
+            inside, x, y, width, height = False, 0, 0, 0, 0
+        if not inside:
+            raise ConfigurationError(f"{self.path}: its picture is {named!r:.80}; the screen is {across}x{down}")
+        return x, y, width, height
 
     def _draw(self, message: bytes) -> None:
         for part in rectangles(message, self.header.width, self.header.height):

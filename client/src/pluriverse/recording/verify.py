@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.adapters.repeatable import RepeatableCore
 from pluriverse.adapters.run_log import Answer, RunEpisode, answer_of, read_run
+from pluriverse.errors import printable
 from pluriverse.remotes import RemoteManager
 
 # How often to say how far it is.
@@ -49,7 +50,7 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
     ) as core:
         version = core.described.runtime_version
         if version != header.runtime_version:
-            report(f"recorded with version {header.runtime_version} of the runtime, played again with {version}")
+            report(printable(f"recorded with {header.runtime_version} of the runtime, played again with {version}"))
         done, began = 0, time.monotonic()
         reported = began
         for number, episode in enumerate(episodes):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Final
 
 from pluriverse_protocol.rfb.errors import AuthenticationFailed, RfbError
 from pluriverse_protocol.rfb.handshake import Handshake
+from pluriverse_protocol.strict_json import parse_object
 
 from pluriverse.errors import RemoteUnavailable
 from pluriverse.screen_socket import ScreenSocket
@@ -70,8 +70,8 @@ def why_not_ready(address: Address) -> str | None:
 
 
 def _reason(body: bytes) -> str:
-    with contextlib.suppress(ValueError, AttributeError):  # no JSON, or no object
-        answer = json.loads(body)
+    with contextlib.suppress(ValueError):
+        answer = parse_object(body)
         if answer.get("phase") == "draining":
             return "it is draining"
         if answer.get("screen") is False:

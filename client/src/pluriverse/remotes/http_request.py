@@ -7,7 +7,9 @@ import http.client
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
+
+from pluriverse_protocol.strict_json import parse_object
 
 from pluriverse.errors import RemoteUnavailable, printable
 
@@ -61,8 +63,6 @@ def ask(
 
 
 def _parse(body: bytes) -> Mapping[str, Any]:
-    with contextlib.suppress(ValueError, RecursionError):
-        document = json.loads(body)
-        if isinstance(document, dict):
-            return cast("dict[str, Any]", document)
+    with contextlib.suppress(ValueError):
+        return parse_object(body)
     return {}

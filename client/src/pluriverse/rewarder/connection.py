@@ -40,7 +40,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketE
 
 from pluriverse import forks, steady
 from pluriverse.endpoint import Endpoint
-from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteUnavailable, printable
+from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
 
 from .asked_trees import Answer, AskedTrees
 from .clock import WINDOW, ClockEstimator, Skew
@@ -167,17 +167,17 @@ class RewarderConnection:
         await self._hang_up()
 
     async def _hang_up(self) -> None:
+        socket = self._socket
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._socket is None:
-            return
         try:
-            if self.lost is None:
-                await self._socket.close()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if socket is not None and self.lost is None:
+                await socket.close()
         finally:
             # A close that is cancelled would leave it open.
-            self._socket.transport.abort()
+            if socket is not None:
+                socket.transport.abort()
 
     async def _connect(self, timeout_s: float, last_number: int | None = None) -> None:
         """Open the WebSocket, and listen: after the environment's description, or where the messages broke off."""
@@ -198,7 +198,10 @@ class RewarderConnection:
                 try:
                     await self._begin(socket, last_number)
                 except BaseException:
-                    await socket.close()
+                    try:
+                        await socket.close()
+                    finally:
+                        socket.transport.abort()
                     raise
         except TimeoutError:
             raise RemoteUnavailable(f"the rewarder at {self.name} said nothing within {timeout_s:g} s") from None
@@ -294,14 +297,14 @@ class RewarderConnection:
     def _take(self, data: str | bytes, received_at: float) -> None:
         self._heard_at = time.monotonic()
         if isinstance(data, bytes):
-            self._fail(f"{self.name} sent a binary frame; the protocol has none")
+            self._fail(f"{self.name} sent a binary frame; the protocol has none", RemoteMisbehaved)
             return
         try:
             envelope = decode_from_server(data)
         except UnknownMethod:
             return  # a newer remote may have more methods
         except ProtocolError as error:
-            self._fail(f"{self.name} broke the protocol: {printable(str(error))}")
+            self._fail(f"{self.name} broke the protocol: {printable(str(error))}", RemoteMisbehaved)
             return
         self._dispatch(envelope, received_at)
 
@@ -340,7 +343,7 @@ class RewarderConnection:
             with self._lock:
                 self._buffer.put(message, headers.episode_id, headers.sent_at, received_at)
         except RewardsOverflow as error:
-            self._fail(f"{self.name} broke the protocol: {error}")
+            self._fail(f"{self.name} broke the protocol: {error}", RemoteMisbehaved)
 
     def _note_reset(self, headers: Headers) -> None:
         if not self._answers_reset(headers) or headers.episode_id is None:
@@ -433,9 +436,9 @@ class RewarderConnection:
             self._trees.give_up(why)
             self._on_change()
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, why: str, kind: type[RemoteFailed] = RemoteFailed) -> None:
         if self.error is None:
-            self.error = RemoteFailed(why)
+            self.error = kind(why)
         self._trees.give_up(why)
         self._on_change()
 

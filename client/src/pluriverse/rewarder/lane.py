@@ -31,7 +31,7 @@ from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
-from pluriverse.errors import RemoteFailed, RemoteUnavailable, printable
+from pluriverse.errors import RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
 from pluriverse.transport import Transport
 from pluriverse.web_socket import upgrade
 
@@ -150,10 +150,10 @@ class LaneConnection:
         arrived, self._arrived = self._arrived, []
         return arrived
 
-    def fail(self, why: str) -> None:
+    def fail(self, why: str, kind: type[RemoteFailed] = RemoteFailed) -> None:
         """Use it no more."""
         if self.error is None:
-            self.error = RemoteFailed(f"the steps of the remote at {self.name} broke off: {why}")
+            self.error = kind(f"the steps of the remote at {self.name} broke off: {why}")
 
     def close(self) -> None:
         """Hang up; may be called repeatedly."""
@@ -190,7 +190,7 @@ class LaneConnection:
         if self._filled < head + size:
             self._wanted = head + size
             if self._wanted > MAX_REPLY_BYTES:
-                self.fail(f"a message of {size} bytes, at most {MAX_REPLY_BYTES} are taken")
+                self.fail(f"a message of {size} bytes, at most {MAX_REPLY_BYTES} are taken", RemoteMisbehaved)
             elif self._wanted > len(self._frame):
                 # Its own, since the picture in it goes to the agent.
                 grown = np.empty(self._wanted, np.uint8).data
@@ -219,7 +219,7 @@ class LaneConnection:
         try:
             envelope, pixels = lane.unpack(data)
         except ProtocolError as error:
-            self.fail(f"it broke the protocol: {printable(str(error))}")
+            self.fail(f"it broke the protocol: {printable(str(error))}", RemoteMisbehaved)
             return
         self._arrived.append(_arrived(envelope, pixels))
 

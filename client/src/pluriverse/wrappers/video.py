@@ -30,6 +30,9 @@ FFMPEG_END_S: Final = 60.0
 # Recording runs beside the agent: the fastest level, which still halves a game's picture several times.
 ZLIB_LEVEL: Final = 1
 
+# What an animated PNG has 16 bits for.
+MAX_DELAY_MS: Final = 0xFFFF
+
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 
 
@@ -124,7 +127,7 @@ class ApngWriter:
     def write(self, picture: Picture) -> None:
         """Add a picture: uint8 (height, width, 3) RGB."""
         width, height = self._size
-        delay = struct.pack(">HHBB", round(1000 / self._fps), 1000, 0, 0)
+        delay = struct.pack(">HHBB", min(round(1000 / self._fps), MAX_DELAY_MS), 1000, 0, 0)
         # Each row begins with its filter, 0: none.
         rows = np.zeros((height, 1 + 3 * width), np.uint8)
         rows[:, 1:] = picture.reshape(height, 3 * width)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-# Twice an 8K display. RFB has 16 bits for each side, and 65535 x 65535 pixels would be 12 GiB.
-MAX_SIDE: Final = 16384
+from pluriverse_protocol import limits
 
-# Two 8K displays side by side; 192 MiB of RGB.
-MAX_PIXELS: Final = 64 * 1024 * 1024
+# Of a desktop.
+MAX_SIDE: Final = limits.MAX_SIDE
+MAX_PIXELS: Final = limits.MAX_PIXELS
 
 # What is copied by hand is text of some pages; TigerVNC itself takes no more than 256 KiB.
 MAX_CLIPBOARD_BYTES: Final = 1024 * 1024

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pluriverse_protocol.env_options import Value, complete
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS
+from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MIN_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -93,7 +93,7 @@ class RuntimeTable(Table):
     title: str
     default_env: str
     screen: Size = Size(width=1024, height=768)
-    fps: Annotated[float, Field(gt=0, le=MAX_FPS)] = 60.0
+    fps: Annotated[float, Field(ge=MIN_FPS, le=MAX_FPS)] = 60.0
     lang: Annotated[str, spelt(r"C\.UTF-8|[a-z]{2,3}_[A-Z]{2}\.UTF-8", "a locale of UTF-8, as de_DE.UTF-8")] = "C.UTF-8"
     tz: Annotated[str, checked(_check_zone)] = "UTC"
     metadata: MetadataPlace | None = None
@@ -146,7 +146,7 @@ class EnvTable(BaseModel):
 
     id: Annotated[str, Field(min_length=1, max_length=MAX_ENV_ID_CHARS)]
     title: str = ""
-    fps: Annotated[float, Field(gt=0, le=MAX_FPS)] | None = None
+    fps: Annotated[float, Field(ge=MIN_FPS, le=MAX_FPS)] | None = None
     sync: bool = False
     time_limit_s: Annotated[float, Field(gt=0)] | None = None
     spaces: SharedSpacesTable | None = None

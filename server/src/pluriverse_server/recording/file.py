@@ -30,8 +30,8 @@ KEPT_WINDOW_LOG: Final = 27
 LEVEL: Final = 3
 KEPT_LEVEL: Final = 9
 
-# Damaged compression loses what was read with it in one piece of this size.
-READ_BYTES: Final = 16 * 1024
+# Damaged compression loses what was read with it in one piece of this size, which may become 32 MiB.
+READ_BYTES: Final = 1024
 
 
 class RecordingFile:

@@ -113,6 +113,8 @@ async def test_an_endpoint_that_cannot_be_used_is_told(
         ('{"value": [1], "confidence": 1}', None, 0),
         ("{broken}", None, 0),
         ('{"value": NaN}', None, 0),
+        ('{"value": ' + "[" * 100_000 + "}", None, 0),
+        ('{"value": 3, "confidence": ' + "9" * 400 + "}", None, 0),
         ('{"value": 3, "confidence": 7}', 3, 1),
         ('{"value": 3, "confidence": "high"}', 3, 0.5),
         ('{"value": true, "confidence": 0.25}', True, 0.25),

@@ -19,6 +19,8 @@ import subprocess
 import time
 from typing import Any, Final
 
+from pluriverse_protocol.strict_json import parse
+
 from pluriverse.adapters.computer import anthropic
 from pluriverse.adapters.computer.acts import MAX_BATCH
 from pluriverse.adapters.computer.fields import Fields
@@ -141,8 +143,8 @@ class Program:
         if len(line) > MAX_LINE_BYTES:
             raise AgentFailed(f"the program wrote a line of more than {MAX_LINE_BYTES} bytes")
         try:
-            return json.loads(line)
-        except (ValueError, RecursionError) as error:
+            return parse(line)
+        except ValueError as error:
             raise ActionError(f"{line[:80]!r} is no JSON: {error}") from error
 
     def close(self) -> None:

@@ -7,10 +7,11 @@ with the next screen, or with why something can't be done. Copy it for a model t
 from __future__ import annotations
 
 import base64
-import json
 import os
 import time
 from typing import Any, Final
+
+from pluriverse_protocol.strict_json import parse
 
 from pluriverse.adapters.computer import openai as computer_use
 from pluriverse.errors import ConfigurationError, ResetNeeded, needed
@@ -125,8 +126,8 @@ class EndpointAgent:
 def _do(play: Play, call: Any) -> str:
     """Do what a call asks for; return what the model is told."""
     try:
-        actions = computer_use.actions(json.loads(call.function.arguments))
-    except (AttributeError, ValueError, RecursionError) as error:
+        actions = computer_use.actions(parse(call.function.arguments))
+    except (AttributeError, ValueError) as error:
         return f"the call can't be read: {error}"
     try:
         answers = play.do_all([lambda action=action: computer_use.read(action) for action in actions])

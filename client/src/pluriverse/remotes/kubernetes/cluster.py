@@ -20,6 +20,7 @@ from typing import Any, Final
 import urllib3
 from kubernetes import client, config
 from kubernetes.config.config_exception import ConfigException
+from pluriverse_protocol.strict_json import parse_object
 from urllib3.exceptions import HTTPError
 from yaml import YAMLError
 
@@ -286,7 +287,7 @@ def events(response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
 
 
 def _event(line: bytes) -> Event:
-    event = json.loads(line)
+    event = parse_object(line)
     manifest: Manifest = event["object"]
     if event["type"] == "ERROR":
         raise ClusterError(_printable(manifest["message"]), int(manifest["code"]))
@@ -326,7 +327,7 @@ def _configuration(context: str | None) -> tuple[client.Configuration, str]:
 def _message(body: bytes) -> str:
     """Return what an API server says of an error."""
     with contextlib.suppress(ValueError, LookupError, TypeError):
-        return _printable(json.loads(body)["message"])
+        return _printable(parse_object(body)["message"])
     return _printable(body.decode(errors="replace"))
 
 

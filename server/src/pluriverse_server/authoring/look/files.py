@@ -61,7 +61,7 @@ def _in_document(text: str, name: str) -> Iterator[Found]:
     """Yield the values of a file in JSON, INI or CSV; nothing if it can be none of them, though logs may look alike."""
     try:
         document: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if isinstance(document, dict | list):
         for key, value in _leaves(cast("Any", document), ""):

@@ -19,6 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
+from pluriverse_protocol import bounded
+from pluriverse_protocol.strict_json import parse
+
 from pluriverse_server.manifest.conditions import Value
 
 from .lines import Question, answer, questions
@@ -77,7 +80,7 @@ class Endpoint:
         request = urllib.request.Request(f"{self.url}/chat/completions", body, headers)  # noqa: S310 - http(s), see above
         try:
             with urllib.request.urlopen(request, timeout=ANSWER_S) as response:  # noqa: S310
-                said = json.load(response)
+                said = parse(bounded.read(response))
             return read(said["choices"][0]["message"]["content"])
         except urllib.error.HTTPError as error:
             why = error.read().decode(errors="replace")[:QUOTED_CHARS].strip()
@@ -106,7 +109,7 @@ def read(text: str) -> tuple[Value, float]:
     """Return the value and confidence in a model's answer, around which it may have written more; None: it has none."""
     found = re.search(r"\{.*\}", text, re.DOTALL)
     try:
-        said: Any = json.loads(found[0]) if found else {}
+        said: Any = parse(found[0]) if found else {}
     except ValueError:
         return None, 0.0
     value, sure = said.get("value"), said.get("confidence", UNSTATED)

@@ -1,0 +1,115 @@
+"""Remotes that break the protocol: each is refused at once, in words that name it and what it sent."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pluriverse
+import pytest
+from pluriverse.adapters.making import make_core
+from pluriverse.errors import RemoteError
+from pluriverse_protocol import Headers, encode, lane
+from pluriverse_protocol.messages import FirstFrame
+from support.misbehaving import DESCRIBED, SIDE, message, misbehaving
+
+# One that is waited for takes two minutes.
+AT_ONCE_S = 30.0
+
+
+def reward(number: str, **headers: Any) -> Callable[[int], str]:
+    return lambda episode: message("v0.env.reward", f'{{"reward": {number}, "done": false}}', episode, **headers)
+
+
+def described(**changed: Any) -> Callable[[int], str]:
+    return lambda episode: message("v0.env.describe", {**DESCRIBED, **changed}, episode)
+
+
+def refused(address: str, clock: Literal["realtime", "lockstep"] = "realtime") -> str:
+    """Why an environment of a remote is refused, as it is made or at its first reset."""
+    began = time.monotonic()
+    with pytest.raises(RemoteError) as error, make_core(None, address, clock=clock) as core:  # noqa: PT012 - it is a race
+        core.reset(0)
+        core.receive(1)
+    assert time.monotonic() - began < AT_ONCE_S
+    assert "127.0.0.1:" in str(error.value)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (reward("NaN"), "NaN is no number"),
+        (reward("-Infinity"), "-Infinity is no number"),
+        (reward("1e999"), "1e999 is too large"),
+        (reward("1" + "0" * 400), "is too large"),
+        (reward("0", sent_at=1e308), "'sent_at'"),
+        (described(fps=1e-300), "'fps' is 1e-300, expected number of 0.01 to 1000"),
+        (described(fps=float("nan")), "NaN is no number"),
+        (described(width=2**62), "'width' is 4611686018427387904"),
+        (described(picture=[0, 0, 65535, 65535]), "'picture' is"),
+    ],
+    ids=["NaN", "infinite", "too large", "too long", "time", "rate", "rate NaN", "width", "picture"],
+)
+def test_numbers_that_no_remote_can_mean_are_refused_at_once(says: Callable[[int], str], why: str) -> None:
+    with misbehaving(says) as address:
+        told = refused(address)
+    assert "broke the protocol" in told
+    assert why in told
+
+
+def test_screen_that_breaks_rfb_is_refused_at_once() -> None:
+    with misbehaving(update=struct.pack(">BBHHHHHi", 0, 0, 1, 0, 0, SIDE, SIDE, -1)) as address:
+        assert "broke RFB: a rectangle of encoding -1, not asked for" in refused(address)
+
+
+def test_picture_of_another_size_is_refused_at_once_in_lockstep() -> None:
+    first = lane.pack(encode(FirstFrame((1, 2, 3)), Headers(1, 1.0, 2)), bytes(6))
+    with misbehaving(first=first) as address:
+        assert f"its picture is (1, 2, 3), expected ({SIDE}, {SIDE}, 3)" in refused(address, "lockstep")
+
+
+def test_episode_that_breaks_the_protocol_in_the_middle_is_truncated_and_the_next_one_begins() -> None:
+    spoken: list[int] = []
+
+    def says(episode: int) -> str:
+        spoken.append(episode)
+        return message("v0.env.text", {"text": "well"}, episode)
+
+    with misbehaving(says) as address, make_core(None, address, actions="events") as core:
+        core.reset(0)
+        core.receive(1)
+        connection = core.env._require().by_index[0]  # pyright: ignore[reportPrivateUsage]
+        assert connection is not None
+        connection.rewarder._take(reward("NaN")(spoken[-1]), time.time())  # pyright: ignore[reportPrivateUsage]
+        core.send({0: ()})
+        core.receive(1)
+        result = core.result(0)
+        assert (result.truncated, result.terminated, result.lost) == (True, False, True)
+        assert "NaN is no number" in result.info["error"]
+        core.reset(0)
+        core.receive(1)
+        assert core.result(0).first
+        core.env.require_wellbehaved(0)
+
+
+def test_remote_that_misbehaves_is_one_of_its_vector() -> None:
+    """Universe's vector goes on with the others; each step says what is wrong with this one."""
+    with misbehaving(reward("NaN")) as bad, misbehaving() as good:
+        env = pluriverse.make(None, f"{bad},{good.removeprefix('vnc://')}")
+        env.reset()
+        errors: list[str] = []
+        deadline = time.monotonic() + AT_ONCE_S
+        seen = False
+        while not (errors and seen) and time.monotonic() < deadline:
+            observation_n, _, _, info = env.step([[], []])
+            errors += [info["n"][0]["error"]] if "error" in info["n"][0] else []
+            seen = seen or observation_n[1] is not None
+            assert "error" not in info["n"][1]
+            env.wait(0.05)
+        env.close()
+    assert "NaN is no number" in errors[0]
+    assert seen
