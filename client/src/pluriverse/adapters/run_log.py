@@ -149,7 +149,8 @@ def read_run(path: Path) -> tuple[RunHeader, list[RunEpisode]]:
     """
     try:
         lines = _lines(path)
-        header: Any = next(lines, {})
+        nothing: Any = {}
+        header = next(lines, nothing)
         return RunHeader(**header), _episodes(lines)
     except (OSError, ValueError, TypeError, LookupError) as error:
         why = printable(str(error))
