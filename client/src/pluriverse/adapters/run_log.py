@@ -149,12 +149,16 @@ def read_run(path: Path) -> tuple[RunHeader, list[RunEpisode]]:
     """
     try:
         lines = _lines(path)
-        nothing: Any = {}
-        header = next(lines, nothing)
-        return RunHeader(**header), _episodes(lines)
+        return _header(next(lines, None)), _episodes(lines)
     except (OSError, ValueError, TypeError, LookupError) as error:
         why = printable(str(error))
         raise ConfigurationError(f"{path} is no recorded run: {why}; record= of an environment writes one") from error
+
+
+def _header(line: Any) -> RunHeader:
+    if not isinstance(line, dict):
+        raise ValueError("its first line doesn't say how it was made")
+    return RunHeader(**cast("dict[str, Any]", line))
 
 
 def _episodes(lines: Iterator[Any]) -> list[RunEpisode]:

@@ -352,7 +352,7 @@ class VectorEnv(Env):
 
     def require_wellbehaved(self, index: int) -> None:
         """Raise ``RemoteMisbehaved`` if a remote broke the protocol since its last reset."""
-        error = self._require().misbehaved.get(index)
+        error = self._require().misbehaved.get(self._index(index))
         if error is not None:
             raise RemoteMisbehaved(f"remote {index}: {error}") from error
 
