@@ -432,4 +432,4 @@ async def test_pings_of_one_who_reads_nothing_are_not_kept(tokened: Screen) -> N
         async with asyncio.timeout(DEADLINE_S):
             while await pointer_of(tokened) != (33, 10):
                 pass
-        assert half.transport.get_write_buffer_size() <= BUFFER_BYTES + 200
+        assert half.transport.get_write_buffer_size() <= BUFFER_BYTES + 2000

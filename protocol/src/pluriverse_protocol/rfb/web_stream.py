@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import secrets
 import struct
+from collections import deque
 from typing import Final
 
 from .errors import BadWebSocket
@@ -21,6 +22,9 @@ PATH: Final = "/vnc"
 
 # RFC 6455, section 5.5.
 MAX_CONTROL_BYTES: Final = 125
+
+# Of pings that come before any was answered only the last need an answer (section 5.5.3): so many have one.
+MAX_PONGS: Final = 16
 
 # Of a message's head, section 5.2.
 _LEAST_HEAD: Final = 2
@@ -60,7 +64,7 @@ class WebStream:
         self._left = 0
         self._mask = b""
         self._control = bytearray()
-        self._pong = b""
+        self._pongs = deque[bytes](maxlen=MAX_PONGS)
         self._close = b""
 
     @property
@@ -82,8 +86,9 @@ class WebStream:
         return self._message(_Opcode.CLOSE, struct.pack(">H", code) + why.encode()[: MAX_CONTROL_BYTES - 2])
 
     def take_answers(self) -> bytes:
-        """Return what is to be sent because of what came: to the last ping, and to a close."""
-        answers, self._pong, self._close = self._pong + self._close, b"", b""
+        """Return what is to be sent because of what came: to the last pings, and to a close."""
+        answers, self._close = b"".join(self._pongs) + self._close, b""
+        self._pongs.clear()
         return answers
 
     def feed(self, data: bytes | bytearray | memoryview) -> bytes:
@@ -151,8 +156,7 @@ class WebStream:
             return
         said, self._control = bytes(self._control), bytearray()
         if self._opcode is _Opcode.PING:
-            # RFC 6455, section 5.5.3: those before need no answer, and so none of them has to be kept.
-            self._pong = self._message(_Opcode.PONG, said)
+            self._pongs.append(self._message(_Opcode.PONG, said))
         elif self._opcode is _Opcode.CLOSE:
             self.closed = said[2:].decode(errors="replace")
             self._close = self._message(_Opcode.CLOSE, said[:2] or _NORMAL)
