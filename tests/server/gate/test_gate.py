@@ -389,9 +389,9 @@ async def test_those_who_watch_have_a_vnc_server_of_their_own_that_ends_nothing_
     await assert_moves(tokened, agent, 20, may=True)
     assert not waiting.done()
     waiting.cancel()
-    watcher = await enter(tokened, "observers-token")
-    await see(watcher)
-    for client in (agent, watcher):
+    again = await enter(tokened, "observers-token")
+    await see(again)
+    for client in (agent, watcher, again):
         client.close()
 
 
