@@ -57,6 +57,9 @@ INPUT: Final = Right.PLAY | Right.CONTROL
 # From its connection a client has so long for the handshake, waits for guesses of the password included.
 HANDSHAKE_S: Final = 20.0
 
+# A VNC server that was there answers by then, or is there no more.
+WATCHERS_CONNECT_S: Final = 1.0
+
 
 class Gate:
     """The VNC port of one screen, before the VNC server on ``vnc_socket``, which may come and go.
@@ -417,7 +420,11 @@ class _ClientHalf(Half):
         open_for_watchers = self._gate.open_for_watchers
         if open_for_watchers is None or (self._rights & INPUT and not self._watches):
             return await connect(self._gate.vnc_socket, heard=self._gate.note_heard)
-        return await connect(await open_for_watchers())
+        try:
+            return await connect(await open_for_watchers(), WATCHERS_CONNECT_S)
+        except VncServerLost:
+            # It died a moment ago, and is started again now that this is known.
+            return await connect(await open_for_watchers())
 
     def _go_on(self, data: bytes = b"") -> None:
         """Take in what had waited."""
