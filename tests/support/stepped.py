@@ -111,7 +111,7 @@ async def stepped(directory: Path) -> AsyncGenerator[Stepped]:
                 environment,
                 (width, height),
                 browser.process.pid,
-                lambda: files.busy,
+                files,
             )
             try:
                 yield played

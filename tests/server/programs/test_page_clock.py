@@ -153,6 +153,11 @@ PAGES = {
     + f"""<script>{SAY}
       on.w = async () => say((await (await fetch("Good.html")).text()).length);
     </script>""",
+    "Shows": GOOD
+    + """<style>i { position: absolute; left: 0; width: 200px; height: 200px }</style><i id=a></i><script>
+      const show = (answer) => { a.style.background = "red"; a.textContent = answer.slice(0, 99) };
+      on.w = () => setTimeout(async () => show(await (await fetch("Good.html")).text()));
+    </script>""",
     "Order": GOOD
     + """<body style="height: 9000px"><script>
       const say = ({ type, key }) => { game.state = [...game.state, key ?? type] };
@@ -413,6 +418,12 @@ async def test_step_waits_for_files_that_the_page_loads(played: Stepped) -> None
     await played.play("pages.Loads-v0", 1)
     await played.step(W)
     assert len(state(played)) == 1
+
+
+async def test_what_comes_of_a_file_is_on_the_screen_with_the_step_that_waited_for_it(played: Stepped) -> None:
+    for _ in range(20):
+        await played.play("pages.Shows-v0", 1, anew=True)
+        assert (await played.step(W))[10, 10, :3].tolist() == [0, 0, 255]
 
 
 async def test_last_frame_of_an_episode_is_the_one_that_ends_it(played: Stepped) -> None:

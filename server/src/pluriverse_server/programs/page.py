@@ -279,7 +279,7 @@ class PageProgram:
         if self._clock is None:
             screen = self._manifest.runtime.screen
             self._clock = await PageClock.open(
-                page, environment, (screen.width, screen.height), browser.process.pid, lambda: files.busy
+                page, environment, (screen.width, screen.height), browser.process.pid, files
             )
             await self._clock.begin(begin.fps)
         clock = self._clock

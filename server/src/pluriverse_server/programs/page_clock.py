@@ -21,6 +21,7 @@ from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.display.injector import Injector
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
 from pluriverse_server.sources.page.clock import FPS
+from pluriverse_server.sources.page.files import Files
 from pluriverse_server.sources.page.page import Page
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
@@ -130,14 +131,16 @@ class PageClock:
     """
 
     def __init__(
-        self, page: Page, display: ClientThread[Display], size: tuple[int, int], browser: int, loads: Callable[[], bool]
+        self, page: Page, display: ClientThread[Display], size: tuple[int, int], browser: int, files: Files
     ) -> None:
         self.frames = 0
         self._page = page
         self._display = display
         self._size = size
         self._browser = browser
-        self._loads = loads
+        self._files = files
+        # Of what the page has loaded, that which it has painted.
+        self._painted = 0
         self._fps = float(FPS)
         # How many frames of the page's own have passed; one of the agent's may take several.
         self._turned = 0
@@ -155,18 +158,18 @@ class PageClock:
         environment: Mapping[str, str],
         size: tuple[int, int],
         browser: int,
-        loads: Callable[[], bool],
+        files: Files,
     ) -> Self:
         """Take the clock of ``page``, which has one, on a screen of ``size`` pixels that ``environment`` names.
 
-        ``browser`` is the browser's process id; ``loads`` says whether the page is being sent files.
+        ``browser`` is the browser's process id; ``files`` are those that the page loads.
 
         Raises:
             DisplayLost: there is no such screen.
         """
         name, xauthority = environment["DISPLAY"], Path(environment["XAUTHORITY"])
         display = await open_in_thread("page clock", lambda: Display(name, xauthority, *size), name)
-        return cls(page, display, size, browser, loads)
+        return cls(page, display, size, browser, files)
 
     async def begin(self, fps: float) -> None:
         """Begin an episode whose frames are 1/``fps`` seconds long: nothing is held, the pointer in the last corner.
@@ -312,8 +315,12 @@ class PageClock:
                 await asyncio.sleep(0)
             if before is not None and self._menu:
                 await asyncio.sleep(MENU_S)
-            if before is not None and not self._loads() and self._stillness.stood(before):
-                return
+            if before is not None and not self._files.busy and self._stillness.stood(before):
+                if self._painted == self._files.answered:
+                    return
+                # What it has done with it is on the screen by chance.
+                self._painted = self._files.answered
+                self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
             if patience.is_over(time.monotonic()):
                 raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a rest")
             # Shorter than the event loop's timers can be.

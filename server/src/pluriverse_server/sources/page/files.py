@@ -66,6 +66,8 @@ class Files:
         self._root = folder.resolve()
         self._runner: web.AppRunner | None = None
         self._answering = 0
+        self.answered = 0
+        """How many steps of answering have ended so far."""
 
     @property
     def port(self) -> int:
@@ -127,6 +129,7 @@ class Files:
             yield
         finally:
             self._answering -= 1
+            self.answered += 1
 
     def _find(self, path: str) -> Path | None:
         """Return the file; None if there is none of that name within the folder."""
