@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from pluriverse_protocol import reports
-from pluriverse_protocol.limits import MAX_COORDINATE, MAX_EPISODE_ID, MAX_REPORT_BYTES
+from pluriverse_protocol.limits import MAX_EPISODE_ID, MAX_PIXELS, MAX_REPORT_BYTES, MAX_SIDE, MAX_TIME_S
 from pluriverse_protocol.reports import MAX_REPORT_DEPTH
 from pluriverse_protocol.strict_json import dump, parse_object
 
@@ -61,7 +61,7 @@ def read(payload: str, rewards: int) -> PageMessage:
         raise BadValue(f"the page said what can't be read: {error}") from None
     return PageMessage(
         episode=_episode(said.get("episode")),
-        at=_number("at", said.get("at"), 1e12),
+        at=_number("at", said.get("at"), MAX_TIME_S),
         ready=said.get("ready") is True,
         picture=_picture(said.get("picture")),
         values=_values(said.get("values"), rewards),
@@ -123,17 +123,9 @@ def _episode(value: Any) -> int:
 def _number(key: str, value: Any, limit: float) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise BadValue(f"page: {key} is {value!s:.80}, expected a number")
-    # Compared before the conversion: the largest integers are no floats.
     if not -limit <= value <= limit:
-        raise BadValue(f"page: {key} is {_short(value)}, expected at most {limit:g}")
+        raise BadValue(f"page: {key} is {value:g}, expected at most {limit:g}")
     return float(value)
-
-
-def _short(value: float) -> str:
-    try:
-        return f"{float(value):g}"
-    except OverflowError:
-        return "an integer that is no float"
 
 
 def _values(value: Any, rewards: int) -> tuple[float, ...] | None:
@@ -149,10 +141,12 @@ def _picture(value: Any) -> tuple[int, int, int, int] | None:
     if value is None:
         return None
     items = cast("list[Any]", value) if isinstance(value, list) else []
-    whole = [int(item) for item in items if isinstance(item, int | float) and 0 <= item <= MAX_COORDINATE]
+    whole = [int(item) for item in items if isinstance(item, int | float) and 0 <= item <= MAX_SIDE]
     if len(items) != 4 or whole != items or whole[2] == 0 or whole[3] == 0:
         raise BadValue(f"page: picture is {value!r:.80}, expected [x, y, width, height] in whole pixels")
     x, y, width, height = whole
+    if max(x + width, y + height) > MAX_SIDE or width * height > MAX_PIXELS:
+        raise BadValue(f"page: picture is {value!r:.80}, which is on no screen of RFB")
     return x, y, width, height
 
 
