@@ -91,7 +91,7 @@ async def test_cookie_and_sockets_are_for_this_user_only(guarded_screen: Screen)
     assert (folder / "Xauthority").stat().st_mode & 0o777 == 0o600
     # Xvfb keeps its pixels in a file, which nobody else reaches.
     files = {file.name for file in folder.iterdir()} - {framebuffer.FILE}
-    assert files == {"Xauthority", "vnc.sock", "viewer.sock"}
+    assert files == {"Xauthority", "vnc.sock", "viewer.sock", "watchers.sock"}
     assert not [pid for pid in guarded_screen.pids.values() if "password and" in command_line(pid)]
 
 
