@@ -258,7 +258,7 @@ class Screen(ABC):
     async def _watch_over(self, server: ChildProcess, socket: Path) -> None:
         """Kill a VNC server that answers no more; the next who comes to watch starts another."""
         misses = 0
-        while misses < pulse.MISSES_OF_BUSY:
+        while server.returncode is None and misses < pulse.MISSES_OF_BUSY:
             if await pulse.vnc_answers(socket):
                 misses = 0
                 await self._pause()
