@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from support.manifests import ROOT
 
 pytestmark = pytest.mark.container
@@ -50,3 +51,10 @@ def test_file_with_tokens_is_mounted_where_the_remote_looks_for_it(tmp_path: Pat
     assert (mounted["source"], mounted["read_only"]) == (str(tmp_path / "tokens"), True)
     assert remote["environment"]["PLURIVERSE_TOKENS_FILE"] == mounted["target"]
     assert not configured()["environment"]["PLURIVERSE_TOKENS_FILE"]
+
+
+def test_swarm_takes_the_compose_file_as_it_is() -> None:
+    command = ["docker", "stack", "config", "--compose-file", "docker-compose.yml"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    remote = yaml.safe_load(done.stdout)["services"]["remote"]
+    assert [(port["target"], port["mode"]) for port in remote["ports"]] == [(5900, "host"), (15900, "host")]

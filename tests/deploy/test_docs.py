@@ -9,18 +9,10 @@ import pytest
 import yaml
 from pluriverse.remotes.kubernetes import KubernetesOptions
 from pluriverse.remotes.options import parse_options
-from support.manifests import ROOT, added, kustomized, pod_spec, templated, validate
+from support.manifests import ROOT, pod_spec, templated, validate
 
 TEXT = (ROOT / "docs/fleet.md").read_text()
 KUBERNETES = TEXT[TEXT.index("\n## Kubernetes\n") :].split("\n## ")[1]
-
-
-def test_every_folder_that_is_applied_can_be_rendered() -> None:
-    folders = set(re.findall(r"deploy/kubernetes/([\w-]+)", KUBERNETES)) - {"chart"}
-    assert folders == {"sandbox", "scaled-to-zero", "agones"}
-    assert f"$ echo '{added('tls').strip()}' >>deploy/kubernetes/sandbox/kustomization.yaml" in KUBERNETES
-    for folder in folders:
-        assert kustomized(folder)
 
 
 def test_chart_has_every_value_that_is_set() -> None:
@@ -41,19 +33,17 @@ def test_trainer_of_the_example_is_valid_and_let_in() -> None:
     (text,) = re.findall(r"```yaml\n(.*?)```", KUBERNETES, re.DOTALL)
     trainer = yaml.safe_load(text)
     validate(trainer)
-    manifests = kustomized("sandbox")
+    manifests = templated(way="sandbox")
     (rule,) = manifests["NetworkPolicy", "pluriverse-gym-core"]["spec"]["ingress"]
     assert rule["from"][0]["podSelector"]["matchLabels"] == trainer["metadata"]["labels"]
     assert ("ServiceAccount", trainer["spec"]["serviceAccountName"]) in manifests
     assert trainer["spec"]["volumes"][0]["secret"]["secretName"] == "pluriverse-fleet"
 
 
-@pytest.mark.parametrize("way", ["deployment", "sandbox", "agones"])
+@pytest.mark.parametrize("way", ["deployment", "sandbox"])
 def test_secret_that_is_made_is_the_one_that_pods_mount(way: str) -> None:
-    manifests = kustomized(way)
-    (pod,) = (
-        pod_spec(each) for (kind, _), each in manifests.items() if kind in ("Deployment", "SandboxTemplate", "Fleet")
-    )
+    manifests = templated(way=way)
+    (pod,) = (pod_spec(each) for (kind, _), each in manifests.items() if kind in ("Deployment", "SandboxTemplate"))
     (volume,) = (each["secret"] for each in pod["volumes"] if "secret" in each)
     assert f"create secret generic {volume['secretName']} " in KUBERNETES
     assert all(f"--from-literal={item['key']}=" in KUBERNETES for item in volume["items"])

@@ -1,16 +1,15 @@
-"""deploy/kubernetes, rendered with kubectl and helm, and validated object by object."""
+"""deploy/kubernetes, rendered with helm, and validated object by object."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT
-from support.manifests import Manifest, kustomized, kustomized_with, pod_spec, templated, validate
+from support.manifests import Manifest, pod_spec, templated, validate
 
-WAYS = {"deployment": "Deployment", "sandbox": "SandboxTemplate", "agones": "Fleet"}
+WAYS = {"deployment": "Deployment", "sandbox": "SandboxTemplate"}
 NAME = "pluriverse-gym-core"
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 
@@ -21,22 +20,16 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 def of_way(way: str) -> Manifest:
-    return kustomized(way)[WAYS[way], NAME]
-
-
-@pytest.mark.parametrize("folder", [*WAYS, "scaled-to-zero"])
-def test_every_object_of_a_base_is_valid(folder: str) -> None:
-    for manifest in kustomized(folder).values():
-        validate(manifest)
+    return templated(way=way)[WAYS[way], NAME]
 
 
 @pytest.mark.parametrize(
     "values",
     [
         {"way": "deployment"},
-        {"way": "deployment", "keda__enabled": "true", "env": "gym-core.Pong-v3", "runtime": "internet"},
+        {"way": "deployment", "env": "gym-core.Pong-v3", "runtime": "internet"},
         {"way": "sandbox", "nodeSelector__games": "yes", "egress[0]__ports[0]__port": 443},
-        {"way": "agones", "tolerations[0]__key": "games", "egress[0]__ports[0]__port": 80},
+        {"way": "sandbox", "tolerations[0]__key": "games"},
     ],
 )
 def test_every_object_of_the_chart_is_valid(values: dict[str, Any]) -> None:
@@ -44,19 +37,10 @@ def test_every_object_of_the_chart_is_valid(values: dict[str, Any]) -> None:
         validate(manifest)
 
 
-def test_chart_makes_what_the_base_of_the_same_way_makes(way: str) -> None:
-    assert templated(way=way) == kustomized(way)
-
-
-def test_chart_scales_to_zero_as_the_component_does() -> None:
-    assert templated(keda__enabled="true") == kustomized("scaled-to-zero")
-
-
-def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(way: str, tmp_path: Path) -> None:
-    manifests = kustomized_with("tls", way, tmp_path)
+def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(way: str) -> None:
+    manifests = templated(way=way, tls__secretName="pluriverse-tls")
     for manifest in manifests.values():
         validate(manifest)
-    assert manifests == templated(way=way, tls__secretName="pluriverse-tls")
     pod = pod_spec(manifests[WAYS[way], NAME])
     (container,) = pod["containers"]
     assert {container[probe]["httpGet"]["scheme"] for probe in PROBES} == {"HTTPS"}
@@ -69,7 +53,7 @@ def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(w
 
 
 def test_chart_refuses_a_way_that_it_does_not_know() -> None:
-    with pytest.raises(ValueError, match="way is statefulset, expected deployment, sandbox or agones"):
+    with pytest.raises(ValueError, match="way is statefulset, expected deployment or sandbox"):
         templated(way="statefulset")
 
 
@@ -99,12 +83,12 @@ def test_remotes_run_without_privileges_on_a_read_only_root(way: str) -> None:
     assert container["resources"]["limits"]["memory"]
 
 
-def test_remotes_have_no_token_of_the_cluster_but_for_the_sidecar_of_agones(way: str) -> None:
-    assert pod_spec(of_way(way)).get("automountServiceAccountToken") is (None if way == "agones" else False)
+def test_remotes_have_no_token_of_the_cluster(way: str) -> None:
+    assert pod_spec(of_way(way))["automountServiceAccountToken"] is False
 
 
 def test_probes_and_policies_name_the_ports_that_a_remote_listens_on(way: str) -> None:
-    manifests = kustomized(way)
+    manifests = templated(way=way)
     (container,) = pod_spec(manifests[WAYS[way], NAME])["containers"]
     assert {port["name"]: port["containerPort"] for port in container["ports"]} == {
         "rewarder": REWARDER_PORT,
@@ -123,23 +107,18 @@ def test_a_pod_is_given_longer_to_end_than_its_episode(way: str) -> None:
 
 
 def test_only_trainers_reach_remotes_and_remotes_reach_nothing(way: str) -> None:
-    policy = kustomized(way)["NetworkPolicy", NAME]["spec"]
+    policy = templated(way=way)["NetworkPolicy", NAME]["spec"]
     assert policy["policyTypes"] == ["Ingress", "Egress"]
     assert [rule["from"] for rule in policy["ingress"]] == [
         [{"podSelector": {"matchLabels": {"pluriverse/role": "trainer"}}}]
     ]
-    # The sidecar of Agones shares the pod's network, and asks the API server.
-    allowed = [[port["port"] for port in rule["ports"]] for rule in policy["egress"]]
-    assert allowed == ([[443, 6443]] if way == "agones" else [])
+    assert policy["egress"] == []
 
 
 def test_selectors_find_the_pods(way: str) -> None:
-    manifests = kustomized(way)
+    manifests = templated(way=way)
     manifest = manifests[WAYS[way], NAME]
-    template = {"SandboxTemplate": lambda: manifest["spec"]["podTemplate"]}.get(
-        manifest["kind"],
-        lambda: manifest["spec"]["template"]["spec"]["template"] if way == "agones" else manifest["spec"]["template"],
-    )()
+    template = manifest["spec"]["podTemplate" if way == "sandbox" else "template"]
     labels = template["metadata"]["labels"].items()
     selectors = [manifests["NetworkPolicy", NAME]["spec"]["podSelector"]["matchLabels"]]
     if way == "deployment":
@@ -150,6 +129,5 @@ def test_selectors_find_the_pods(way: str) -> None:
         assert selector.items() <= labels
 
 
-def test_no_secret_is_in_the_manifests() -> None:
-    for folder in WAYS:
-        assert not any(kind == "Secret" for kind, _ in kustomized(folder))
+def test_no_secret_is_in_the_manifests(way: str) -> None:
+    assert not any(kind == "Secret" for kind, _ in templated(way=way))

@@ -13,7 +13,7 @@ import pytest
 from pluriverse.remotes.address import Address
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.lease import claim
-from support.manifests import Manifest, kustomized, pod_spec
+from support.manifests import Manifest, pod_spec, templated
 from support.remotes import START_DEADLINE_S, published
 
 pytestmark = pytest.mark.container
@@ -35,7 +35,7 @@ def status_of(probe: Manifest, ports: dict[str, int]) -> int | None:
 
 
 def test_remote_starts_is_leased_by_the_fleets_token_and_drains_as_its_manifest_says(tmp_path: Path) -> None:
-    pod = pod_spec(kustomized("deployment")["Deployment", "pluriverse-gym-core"])
+    pod = pod_spec(templated(way="deployment")["Deployment", "pluriverse-gym-core"])
     (spec,) = pod["containers"]
     secret = tmp_path / "secret"
     secret.mkdir(mode=0o755)

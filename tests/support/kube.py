@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import yaml
-from support.manifests import DEPLOY
+from support.manifests import CHART
 
 Manifest = dict[str, Any]
 
@@ -290,7 +290,8 @@ def ready(status: str, reason: str = "Asked", message: str = "") -> Manifest:
 
 def trainers_rights() -> list[Manifest]:
     """The rules of the Role that deploy/kubernetes gives to trainers."""
-    objects = yaml.safe_load_all((DEPLOY / "base/trainer.yaml").read_text())
+    template = (CHART / "templates/trainer.yaml").read_text()
+    objects = yaml.safe_load_all("".join(line for line in template.splitlines(True) if not line.startswith("{{")))
     return next(each["rules"] for each in objects if each["kind"] == "Role")
 
 

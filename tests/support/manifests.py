@@ -1,9 +1,8 @@
-"""deploy/kubernetes as kubectl and helm render it, and what validates it."""
+"""The chart in deploy/kubernetes as helm renders it, and what validates it."""
 
 from __future__ import annotations
 
 import functools
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,8 @@ import kubernetes_validate  # pyright: ignore[reportMissingTypeStubs] - it has n
 import yaml
 
 ROOT: Final = Path(__file__).parents[2]
-DEPLOY: Final = ROOT / "deploy/kubernetes"
-CHART: Final = DEPLOY / "chart"
-TOOLS: Final = Path(sys.prefix, "bin")
+CHART: Final = ROOT / "deploy/kubernetes"
+HELM: Final = Path(sys.prefix, "bin/helm")
 SCHEMAS: Final = ROOT / "tests/deploy/data/crds"
 
 # The newest that both the tools and the schemas know.
@@ -25,28 +23,10 @@ KUBERNETES: Final = "1.36"
 Manifest = dict[str, Any]
 
 
-def kustomized(folder: str) -> dict[tuple[str, str], Manifest]:
-    """What ``kubectl apply -k deploy/kubernetes/FOLDER`` would apply, by kind and name."""
-    return _by_name(_run("kubectl", "kustomize", str(DEPLOY / folder)))
-
-
-def kustomized_with(component: str, way: str, folder: Path) -> dict[tuple[str, str], Manifest]:
-    """The same with a component that is added to the way's kustomization, in a copy in ``folder``."""
-    copy = shutil.copytree(DEPLOY, folder / DEPLOY.name)
-    with (copy / way / "kustomization.yaml").open("a") as file:
-        file.write(added(component))
-    return kustomized(str(copy / way))
-
-
-def added(component: str) -> str:
-    """The line of a kustomization that adds a component."""
-    return f"components: [../{component}]\n"
-
-
 def templated(**values: Any) -> dict[tuple[str, str], Manifest]:
     """What ``helm install`` with these values would apply, by kind and name."""
     options = [word for name, value in values.items() for word in ("--set", f"{name.replace('__', '.')}={value}")]
-    return _by_name(_run("helm", "template", "anything", str(CHART), *options))
+    return _by_name(_rendered(*options))
 
 
 def validate(manifest: Manifest) -> None:
@@ -67,18 +47,13 @@ def validate(manifest: Manifest) -> None:
 def pod_spec(manifest: Manifest) -> Manifest:
     """The spec of the pods that an object makes."""
     spec = manifest["spec"]
-    match manifest["kind"]:
-        case "SandboxTemplate":
-            return spec["podTemplate"]["spec"]
-        case "Fleet":
-            return spec["template"]["spec"]["template"]["spec"]
-        case _:
-            return spec["template"]["spec"]
+    return spec["podTemplate" if manifest["kind"] == "SandboxTemplate" else "template"]["spec"]
 
 
 @functools.cache
-def _run(program: str, *arguments: str) -> str:
-    done = subprocess.run([str(TOOLS / program), *arguments], capture_output=True, text=True, timeout=60)
+def _rendered(*options: str) -> str:
+    command = [str(HELM), "template", "anything", str(CHART), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if done.returncode:
         raise ValueError(done.stderr.strip())
     return done.stdout
@@ -112,7 +87,7 @@ def _embedded(manifest: Manifest) -> list[Manifest]:
     parts: list[Manifest] = [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": manifest["metadata"]},
     ]
-    if manifest["kind"] in ("SandboxTemplate", "Fleet"):
+    if manifest["kind"] == "SandboxTemplate":
         parts.append({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": pod_spec(manifest)})
     if "networkPolicy" in manifest["spec"]:
         spec: Manifest = {"podSelector": {}, **manifest["spec"]["networkPolicy"]}

@@ -34,7 +34,7 @@ PASSWORD = "secret12"
 class Served:
     """A daemon that listens, and the program behind it. ``screen_answers`` is what its screen would say.
 
-    ``ended``: whether the end of a lease has ended the remote; ``draining``: how often it was told to drain.
+    ``draining``: how often it was told to drain.
     """
 
     toy: Toy
@@ -43,7 +43,6 @@ class Served:
     leases: Leases
     port: int
     screen_answers: bool = True
-    ended: bool = False
     draining: int = 0
 
     @property
@@ -90,13 +89,10 @@ async def serving(
     log = AuditLog(audit)
     door = Door(Keyring(PASSWORD, parse_tokens(tokens) if tokens is not None else None), log)
 
-    def end() -> None:
-        served.ended = True
-
     def drain() -> None:
         served.draining += 1
 
-    leases = Leases(service.hub, door.keyring, log, end)
+    leases = Leases(service.hub, door.keyring, log)
     port = free_port()
     served = Served(toy, service, door, leases, port)
     operations = Operations(leases, lambda: service.status()["env_id"], service.restart, drain)

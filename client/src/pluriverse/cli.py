@@ -38,7 +38,7 @@ RemotesOption = Annotated[
     typer.Option(
         "--remotes",
         "-r",
-        help="4; docker:4, local:4, ray:4, swarm:4 or kubernetes:4; or vnc://HOST:5900+15900,…?password=…",
+        help="4; docker:4, local:4, ray:4 or kubernetes:4; or vnc://HOST:5900+15900,…?password=…",
     ),
 ]
 

@@ -109,14 +109,6 @@ def run(
             help="For how many seconds the agent's episode may go on after SIGTERM; a second SIGTERM ends it at once.",
         ),
     ] = 0.0,
-    agones_port: Annotated[
-        int | None,
-        typer.Option(
-            envvar="AGONES_SDK_HTTP_PORT",
-            help="Where Agones' sidecar listens, which is told when this is ready, well, leased and over.",
-            show_default=False,
-        ),
-    ] = None,
     until_input_ends: Annotated[
         bool,
         typer.Option(
@@ -154,7 +146,6 @@ def run(
             tokens_file=tokens if tokens is not None and tokens.is_file() else None,
             audit=audit,
             drain_s=drain_s,
-            agones_port=agones_port,
             tls=tls,
             tls_cert=tls_cert,
             tls_key=tls_key,

@@ -23,7 +23,6 @@ class Settings:
 
     ``password`` None: there are ``tokens`` alone, which a ``tokens_file`` may change. ``audit``: the audit log's file,
     ``-`` for standard error. ``drain_s``: for how long an episode may go on when the remote is to end.
-    ``agones_port``: where the sidecar of Agones listens, None where there is none.
     ``tls``: both ports speak TLS alone, with the certificate of ``tls_cert`` and ``tls_key``, or one made at the start.
     """
 
@@ -42,7 +41,6 @@ class Settings:
     tokens_file: Path | None = None
     audit: Path | None = None
     drain_s: float = 0.0
-    agones_port: int | None = None
     tls: bool = False
     tls_cert: Path | None = None
     tls_key: Path | None = None

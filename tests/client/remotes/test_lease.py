@@ -15,7 +15,7 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes import http_request
 from pluriverse.remotes.address import Address
 from pluriverse.remotes.http_request import Answer
-from pluriverse.remotes.lease import STOPPED, Lease, Leased, LeaseKeeper, LeaseLost, Taken, claim
+from pluriverse.remotes.lease import Lease, LeaseKeeper, LeaseLost, Taken, claim
 from pluriverse_server.access import lease as server_lease
 from support.agent import connected
 from support.ports import free_port
@@ -39,8 +39,8 @@ def address_of(served: Served) -> Address:
     return Address("127.0.0.1", 5900, served.port, PASSWORD)
 
 
-async def claimed(served: Served, ttl_s: float = 30.0, *, ends: bool = False) -> Lease:
-    return await asyncio.to_thread(claim, address_of(served), ttl_s, ends=ends)
+async def claimed(served: Served, ttl_s: float = 30.0) -> Lease:
+    return await asyncio.to_thread(claim, address_of(served), ttl_s)
 
 
 async def test_lease_has_a_token_that_lets_its_holder_in(tmp_path: Path) -> None:
@@ -157,63 +157,3 @@ async def test_wrong_password_and_wrong_time_are_told(tmp_path: Path) -> None:
             await asyncio.to_thread(claim, Address("127.0.0.1", 5900, served.port, "wrong"))
         with pytest.raises(RemoteUnavailable, match="ttl_s is 601; expected"):
             await claimed(served, 601)
-
-
-class Ours(Leased):
-    """One of a place that needs nothing but the lease. ``gone``: what became of it."""
-
-    gone: str | None = None
-    given_back = 0
-
-    def why_gone(self) -> str | None:
-        return self.gone
-
-    def give_back(self) -> None:
-        self.given_back += 1
-        if self.lease is not None:
-            self.lease.release()
-
-
-async def test_remote_is_ours_until_it_is_given_back_once(
-    tmp_path: Path, keeper: LeaseKeeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pluriverse.remotes.lease.TTL_S", 0.3)
-    ours = Ours(keeper)
-    async with serving(tmp_path) as served:
-        await asyncio.to_thread(ours.claim, address_of(served))
-        until = time.monotonic() + 1
-        await eventually(lambda: time.monotonic() > until)
-        ours.require_running()
-        assert served.leases.lease is not None
-        assert ours.address.password not in (None, PASSWORD)
-        await asyncio.gather(*(asyncio.to_thread(ours.stop) for _ in range(3)))
-        assert (served.leases.lease, ours.given_back) == (None, 1)
-        with pytest.raises(RemoteUnavailable, match=STOPPED):
-            ours.require_running()
-
-
-async def test_lease_that_comes_after_the_end_is_given_back(tmp_path: Path, keeper: LeaseKeeper) -> None:
-    ours = Ours(keeper)
-    ours.stop()
-    async with serving(tmp_path) as served:
-        with pytest.raises(RemoteUnavailable, match=STOPPED):
-            await asyncio.to_thread(ours.claim, address_of(served))
-        assert served.leases.lease is None
-        await claimed(served)
-    with pytest.raises(RemoteUnavailable, match=STOPPED):
-        _ = ours.address
-
-
-async def test_what_became_of_a_remote_is_told_before_that_its_lease_is_lost(
-    tmp_path: Path, keeper: LeaseKeeper
-) -> None:
-    ours = Ours(keeper)
-    async with serving(tmp_path) as served:
-        await asyncio.to_thread(ours.claim, address_of(served))
-    assert ours.lease is not None
-    ours.lease.lost = "it was not renewed in time"
-    with pytest.raises(RemoteUnavailable, match="not renewed"):
-        ours.require_running()
-    ours.gone = "it was evicted"
-    with pytest.raises(RemoteUnavailable, match="evicted"):
-        ours.require_running()

@@ -21,8 +21,8 @@ observer eye observers-token
 """
 
 
-def give(served: Served, ttl_s: float = 30.0, *, ends: bool = False) -> Lease:
-    return served.leases.claim(SOMEBODY, ttl_s, ends=ends, where="192.0.2.1")
+def give(served: Served, ttl_s: float = 30.0) -> Lease:
+    return served.leases.claim(SOMEBODY, ttl_s, where="192.0.2.1")
 
 
 async def refusal(agent: Agent) -> str:
@@ -105,13 +105,6 @@ async def test_renewal_that_came_while_the_daemon_stood_still_counts(
         await asyncio.sleep(0.01)
         assert served.leases.lease is lease
         await eventually(lambda: served.leases.lease is None)
-
-
-async def test_remote_may_end_with_its_lease(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served:
-        lease = give(served, ends=True)
-        served.leases.give_back(lease, lease.token, "192.0.2.1")
-        assert served.ended
 
 
 async def test_remote_that_drains_keeps_its_agent_and_takes_no_other(tmp_path: Path) -> None:

@@ -39,7 +39,6 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.rfb import RfbClient, RfbError
 from support.served import PASSWORD
-from support.sidecar import Sidecar
 from support.tasks import inject
 from support.toy import Process, Toy
 from support.waiting import DEADLINE_S, eventually
@@ -141,10 +140,10 @@ async def test_remote_that_nobody_plays_on_or_that_may_not_drain_ends_at_once(tm
         await asyncio.wait_for(up.running, 5.0)
 
 
-async def test_leases_token_is_good_on_all_ports_and_the_remote_may_end_with_it(tmp_path: Path) -> None:
+async def test_leases_token_is_good_on_all_ports(tmp_path: Path) -> None:
     async with remote_up(tmp_path) as up:
         address = Address("127.0.0.1", up.vnc_port, up.port, PASSWORD)
-        lease = await asyncio.to_thread(claim, address, 30.0, ends=True)
+        lease = await asyncio.to_thread(claim, address)
         token = lease.address.password
         viewer = f"http://127.0.0.1:{up.port}/viewer/access?password={token}"
         async with connected(up.port, token) as agent, aiohttp.ClientSession() as session:
@@ -153,24 +152,8 @@ async def test_leases_token_is_good_on_all_ports_and_the_remote_may_end_with_it(
                 await asyncio.to_thread(client.wait_until, lambda: True)
             async with session.get(viewer) as response:
                 assert await response.json() == {"granted": True, "control": False}
-            assert not up.running.done()
             await asyncio.to_thread(lease.release)
             assert await agent.hear_end() == 1000
-        await asyncio.wait_for(up.running, 5.0)
-
-
-async def test_sidecar_of_agones_is_told_of_the_start_of_leases_and_of_the_end(tmp_path: Path) -> None:
-    sidecar = Sidecar(free_port())
-    async with sidecar.up():
-        async with remote_up(tmp_path, agones_port=sidecar.port) as up:
-            await eventually(lambda: sidecar.changes == ["/ready"])
-            address = Address("127.0.0.1", up.vnc_port, up.port, PASSWORD)
-            lease = await asyncio.to_thread(claim, address)
-            await eventually(lambda: sidecar.changes == ["/ready", "/allocate"])
-            await asyncio.to_thread(lease.release)
-            await eventually(lambda: sidecar.changes == ["/ready", "/allocate", "/ready"])
-            await eventually(lambda: "/health" in sidecar.heard)
-        assert sidecar.changes[-1] == "/shutdown"
 
 
 async def test_token_that_is_removed_from_the_file_ends_its_connections_on_both_ports(

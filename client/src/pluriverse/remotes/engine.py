@@ -1,4 +1,4 @@
-"""The interface of what starts remotes: Docker, processes of this machine, Ray, Docker Swarm, Kubernetes."""
+"""The interface of what starts remotes: Docker, processes of this machine, Ray, Kubernetes."""
 
 from __future__ import annotations
 

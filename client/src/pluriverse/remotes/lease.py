@@ -7,7 +7,6 @@ import heapq
 import itertools
 import threading
 import time
-from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
@@ -28,8 +27,6 @@ CONFLICT: Final = 409
 # The remote knows the lease no more. One that has been restarted answers 401, and so does one that somebody at our
 # address sends wrong passwords: that is asked again until the lease must have ended.
 GONE: Final = (403, 404, 410)
-
-STOPPED: Final = "the environment is being closed"
 
 
 class Taken(RemoteUnavailable):
@@ -73,8 +70,8 @@ class Lease:
             ask(self.address, "DELETE", f"/lease/{self.id}")
 
 
-def claim(address: Address, ttl_s: float = TTL_S, *, ends: bool = False) -> Lease:
-    """Claim a remote for ``ttl_s`` seconds (5 to 600), and for as long as the lease is renewed. ``ends``: it then ends.
+def claim(address: Address, ttl_s: float = TTL_S) -> Lease:
+    """Claim a remote for ``ttl_s`` seconds (5 to 600), and for as long as the lease is renewed.
 
     ``address`` has the remote's password, or the token of an agent or an operator.
 
@@ -82,7 +79,7 @@ def claim(address: Address, ttl_s: float = TTL_S, *, ends: bool = False) -> Leas
         Taken: somebody else plays there.
         RemoteUnavailable: it doesn't answer, drains, doesn't let us in, or gives no leases.
     """
-    answer = ask(address, "POST", "/lease", {"ttl_s": ttl_s, "ends": ends})
+    answer = ask(address, "POST", "/lease", {"ttl_s": ttl_s})
     if answer.status == CONFLICT:
         raise Taken(f"the remote at {address} is taken: {answer.error}", answer.document.get("free_in_s"))
     _require_ok(answer, address)
@@ -172,70 +169,3 @@ class LeaseKeeper:
             if lasts:
                 self._kept[lease] = began
             self._plan(lease)
-
-
-class Leased(ABC):
-    """A remote that runs anyway, and is ours while we have its lease: what those of swarms and clusters share."""
-
-    def __init__(self, keeper: LeaseKeeper) -> None:
-        self.lease: Lease | None = None
-        self._keeper = keeper
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it was stopped."""
-        return self._stopped.is_set()
-
-    @property
-    def address(self) -> Address:
-        """Where it is, with the lease's own token, once there is one."""
-        if self.lease is None:
-            raise RemoteUnavailable(STOPPED)
-        return self.lease.address
-
-    def claim(self, address: Address, *, ends: bool = False) -> None:
-        """Have its lease, which is renewed from now on; one that comes after ``stop`` is given back at once.
-
-        Raises:
-            Taken: somebody else plays there.
-            RemoteUnavailable: it gives no lease, or this was stopped.
-        """
-        lease = claim(address, TTL_S, ends=ends)
-        with self._lock:
-            if not self.stopped:
-                self.lease = lease
-                self._keeper.add(lease)
-                return
-        lease.release()
-        raise RemoteUnavailable(STOPPED)
-
-    def require_running(self) -> None:
-        """Raise RemoteUnavailable if it is gone, or no longer ours."""
-        lost = None if self.lease is None else self.lease.lost
-        why = STOPPED if self.stopped else self.why_gone() or lost
-        if why is not None:
-            raise RemoteUnavailable(why)
-
-    def stop(self) -> None:
-        """Give it back; may be called repeatedly."""
-        with self._lock:
-            first = not self.stopped
-            self._stopped.set()
-        if first:
-            if self.lease is not None:
-                self._keeper.remove(self.lease)
-            self.give_back()
-
-    def pause(self, seconds: float) -> None:
-        """Wait, but not if it is stopped."""
-        self._stopped.wait(seconds)
-
-    @abstractmethod
-    def why_gone(self) -> str | None:
-        """Return what became of it; None while it is there."""
-
-    @abstractmethod
-    def give_back(self) -> None:
-        """Release the lease, if there is one, and leave the place to others; called once."""

@@ -29,7 +29,6 @@ ENGINES: Final[Mapping[str, tuple[str, str]]] = {
     "docker": ("docker", "DockerEngine"),
     "local": ("local", "LocalEngine"),
     "ray": ("ray", "RayEngine"),
-    "swarm": ("swarm", "SwarmEngine"),
     "kubernetes": ("kubernetes", "KubernetesEngine"),
 }
 
@@ -46,8 +45,8 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     """Return the manager of the remotes that ``remotes`` asks for, with nothing started yet.
 
     ``4`` starts four of the environment's runtime: in Docker when an engine answers and has the image, else as local
-    processes. ``"docker:4"`` and ``"local:4"`` insist; ``"ray:4"``, ``"swarm:4"`` and ``"kubernetes:4"`` take theirs
-    from more than one machine. Options of the engine come after a ``?``: ``"docker:4?memory=2Gi&warm=1"``.
+    processes. ``"docker:4"`` and ``"local:4"`` insist; ``"ray:4"`` and ``"kubernetes:4"`` take theirs from more than
+    one machine. Options of the engine come after a ``?``: ``"docker:4?memory=2Gi&warm=1"``.
     ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes that run already, as do ``"pluriverse://host:15900,…"``
     by one port and ``"pluriverses://…"`` by one with TLS; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD.
     A manager is returned as it is.

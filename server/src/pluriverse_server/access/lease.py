@@ -23,11 +23,10 @@ _ALPHABET: Final = string.ascii_letters + string.digits
 
 @dataclass(slots=True)
 class Lease:
-    """One holder's: it ends ``until``. ``ends``: so does the remote with it."""
+    """One holder's: it ends ``until``."""
 
     by: Token
     ttl_s: float
-    ends: bool
     until: float
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
     token: Token = field(init=False)

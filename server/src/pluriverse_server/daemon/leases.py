@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Final
 
 from pluriverse_server.access.audit import AuditLog
@@ -40,14 +39,12 @@ class Unavailable(Exception):
 class Leases:
     """The one lease that a remote gives at a time."""
 
-    def __init__(self, hub: Hub, keyring: Keyring, audit: AuditLog, on_last: Callable[[], object]) -> None:
-        """``on_last`` is called when a lease has ended with which the remote is to end."""
+    def __init__(self, hub: Hub, keyring: Keyring, audit: AuditLog) -> None:
         self.draining = False
         self.lease: Lease | None = None
         self._hub = hub
         self._keyring = keyring
         self._audit = audit
-        self._on_last = on_last
         self._timer: asyncio.TimerHandle | None = None
         hub.why_not = self.why_not
         hub.audit = audit
@@ -61,7 +58,7 @@ class Leases:
             return None
         return LEASED if Right.PLAY in RIGHTS[who.role] else f"not permitted: this is the token of {who}"
 
-    def claim(self, by: Token, ttl_s: float, *, ends: bool, where: str) -> Lease:
+    def claim(self, by: Token, ttl_s: float, *, where: str) -> Lease:
         """Give a lease.
 
         Raises:
@@ -74,10 +71,10 @@ class Leases:
             raise Unavailable(LEASED, self.lease.left_s(now))
         if self._hub.occupied:
             raise Unavailable(PLAYED)
-        lease = self.lease = Lease(by, ttl_s, ends, now + ttl_s)
+        lease = self.lease = Lease(by, ttl_s, now + ttl_s)
         self._keyring.begin_lease(lease.token)
         self._watch(lease)
-        self._audit.note("lease taken", by, where, lease=lease.id, ttl_s=ttl_s, ends=ends)
+        self._audit.note("lease taken", by, where, lease=lease.id, ttl_s=ttl_s)
         log.info("%s has taken lease %s from %s", by, lease.id, where)
         return lease
 
@@ -116,8 +113,6 @@ class Leases:
         self._keyring.end_lease()
         self._audit.note(how, by, where, lease=lease.id)
         log.info("%s: %s", how, lease.id)
-        if lease.ends:
-            self._on_last()
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()

@@ -1,7 +1,7 @@
 """What operators and fleets ask of a remote over HTTP: leases, a restart of the environment, its end.
 
 =====================  ===============================================================================================
-``POST /lease``        a lease, of ``{"ttl_s": 30, "ends": false}``; its token alone plays while it lasts
+``POST /lease``        a lease, of ``{"ttl_s": 30}``; its token alone plays while it lasts
 ``POST /lease/ID``     renews it, with its token
 ``DELETE /lease/ID``   gives it back, with its token, or one that operates
 ``POST /restart``      ends the episode, and begins another with a new program
@@ -52,11 +52,11 @@ def add_operations(app: web.Application, door: Door, operations: Operations) -> 
         if not RIGHTS[who.role] & (Right.PLAY | Right.OPERATE):
             return answer(403, error=f"not permitted: this is the token of {who}")
         try:
-            ttl_s, ends = _parse_claim(await _read_body(request))
+            ttl_s = _parse_claim(await _read_body(request))
         except ValueError as error:
             return answer(400, error=str(error))
         try:
-            lease = leases.claim(who, ttl_s, ends=ends, where=request.remote or "")
+            lease = leases.claim(who, ttl_s, where=request.remote or "")
         except Unavailable as error:
             status = 503 if leases.draining else 409
             return answer(status, error=str(error), free_in_s=error.free_in_s)
@@ -126,13 +126,10 @@ async def _read_body(request: web.Request) -> bytes:
     return body
 
 
-def _parse_claim(body: bytes) -> tuple[float, bool]:
-    """Return for how long a lease is asked for, and whether the remote is to end with it."""
+def _parse_claim(body: bytes) -> float:
+    """Return for how long a lease is asked for."""
     document = parse_object(body) if body else {}
-    unknown = document.keys() - {"ttl_s", "ends"}
+    unknown = document.keys() - {"ttl_s"}
     if unknown:
-        raise ValueError(f"{min(unknown)!r:.40} is not known; expected ttl_s and ends")
-    ends = document.get("ends", False)
-    if not isinstance(ends, bool):
-        raise ValueError(f"ends is {ends!r:.40}; expected true or false")
-    return parse_ttl(document.get("ttl_s", DEFAULT_TTL_S)), ends
+        raise ValueError(f"{min(unknown)!r:.40} is not known; expected ttl_s")
+    return parse_ttl(document.get("ttl_s", DEFAULT_TTL_S))

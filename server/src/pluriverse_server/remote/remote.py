@@ -28,7 +28,6 @@ from pluriverse_server.settings import Settings
 from pluriverse_server.tasks import TaskFailed, call_later, first_failure, start_task
 from pluriverse_server.viewer.hub import ViewerHub
 
-from .agones import Condition, keep_told
 from .child_user import let_in, user_for_children
 from .environment import EnvironmentService
 from .screen_clients import ScreenClients
@@ -196,7 +195,7 @@ class Remote:
         service.is_watched = lambda: bool(screen.gate.clients)
         loop = asyncio.get_running_loop()
         screen.gate.on_clients = lambda: loop.call_soon_threadsafe(service.watchers_changed)
-        leases = self._leases = Leases(service.hub, door.keyring, door.audit, self.stop)
+        leases = self._leases = Leases(service.hub, door.keyring, door.audit)
         operations = Operations(leases, lambda: service.status()["env_id"], service.restart, self.drain)
         app, self._viewers = make_app(service.hub, door, views, operations)
         clients = ScreenClients(screen, manifest, service)
@@ -226,8 +225,6 @@ class Remote:
         beside = [start_task(_keep_screen(screen, clients, service), "screen")]
         if (path := self.settings.tokens_file) is not None:
             beside.append(start_task(watch(path, self.settings.password, door.keyring, door.audit), "tokens"))
-        if (port := self.settings.agones_port) is not None:
-            beside.append(start_task(keep_told(port, lambda: self._condition(screen, service)), "Agones"))
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
             ends: set[asyncio.Future[Any]] = {stopping, service.mistake, service.gave_up, failure}
@@ -242,10 +239,6 @@ class Remote:
             for task in (*beside, stopping):
                 task.cancel()
             await asyncio.wait({*beside, stopping})
-
-    def _condition(self, screen: Screen, service: EnvironmentService) -> Condition:
-        leased = self._leases is not None and self._leases.lease is not None
-        return Condition(service.status()["env_state"] == "running", screen.answers, leased)
 
     def _changed(self) -> None:
         if self._screen is not None and self._service is not None:

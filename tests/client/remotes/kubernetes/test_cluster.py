@@ -82,7 +82,7 @@ def test_request_without_the_right_names_verb_kind_and_the_role(fake: FakeCluste
         cluster.create(CLAIMS, CLAIM)
     assert refused.value.status == 403
     assert "you may not create sandboxclaims.extensions.agents.x-k8s.io in namespace games" in str(refused.value)
-    assert "kubectl apply --namespace games -f deploy/kubernetes/base/trainer.yaml" in str(refused.value)
+    assert "helm install pluriverse deploy/kubernetes --namespace games" in str(refused.value)
 
 
 def test_token_that_the_cluster_does_not_know_is_told(fake: FakeCluster, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_claim_that_will_never_be_ready_is_told_at_once(fake: FakeCluster, manag
 
 
 def test_pool_that_there_is_not_is_named_with_what_makes_it(fake: FakeCluster, manage: Manage) -> None:
-    with pytest.raises(ConfigurationError, match=r"(?s)no warm pool 'tetris'.*-k deploy/kubernetes/sandbox"):
+    with pytest.raises(ConfigurationError, match=r"(?s)no warm pool 'tetris'.*--set way=sandbox"):
         manage("1?pool=tetris")
     fake.kinds = {kube.PODS}
     with pytest.raises(ConfigurationError, match="There is no warm pool"):

@@ -182,7 +182,8 @@ class Claims:
                 raise
             raise ConfigurationError(
                 f"{error}\nThere is no warm pool {self._pool!r}. Name another with ?pool=…, or, where agent-sandbox is "
-                f"installed, make it: kubectl apply --namespace {self._cluster.namespace} -k deploy/kubernetes/sandbox"
+                f"installed, make it: helm install pluriverse deploy/kubernetes --namespace {self._cluster.namespace} "
+                "--set way=sandbox"
             ) from error
 
     def _claim(self, name: str) -> Manifest:

@@ -54,7 +54,7 @@ NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/name
 
 KUBECONFIG: Final = "~/.kube/config"
 
-ROLE: Final = "kubectl apply --namespace {namespace} -f deploy/kubernetes/base/trainer.yaml"
+ROLE: Final = "helm install pluriverse deploy/kubernetes --namespace {namespace}"
 
 
 @dataclass(frozen=True, slots=True)

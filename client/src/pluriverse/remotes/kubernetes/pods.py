@@ -1,4 +1,4 @@
-"""Pods that are there anyway, of a Deployment or of a Fleet of Agones: those that are free are taken by a lease."""
+"""Pods that are there anyway, such as a Deployment's: those that are free are taken by a lease."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes.address import Address
-from pluriverse.remotes.lease import STOPPED, LeaseKeeper
+from pluriverse.remotes.lease import LeaseKeeper
 
 from .cluster import PODS, Cluster, ClusterError, Manifest
-from .place import Place, condition, left_s
+from .place import STOPPED, Place, condition, left_s
 from .watched import Watched
 
 log: Final = logging.getLogger(__name__)
@@ -61,9 +61,9 @@ class Pod(Place):
             return f"the pod {self.name} has ended: {said}"
         return None
 
-    def claim(self, address: Address, *, ends: bool = False) -> None:
+    def claim(self, address: Address) -> None:
         """Have its lease, and ask the cluster to remove others first when there are too many."""
-        super().claim(address, ends=ends)
+        super().claim(address)
         self._pods.set_deletion_cost(self.name, PLAYS)
 
     def refused(self) -> None:

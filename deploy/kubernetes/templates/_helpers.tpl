@@ -26,9 +26,7 @@ pluriverse/runtime: {{ .Values.runtime }}
 {{- end }}
 
 {{- define "pluriverse.pod" -}}
-{{- if ne .Values.way "agones" }}
 automountServiceAccountToken: false
-{{- end }}
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
@@ -76,6 +74,7 @@ containers:
         drop:
           - ALL
     resources: {{ toYaml .Values.resources | nindent 6 }}
+    {{- /* An environment may take some seconds to start, and an image's files to be read first. */}}
     startupProbe:
       httpGet:
         path: /readyz
@@ -95,6 +94,7 @@ containers:
       periodSeconds: 2
       timeoutSeconds: 2
       failureThreshold: 3
+    {{- /* A remote heals what crashes; Kubernetes has to see to the daemon alone. */}}
     livenessProbe:
       httpGet:
         path: /healthz
