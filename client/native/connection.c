@@ -363,7 +363,7 @@ void connection_check(struct connection *connection, double now) {
 
 /* -- Opening and closing ------------------------------------------------------------------------------------------- */
 
-/* Not all of them fit a socket pair, which is what a TLS connection has here. */
+/* Not all of them fit a socket that isn't of TCP, which loses nothing. */
 static void set_socket_options(int fd) {
     const struct {
         int level, name, value;

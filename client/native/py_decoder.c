@@ -203,6 +203,16 @@ static PyObject *get_pixels(PyObject *self, void *unused) {
     return PyLong_FromUnsignedLongLong(rfb_decoder_pixels(((DecoderObject *)self)->decoder));
 }
 
+static PyObject *get_in_update(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(rfb_decoder_mid_message(((DecoderObject *)self)->decoder));
+}
+
+static PyObject *get_extended_buttons(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(rfb_decoder_extended_buttons(((DecoderObject *)self)->decoder));
+}
+
 static PyObject *get_framebuffer(PyObject *self, void *unused) {
     (void)unused;
     return Py_NewRef(((DecoderObject *)self)->framebuffer);
@@ -244,6 +254,8 @@ static PyGetSetDef properties[] = {
     {"block", get_block, NULL, "The pixels of the block, RGB, or None.", NULL},
     {"updates", get_updates, NULL, "Framebuffer updates that were completed so far.", NULL},
     {"pixels", get_pixels, NULL, "Pixels of all picture rectangles that were completed so far.", NULL},
+    {"in_update", get_in_update, NULL, "Whether the server owes the rest of a message.", NULL},
+    {"extended_buttons", get_extended_buttons, NULL, "Whether the server takes nine buttons.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -16,12 +16,17 @@ from support.manifests import ROOT
 pytestmark = pytest.mark.container
 
 
+def services(*files: str, **variables: str) -> dict[str, Any]:
+    """The services of these files, or of those that compose looks for, with these variables and none else of ours."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(("PLURIVERSE_", "GRACE"))}
+    command = ["docker", "compose", *(f"--file={file}" for file in files), "config", "--format", "json"]
+    done = subprocess.run(command, cwd=ROOT, env={**others, **variables}, check=True, capture_output=True, timeout=60)
+    return json.loads(done.stdout)["services"]
+
+
 def configured(**variables: str) -> dict[str, Any]:
     """The remote's service, with these variables and none else of ours."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith(("PLURIVERSE_", "GRACE"))}
-    command = ["docker", "compose", "config", "--format", "json"]
-    done = subprocess.run(command, cwd=ROOT, env={**others, **variables}, check=True, capture_output=True, timeout=60)
-    return json.loads(done.stdout)["services"]["remote"]
+    return services(**variables)["remote"]
 
 
 def seconds(duration: str) -> int:
@@ -58,3 +63,15 @@ def test_swarm_takes_the_compose_file_as_it_is() -> None:
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
     remote = yaml.safe_load(done.stdout)["services"]["remote"]
     assert [(port["target"], port["mode"]) for port in remote["ports"]] == [(5900, "host"), (15900, "host")]
+
+
+def test_caddy_alone_has_ports_where_it_is_before_the_remotes() -> None:
+    found = services("docker-compose.yml", "examples/caddy/compose.yml", N="2")
+    assert not found["remote"].get("ports")
+    (mounted,) = (each for each in found["caddy"]["volumes"] if each["type"] == "bind")
+    sites = re.findall(
+        r"\{\$DOMAIN:localhost\}:(\d+) \{\n\treverse_proxy pluriverse-remote-(\d):15900\n\}",
+        Path(mounted["source"]).read_text(),
+    )
+    assert [number for _, number in sites] == ["1", "2"]
+    assert {port for port, _ in sites} <= {each["published"] for each in found["caddy"]["ports"]}

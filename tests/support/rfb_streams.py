@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 import tempfile
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -62,13 +61,11 @@ class Viewer:
         decoder: type[Decoder] = PythonDecoder,
         regions: Sequence[Region] | None = None,
         greeting: bytes | None = None,
-        tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._tls = tls
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=SILENCE_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            self.handshake = Handshake(password=password, require_tls=tls is not None)
+            self.handshake = Handshake(password=password)
             self.desktop = self._shake_hands(greeting)
         except BaseException:
             self._socket.close()
@@ -138,10 +135,6 @@ class Viewer:
             if not data:
                 raise self.handshake.hung_up()
             self.send(self.handshake.feed(data))
-            if self.handshake.wants_tls:
-                assert self._tls is not None
-                self._socket = self._tls.wrap_socket(self._socket)
-                self.send(self.handshake.tls_started())
         return self.handshake.done
 
 

@@ -17,7 +17,6 @@ from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import Views, listen, make_app
 from pluriverse_server.daemon.leases import Leases
 from pluriverse_server.daemon.operations import Operations
-from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.remote.environment import EnvironmentService
@@ -107,15 +106,13 @@ async def serving(
     app, _ = make_app(service.hub, door, views, operations)
     await service.start(manifest.runtime.default_env)
     service.program.put_on({})
-    front = TlsFront(Certificate.made(())) if settings.get("tls") else None
-    runner = await listen(app, door, settings.get("host", "127.0.0.1"), port, front)
+    context = Certificate.made(()).context if settings.get("tls") else None
+    runner = await listen(app, door, settings.get("host", "127.0.0.1"), port, context)
     try:
         yield served
     finally:
         leases.stop()
         await service.stop("the test is over")
         await runner.cleanup()
-        if front is not None:
-            await front.close()
         await toy.close()
         log.close()

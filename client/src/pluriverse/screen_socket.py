@@ -26,7 +26,7 @@ class ScreenSocket:
 
     @classmethod
     def of_port(cls, endpoint: Endpoint, timeout_s: float) -> ScreenSocket:
-        """Connect to a VNC port, where TLS comes later if at all; everything has to be done in ``timeout_s``.
+        """Connect to a VNC port; everything has to be done in ``timeout_s``.
 
         Raises:
             OSError: it can't be reached.

@@ -10,26 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+# What a socket raises that has nothing to read, or takes no more; TLS may have to read before it writes, and back.
+WOULD_BLOCK: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class TlsOptions:
-    """Whose TLS is trusted.
+    """Whose TLS is trusted: servers with a certificate for their name, signed by one of ``ca_file`` or the system's.
 
-    ``check`` refuses a server whose certificate isn't signed by one of ``ca_file`` (None: the system's) for the name
-    it was connected to. With a ``fingerprint``, the SHA-256 of a certificate in hexadecimal, with colons or without,
-    the server with just that certificate is trusted instead, whoever signed it and for whatever name.
-
-    VNC servers that offer VeNCrypt: TLS is used where the server wants it, or always if it is ``required``. Servers
-    without a certificate are refused if TLS is both required and checked.
+    With a ``fingerprint``, the SHA-256 of a certificate in hexadecimal, with colons or without, the server with just
+    that certificate is trusted instead, whoever signed it and for whatever name.
 
     Raises:
         ValueError: the fingerprint isn't one.
     """
 
-    required: bool = False
-    check: bool = True
     ca_file: Path | None = None
     fingerprint: str | None = None
 
@@ -50,10 +47,7 @@ class TlsOptions:
             OSError: the ``ca_file`` can't be read.
         """
         if self.fingerprint is None:
-            context = ssl.create_default_context(cafile=self.ca_file)
-            context.check_hostname = self.check
-            context.verify_mode = ssl.CERT_REQUIRED if self.check else ssl.CERT_NONE
-            return context
+            return ssl.create_default_context(cafile=self.ca_file)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -1,8 +1,9 @@
-"""The certificate that both ports show with TLS: made at the start, or of files that are read anew when they change."""
+"""The certificate that the rewarder port shows with TLS: made at the start, or of files that may change."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import hashlib
 import ipaddress
@@ -25,9 +26,6 @@ LASTS: Final = dt.timedelta(days=3650)
 # Clocks of other machines may be late.
 BACKDATED: Final = dt.timedelta(days=1)
 
-# A key and a chain have a few kilobytes.
-MAX_FILE_BYTES: Final = 1024 * 1024
-
 _FIRST: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 
@@ -36,20 +34,18 @@ class CertificateError(Exception):
 
 
 class Certificate:
-    """What TLS is spoken with. ``context`` is of connections that come from now on, ``fingerprint`` of its certificate.
+    """What TLS is spoken with. ``context`` shows the certificate whose SHA-256, in hexadecimal, is ``fingerprint``."""
 
-    ``fingerprint`` is the SHA-256 in hexadecimal, by which clients may know it.
-    """
-
-    def __init__(self, certificate: bytes, key: bytes, files: tuple[Path, Path] | None = None) -> None:
-        """``certificate`` and ``key`` are in PEM, the certificate with those of its authorities behind it.
+    def __init__(self, certificate: Path, key: Path) -> None:
+        """Read the files (PEM), the certificate with those of its authorities behind it.
 
         Raises:
             CertificateError: they can't be used.
         """
-        self._files = files
-        self._seen = [] if files is None else _signature(files)
-        self.context, self.fingerprint = _load(certificate, key)
+        self._files = certificate, key
+        self._seen = self._signature()
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.fingerprint = _load(self.context, certificate, key)
 
     @classmethod
     def made(cls, names: Collection[str]) -> Certificate:
@@ -78,37 +74,41 @@ class Certificate:
             .sign(key, hashes.SHA256())
         )
         pem = serialization.Encoding.PEM
-        return cls(
-            signed.public_bytes(pem),
-            key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
-        )
-
-    @classmethod
-    def of(cls, certificate: Path, key: Path) -> Certificate:
-        """Read the files.
-
-        Raises:
-            CertificateError: they can't be used.
-        """
-        return cls(_read(certificate), _read(key), (certificate, key))
+        # OpenSSL reads files only.
+        descriptor = os.memfd_create("certificate")
+        try:
+            os.write(descriptor, signed.public_bytes(pem))
+            os.write(
+                descriptor, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+            )
+            path = Path(f"/proc/self/fd/{descriptor}")
+            return cls(path, path)
+        finally:
+            os.close(descriptor)
 
     async def follow(self) -> None:
         """Read the files anew whenever they have changed, until cancelled. Those that can't be used are logged."""
-        if self._files is None:
-            return
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            now = _signature(self._files)
+            now = self._signature()
             if now == self._seen:
                 continue
             self._seen = now
-            certificate, key = self._files
             try:
-                self.context, self.fingerprint = _load(_read(certificate), _read(key))
+                # Not at once into the context that is in use: a key of another certificate would spoil it.
+                _load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), *self._files)
+                self.fingerprint = _load(self.context, *self._files)
             except CertificateError as error:
                 log.warning("TLS goes on with the certificate of before, as the new one can't be used: %s", error)
             else:
                 log.info("TLS has a new certificate, its SHA-256 is %s", self.fingerprint)
+
+    def _signature(self) -> list[tuple[int, int, int]]:
+        """Return what changes when a file does."""
+        with contextlib.suppress(OSError):
+            found = [path.stat() for path in self._files]
+            return [(each.st_mtime_ns, each.st_size, each.st_ino) for each in found]
+        return []
 
 
 def _alternative(name: str):
@@ -120,42 +120,16 @@ def _alternative(name: str):
         return x509.DNSName(name)
 
 
-def _load(certificate: bytes, key: bytes) -> tuple[ssl.SSLContext, str]:
-    first = _FIRST.search(certificate)
-    if first is None:
-        raise CertificateError("there is no certificate in it; expected PEM, which has -----BEGIN CERTIFICATE-----")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    # Tickets for a later connection: TigerVNC's viewer waits for ever if what it wants comes right behind one.
-    context.num_tickets = 0
-    # OpenSSL reads files only, and the key is to be on no disk.
-    descriptor = os.memfd_create("certificate")
+def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> str:
+    """Let a context show a certificate from now on; return its fingerprint."""
     try:
-        os.write(descriptor, certificate + b"\n" + key)
+        first = _FIRST.search(certificate.read_bytes())
+        if first is None:
+            raise CertificateError("there is no certificate in it; expected PEM, which has -----BEGIN CERTIFICATE-----")
         # A key with a passphrase would ask the terminal.
-        context.load_cert_chain(f"/proc/self/fd/{descriptor}", password=b"")
+        context.load_cert_chain(certificate, key, password=b"")
     except ssl.SSLError as error:
         raise CertificateError(f"key and certificate don't belong together, or aren't valid: {error}") from error
-    finally:
-        os.close(descriptor)
-    return context, hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0].decode())).hexdigest()
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_FILE_BYTES)
     except OSError as error:
-        raise CertificateError(f"{path} can't be read: {error.strerror}") from error
-
-
-def _signature(files: tuple[Path, Path]) -> list[tuple[int, int, int] | None]:
-    """Return what changes when a file does."""
-    found: list[tuple[int, int, int] | None] = []
-    for path in files:
-        try:
-            status = path.stat()
-        except OSError:
-            found.append(None)
-        else:
-            found.append((status.st_mtime_ns, status.st_size, status.st_ino))
-    return found
+        raise CertificateError(f"{certificate} or {key} can't be read: {error.strerror}") from error
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0].decode())).hexdigest()

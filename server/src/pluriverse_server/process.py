@@ -12,6 +12,7 @@ import resource
 import shutil
 import signal
 import socket
+import ssl
 import sys
 import tempfile
 from collections import deque
@@ -47,6 +48,9 @@ OUTPUT_GRACE_S: Final = 0.05
 # Connections that the kernel keeps for a port while the event loop is busy, and how many it takes of them in one turn.
 BACKLOG: Final = 1024
 ACCEPTED_AT_ONCE: Final = 16
+
+# A handshake of TLS is two round trips.
+TLS_HANDSHAKE_S: Final = 10.0
 
 # What the ports' limits leave is for programs; those that close all that they might have inherited get on with it.
 MAX_DESCRIPTORS: Final = 65536
@@ -372,13 +376,21 @@ def listeners(host: str, port: int) -> list[socket.socket]:
         return made
 
 
-async def serve(factory: Callable[[], asyncio.BaseProtocol], listener: socket.socket) -> asyncio.Server:
+async def serve(
+    factory: Callable[[], asyncio.BaseProtocol], listener: socket.socket, ssl_context: ssl.SSLContext | None = None
+) -> asyncio.Server:
     """Serve the connections of a listening socket on the running event loop, which owns it from now on.
 
     However many come at once, only ACCEPTED_AT_ONCE of them have a descriptor before the first is looked at.
     """
     listener.setblocking(False)
-    server = await asyncio.get_running_loop().create_server(factory, sock=listener, backlog=ACCEPTED_AT_ONCE)
+    server = await asyncio.get_running_loop().create_server(
+        factory,
+        sock=listener,
+        backlog=ACCEPTED_AT_ONCE,
+        ssl=ssl_context,
+        ssl_handshake_timeout=None if ssl_context is None else TLS_HANDSHAKE_S,
+    )
     # The event loop has told the kernel to keep no more than that, too.
     listener.listen(BACKLOG)
     return server

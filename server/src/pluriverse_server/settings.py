@@ -23,7 +23,7 @@ class Settings:
 
     ``password`` None: there are ``tokens`` alone, which a ``tokens_file`` may change. ``audit``: the audit log's file,
     ``-`` for standard error. ``drain_s``: for how long an episode may go on when the remote is to end.
-    ``tls``: both ports speak TLS alone, with the certificate of ``tls_cert`` and ``tls_key``, or one made at the start.
+    ``tls``: the rewarder port speaks it, with the certificate of ``tls_cert`` and ``tls_key`` or one made at the start.
     """
 
     runtime: Path
@@ -67,7 +67,7 @@ class Settings:
 
     @property
     def has_tls(self) -> bool:
-        """Whether both ports speak TLS alone."""
+        """Whether the rewarder port speaks TLS. The screen is then at its ``/vnc`` alone: there is no VNC port."""
         return self.tls or self.tls_cert is not None
 
     @property

@@ -14,8 +14,8 @@ hosts = st.from_regex(r"\A[a-z0-9][a-z0-9.-]{0,20}\Z") | st.just("::1")
 ports = st.integers(1, 65535)
 addresses = st.builds(Address, hosts, ports, ports)
 paths = st.sampled_from(["/", "/remote-3/", "/a/b%20c/"])
-trusted = st.builds(TlsOptions, st.just(True), st.just(True), st.none() | st.just(Path("/a&b/ca.pem")), st.none()) | (
-    st.builds(TlsOptions, st.just(True), st.just(True), st.none(), st.from_regex(r"\A[0-9a-f]{64}\Z"))
+trusted = st.builds(TlsOptions, st.none() | st.just(Path("/a&b/ca.pem")), st.none()) | (
+    st.builds(TlsOptions, st.none(), st.from_regex(r"\A[0-9a-f]{64}\Z"))
 )
 one_port = st.builds(Address, hosts, st.none(), ports, path=paths, tls=st.none() | trusted)
 
@@ -66,11 +66,11 @@ def test_one_port_is_below_the_path_of_an_ingress() -> None:
 
 
 def test_tls_is_checked_by_the_systems_authorities_by_a_file_or_by_a_fingerprint() -> None:
-    assert parse_addresses("pluriverses://a")[0].tls == TlsOptions(required=True)
-    assert parse_addresses("pluriverses://a/?ca=b.pem")[0].tls == TlsOptions(required=True, ca_file=Path("b.pem"))
+    assert parse_addresses("pluriverses://a")[0].tls == TlsOptions()
+    assert parse_addresses("pluriverses://a/?ca=b.pem")[0].tls == TlsOptions(ca_file=Path("b.pem"))
     pinned = ":".join(["AB"] * 32)
     (address,) = parse_addresses(f"pluriverses://[::1]/?fingerprint={pinned}")
-    assert address.tls == TlsOptions(required=True, fingerprint="ab" * 32)
+    assert address.tls == TlsOptions(fingerprint="ab" * 32)
     assert address.endpoint.url("ws", "/vnc") == "wss://[::1]:15900/vnc"
 
 
@@ -84,10 +84,9 @@ def test_each_host_may_have_a_fingerprint_of_its_own() -> None:
         parse_addresses(f"pluriverses://a,b,c/?fingerprint={first}&fingerprint={second}")
 
 
-def test_two_ports_with_tls_have_no_url() -> None:
-    address = Address("a", tls=TlsOptions())
-    with pytest.raises(ValueError, match="two ports with TLS"):
-        assert address.url
+def test_vnc_port_has_no_tls() -> None:
+    with pytest.raises(ValueError, match="the VNC port 5900 has no TLS"):
+        Address("a", tls=TlsOptions())
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from pluriverse.rfb.decoder import Decoder, Region
-from pluriverse.rfb.errors import AuthenticationFailed, NoCommonSecurity
+from pluriverse.rfb.errors import AuthenticationFailed
 from pluriverse.rfb.events import EndOfContinuousUpdates
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.numbers import Encoding
@@ -22,7 +17,7 @@ from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
 from pluriverse_server.process import ChildProcess
 from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, looks_like, photo, screen_options, sprites, writing
-from support.tigervnc import wait_for_greeting, write_password_file
+from support.tigervnc import wait_for_greeting
 
 PASSWORD = "open up"
 
@@ -162,66 +157,3 @@ async def test_every_version_lets_in_with_the_right_password_only(
         Viewer(port, password="let me in", greeting=greeting)
     with pytest.raises(AuthenticationFailed, match="wants a password"):
         Viewer(port, greeting=greeting)
-    with pytest.raises(NoCommonSecurity, match="VNC"):
-        Viewer(port, password=PASSWORD, tls=ssl.create_default_context())
-
-
-async def test_anonymous_tls_carries_the_password_and_the_picture(
-    screen: Screen, start_server: StartServer, tmp_path: Path
-) -> None:
-    passwords = tmp_path / "passwd"
-    write_password_file(passwords, PASSWORD)
-    port = await start_server("-SecurityTypes=TLSVnc", f"-PasswordFile={passwords}")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    # Anonymous Diffie-Hellman ended with TLS 1.2.
-    context.maximum_version = ssl.TLSVersion.TLSv1_2
-    context.set_ciphers("aNULL:@SECLEVEL=0")
-    await _require_picture(screen, port, context)
-    with pytest.raises(AuthenticationFailed):
-        Viewer(port, password="let me in", tls=context)
-
-
-async def test_tls_with_a_certificate_is_checked(screen: Screen, start_server: StartServer, tmp_path: Path) -> None:
-    passwords, certificate, key = tmp_path / "passwd", tmp_path / "cert.pem", tmp_path / "key.pem"
-    write_password_file(passwords, PASSWORD)
-    _write_certificate(certificate, key)
-    port = await start_server(
-        "-SecurityTypes=X509Vnc", f"-PasswordFile={passwords}", f"-X509Cert={certificate}", f"-X509Key={key}"
-    )
-    trusting = ssl.create_default_context(cafile=str(certificate))
-    trusting.check_hostname = False
-    await _require_picture(screen, port, trusting)
-    strict = ssl.create_default_context()
-    strict.check_hostname = False
-    with pytest.raises(ssl.SSLCertVerificationError):
-        Viewer(port, password=PASSWORD, tls=strict)
-
-
-async def _require_picture(screen: Screen, port: int, context: ssl.SSLContext) -> None:
-    wishes = preferred_encodings()
-    with easel(screen) as artist, Viewer(port, password=PASSWORD, encodings=wishes, tls=context) as viewer:
-        picture = sprites(WIDTH, HEIGHT, 9)
-        artist.draw(picture)
-        viewer.update(incremental=False)
-        viewer.update_until(lambda: np.array_equal(viewer.decoder.framebuffer, picture))
-
-
-def _write_certificate(certificate: Path, key: Path) -> None:
-    private = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "screen")])
-    now = dt.datetime.now(dt.UTC)
-    signed = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(private.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(private, hashes.SHA256())
-    )
-    certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    pem, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    key.write_bytes(private.private_bytes(serialization.Encoding.PEM, pem, plain))

@@ -19,7 +19,7 @@ from pluriverse_protocol.rfb.errors import (
 from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.limits import MAX_NAME_BYTES, MAX_REASON_BYTES
 from pluriverse_protocol.rfb.pixel_format import BGRX
-from pluriverse_protocol.rfb.security import Tls, answer_challenge
+from pluriverse_protocol.rfb.security import answer_challenge
 
 FORMAT = struct.pack(">BB??HHHBBBxxx", 32, 24, False, True, 255, 255, 255, 16, 8, 0)
 INIT = struct.pack(">HH", 1024, 768) + FORMAT + struct.pack(">I", 5) + "café".encode()
@@ -88,6 +88,7 @@ def test_what_follows_is_kept_for_the_decoder() -> None:
         (banner(3) + bytes(4) + reason("no license"), ServerRefused, "no license"),
         (banner(8) + b"\0" + struct.pack(">I", MAX_REASON_BYTES + 1), LimitExceeded, "reason"),
         (banner(8) + b"\x03\x05\x0d\x81", NoCommonSecurity, r"5 \(RealVNC RA2\), 13 .*, 129 \(RealVNC RSA-AES\)"),
+        (banner(8) + b"\x01\x13", NoCommonSecurity, r"19 \(VeNCrypt\)"),
         (banner(8) + b"\x01\x63", NoCommonSecurity, r"99 \(unknown\)"),
         (banner(3) + b"\0\0\0\x1e", NoCommonSecurity, "Apple"),
         (banner(8) + b"\x01\x02" + CHALLENGE + FAILED + reason("wrong, sorry"), AuthenticationFailed, "wrong, sorry"),
@@ -119,82 +120,6 @@ def test_password_that_is_needed_but_not_given_is_named(server: bytes) -> None:
         said(Handshake(), server)
 
 
-# VeNCrypt
-
-
-def vencrypt(*subtypes: int) -> bytes:
-    head = banner(8) + b"\x01\x13" + b"\x00\x02" + b"\x00"
-    return head + struct.pack(f">B{len(subtypes)}I", len(subtypes), *subtypes)
-
-
-@pytest.mark.parametrize(
-    ("password", "offered", "chosen", "tls", "inner"),
-    [
-        ("secret", (256, 257, 258, 260, 261), 261, Tls.CERTIFICATE, CHALLENGE),
-        ("secret", (258, 257), 258, Tls.ANONYMOUS, CHALLENGE),
-        ("secret", (260,), 260, Tls.CERTIFICATE, b""),
-        (None, (261, 258, 257), 257, Tls.ANONYMOUS, b""),
-    ],
-)
-def test_tls_is_asked_for_and_what_follows_goes_through_it(
-    password: str | None, offered: tuple[int, ...], chosen: int, tls: Tls, inner: bytes
-) -> None:
-    handshake = Handshake(password=password)
-    answer = said(handshake, vencrypt(*offered), 1)
-    assert answer == banner(8) + b"\x13" + b"\x00\x02" + struct.pack(">I", chosen)
-    assert handshake.feed(b"\x01") == b""
-    assert handshake.wants_tls is tls
-    assert handshake.tls_started() == b""
-    assert handshake.wants_tls is None
-    assert handshake.feed(inner) == (ANSWER if inner else b"")
-    assert handshake.feed(OK + INIT) == b"\x01"
-    assert handshake.done == DESKTOP
-
-
-def test_nothing_is_said_before_tls_where_nothing_more_is_asked() -> None:
-    handshake = Handshake()
-    said(handshake, banner(7) + vencrypt(257)[12:])
-    assert handshake.feed(b"\x01") == b""
-    assert handshake.tls_started() == b"\x01"
-
-
-def test_what_was_sent_in_the_open_is_not_taken_for_what_came_through_tls() -> None:
-    handshake = Handshake(password="secret")
-    said(handshake, vencrypt(258))
-    with pytest.raises(BadHandshake, match="in the open"):
-        handshake.feed(b"\x01" + CHALLENGE)
-    handshake = Handshake(password="secret")
-    said(handshake, vencrypt(258))
-    handshake.feed(b"\x01")
-    with pytest.raises(BadHandshake, match="in the open"):
-        handshake.feed(CHALLENGE)
-
-
-@pytest.mark.parametrize(
-    ("password", "server", "error", "words"),
-    [
-        (None, banner(8) + b"\x01\x13\x00\x01", BadHandshake, "VeNCrypt 0.1"),
-        (None, banner(8) + b"\x01\x13\x00\x02\x01", BadHandshake, "doesn't take"),
-        (None, vencrypt(256, 262), NoCommonSecurity, r"256 \(Plain\), 262 \(X509Plain\)"),
-        (None, vencrypt(), NoCommonSecurity, "nothing"),
-        (None, vencrypt(258, 261), AuthenticationFailed, "wants a password"),
-        ("secret", vencrypt(258) + b"\x00", BadHandshake, "can't begin TLS"),
-    ],
-)
-def test_vencrypt_that_cannot_be_used_is_told(
-    password: str | None, server: bytes, error: type[RfbError], words: str
-) -> None:
-    with pytest.raises(error, match=words):
-        said(Handshake(password=password), server)
-
-
-def test_tls_is_used_only_where_it_must_be_or_is_required() -> None:
-    assert said(Handshake(), banner(8) + b"\x02\x13\x01").endswith(b"\x01")
-    assert said(Handshake(require_tls=True), banner(8) + b"\x02\x13\x01").endswith(b"\x13")
-    with pytest.raises(NoCommonSecurity, match="TLS is required"):
-        said(Handshake(password="secret", require_tls=True), banner(8) + b"\x02\x02\x01")
-
-
 # Hanging up, and nonsense
 
 
@@ -222,7 +147,6 @@ def test_server_that_hangs_up_is_told_by_where_it_did(server: bytes, error: type
         [
             banner(8) + b"\x01\x02" + CHALLENGE + OK + INIT,
             banner(3) + b"\0\0\0\x02" + CHALLENGE + OK + INIT,
-            vencrypt(258, 261) + b"\x01",
             banner(8) + b"\0" + reason("no"),
         ]
     ),

@@ -6,7 +6,6 @@ from pluriverse_protocol.rfb.errors import AuthenticationFailed, NoCommonSecurit
 from pluriverse_protocol.rfb.security import (
     SecurityType,
     answer_challenge,
-    choose_subtype,
     choose_type,
     generate_password,
 )
@@ -27,24 +26,15 @@ def test_only_eight_bytes_of_a_password_count() -> None:
 
 
 def test_password_is_used_where_it_is_asked_for() -> None:
-    assert choose_type([1, 2, 19], password=True, require_tls=False) is SecurityType.VNC
-    assert choose_type([1, 2, 19], password=False, require_tls=False) is SecurityType.NONE
-    assert choose_type([2, 19], password=False, require_tls=False) is SecurityType.VENCRYPT
-
-
-def test_certificate_is_better_than_an_anonymous_server() -> None:
-    assert choose_subtype([257, 258, 260, 261], password=True).number == 261
-    assert choose_subtype([257, 258, 260, 261], password=False).number == 260
-    assert choose_subtype([257, 258], password=True).number == 258
+    assert choose_type([1, 2], password=True) is SecurityType.VNC
+    assert choose_type([1, 2], password=False) is SecurityType.NONE
 
 
 def test_what_cannot_be_chosen_is_told_by_name() -> None:
     with pytest.raises(NoCommonSecurity, match="Apple Remote Desktop"):
-        choose_type([30], password=True, require_tls=False)
+        choose_type([30], password=True)
     with pytest.raises(AuthenticationFailed):
-        choose_type([2], password=False, require_tls=False)
-    with pytest.raises(NoCommonSecurity, match="X509SASL"):
-        choose_subtype([264], password=True)
+        choose_type([2], password=False)
 
 
 def test_generated_passwords_differ_and_vnc_compares_them_to_the_last_character() -> None:

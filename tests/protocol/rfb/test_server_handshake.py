@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pluriverse_protocol.rfb.errors import AuthenticationFailed, BadHandshake
 from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.pixel_format import BGRX
-from pluriverse_protocol.rfb.security import Tls, answer_challenge
+from pluriverse_protocol.rfb.security import answer_challenge
 from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_init
 
 CHALLENGE = bytes(range(16))
@@ -25,21 +25,16 @@ def feed(side: Handshake | ServerHandshake, data: bytes, pieces: list[int]) -> b
 
 
 def shake_hands(
-    version: tuple[int, int], password: str | None, given: str | None, pieces: list[int], *, tls: bool = False
+    version: tuple[int, int], password: str | None, given: str | None, pieces: list[int]
 ) -> tuple[Handshake, ServerHandshake]:
     """Both sides, once neither has anything more to say."""
-    server = ServerHandshake(CHALLENGE if password is not None else None, tls=tls)
+    server = ServerHandshake(CHALLENGE if password is not None else None)
     client = Handshake(password=given)
     # The client answers what it is offered with the latest version that it knows.
     to_client = b"RFB %03d.%03d\n" % version
     while to_client:
         to_server = feed(client, to_client, pieces)
         to_client = feed(server, to_server, pieces)
-        if server.wants_tls:
-            client.feed(to_client)
-            assert client.wants_tls is Tls.CERTIFICATE
-            began = server.tls_started()
-            to_client = began + feed(server, client.tls_started(), pieces)
         if server.answer is not None:
             assert password is not None
             right = server.answer == answer_challenge(password, CHALLENGE)
@@ -58,37 +53,6 @@ def test_client_is_let_in(version: tuple[int, int], password: str | None, pieces
     assert server.done
     assert client.done == DESKTOP
     assert client.version == version
-
-
-@pytest.mark.parametrize("version", VERSIONS[1:])
-@pytest.mark.parametrize("password", [None, "secret"])
-@given(pieces=st.lists(st.integers(1, 20)))
-def test_client_is_let_in_by_tls(version: tuple[int, int], password: str | None, pieces: list[int]) -> None:
-    client, server = shake_hands(version, password, password, pieces, tls=True)
-    assert server.done
-    assert client.done == DESKTOP
-
-
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
-        (b"RFB 003.003\n", "has no TLS"),
-        (b"RFB 003.008\n\x02", "security type 2, which was not offered"),
-        (b"RFB 003.008\n\x13\x00\x01", "VeNCrypt 0.1"),
-        (b"RFB 003.008\n\x13\x00\x02\x00\x00\x01\x04", "subtype 260, which was not offered"),
-    ],
-)
-def test_nobody_comes_in_without_tls_where_there_is(said: bytes, why: str) -> None:
-    with pytest.raises(BadHandshake, match=why):
-        ServerHandshake(CHALLENGE, tls=True).feed(said)
-
-
-def test_what_came_in_the_open_is_not_taken_for_what_came_by_tls() -> None:
-    server = ServerHandshake(None, tls=True)
-    server.feed(b"RFB 003.008\n\x13\x00\x02\x00\x00\x01\x04\x01")
-    assert server.wants_tls
-    with pytest.raises(BadHandshake, match="1 bytes came in the open"):
-        server.tls_started()
 
 
 @pytest.mark.parametrize("version", VERSIONS)

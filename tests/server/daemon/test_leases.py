@@ -69,7 +69,6 @@ async def test_lease_that_is_not_renewed_ends_and_its_agent_is_told(tmp_path: Pa
             assert "lease of this token has ended" in late.heard[-1]["body"]["message"]
         give(served)
     assert served.door.throttle.wrong == 0
-    assert not served.ended
 
 
 async def test_seat_of_an_agent_that_is_away_ends_with_its_lease(tmp_path: Path) -> None:

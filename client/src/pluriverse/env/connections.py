@@ -70,8 +70,6 @@ def open_screen(address: Address, described: Describe | None, options: VncOption
     try:
         if address.vnc_port is None:
             return connect_web(address.endpoint, options=options, timeout_s=SCREEN_S)
-        if address.tls is not None:
-            options = replace(options, tls=replace(address.tls, required=True))
         return connect(address.host, address.vnc_port, address.password, options=options, timeout_s=SCREEN_S)
     except (OSError, RfbError) as error:
         raise RemoteUnavailable(f"the screen at {address.screen_name} can't be had: {printable(str(error))}") from error

@@ -51,8 +51,11 @@ _PLACE: Final = re.compile(
 class Address:
     """Where a remote is, and the password of its ports; None where there is none.
 
-    ``vnc_port`` None: its screen comes by the rewarder port, too. ``tls``: of both ports; None is clear text.
+    ``vnc_port`` None: its screen comes by the rewarder port, too. ``tls`` None: clear text; the VNC port has no other.
     ``path``: what an ingress puts before the rewarder port's paths, beginning and ending with a slash.
+
+    Raises:
+        ValueError: TLS, and a VNC port.
     """
 
     host: str
@@ -61,6 +64,10 @@ class Address:
     password: str | None = field(default=None, repr=False)
     path: str = "/"
     tls: TlsOptions | None = None
+
+    def __post_init__(self) -> None:
+        if self.tls is not None and self.vnc_port is not None:
+            raise ValueError(f"the VNC port {self.vnc_port} has no TLS: with it the screen comes by the rewarder port")
 
     def __str__(self) -> str:
         if self.vnc_port is None:
@@ -79,14 +86,8 @@ class Address:
 
     @property
     def url(self) -> str:
-        """Its URL, without the password.
-
-        Raises:
-            ValueError: there is none, for two ports with TLS.
-        """
+        """Its URL, without the password."""
         if self.vnc_port is not None:
-            if self.tls is not None:
-                raise ValueError(f"there is no URL for two ports with TLS: {self}")
             return f"{TWO_PORTS}://{self}"
         if self.tls is None:
             return f"{ONE_PORT}://{self.endpoint.authority}{self.path}"
@@ -140,7 +141,7 @@ def _trusted(query: dict[str, list[str]], count: int) -> list[TlsOptions]:
             f"there are {len(fingerprints)} fingerprints for {count} remotes; expected 1 or {count}"
         )
     try:
-        options = [TlsOptions(True, True, Path(ca_file) if ca_file else None, each or None) for each in fingerprints]
+        options = [TlsOptions(Path(ca_file) if ca_file else None, each or None) for each in fingerprints]
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
     return options if len(options) == count else options * count

@@ -87,9 +87,9 @@ def _shake_hands(address: Address) -> None:
         opened = ScreenSocket.of_web(address.endpoint, ANSWER_S)
     else:
         opened = ScreenSocket.of_port(replace(address.endpoint, port=address.vnc_port), ANSWER_S)
-    # A server that refuses the password answers, as does one that wants TLS; connecting tells of that.
+    # A server that refuses the password answers; connecting tells of that.
     with opened.raw, contextlib.suppress(AuthenticationFailed):
-        while handshake.done is None and handshake.wants_tls is None:
+        while handshake.done is None:
             data = opened.receive()
             if not data:
                 raise handshake.hung_up()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import socket
-import struct
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,8 +31,9 @@ from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
+from pluriverse import forks
 from pluriverse.errors import RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
-from pluriverse.transport import Transport
+from pluriverse.tls import WOULD_BLOCK
 from pluriverse.web_socket import upgrade
 
 from .connection import Credentials
@@ -42,8 +43,6 @@ CONNECT_S: Final = 10.0
 
 # A remote that takes nothing for so long is given up: all others wait meanwhile.
 SEND_S: Final = 10.0
-
-_SEND_TIMEOUT: Final = struct.pack("ll", int(SEND_S), 0)
 
 # Screens of RFB have at most this many bytes in three channels, with room for what is said beside.
 MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
@@ -76,13 +75,12 @@ class Arrived:
 class LaneConnection:
     """A lane, made by ``open``. ``error`` is why it is of no use any more; None while it holds."""
 
-    def __init__(self, name: str, transport: Transport, protocol: ClientProtocol) -> None:
+    def __init__(self, name: str, connected: socket.socket, protocol: ClientProtocol) -> None:
         self.name = name
         self.error: RemoteFailed | None = None
         self.unwanted: list[int] = []
         """Handles of snapshots that the remote may forget; told with the next snapshot."""
-        self._transport = transport
-        self._socket = transport.socket
+        self._socket = forks.keep(connected)
         self._protocol = protocol
         self._message_ids = itertools.count(1)
         self._arrived: list[Arrived] = []
@@ -110,17 +108,13 @@ class LaneConnection:
         try:
             deadline = time.monotonic() + CONNECT_S
             protocol = upgrade(connection, url, credentials.headers(), deadline, max_size=MAX_REPLY_BYTES)
-            transport = Transport.over(connection)
         except OSError as error:
             connection.close()
             raise RemoteUnavailable(f"the remote at {name} takes no steps: {error}") from error
         except BaseException:
             connection.close()
             raise
-        # With a time limit of Python's, reads without waiting would wait.
-        transport.socket.setblocking(True)
-        transport.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _SEND_TIMEOUT)
-        return cls(name, transport, protocol)
+        return cls(name, connection, protocol)
 
     def fileno(self) -> int:
         """Return the socket, for ``poll``: readable when something has come."""
@@ -158,7 +152,7 @@ class LaneConnection:
     def close(self) -> None:
         """Hang up; may be called repeatedly."""
         self.fail("it was closed")
-        self._transport.close()
+        self._socket.close()
 
     def _send(self, message: AgentMessage, episode_id: int | None = None) -> int:
         number = next(self._message_ids)
@@ -169,10 +163,12 @@ class LaneConnection:
         return number
 
     def _receive(self) -> None:
-        while self.error is None and not self._arrived:
+        self._socket.settimeout(0)
+        # What TLS has decrypted already shows on no descriptor.
+        while self.error is None and (not self._arrived or self._is_decrypted()):
             try:
-                got = self._socket.recv_into(self._frame[self._filled : self._wanted], 0, socket.MSG_DONTWAIT)
-            except BlockingIOError:
+                got = self._socket.recv_into(self._frame[self._filled : self._wanted])
+            except WOULD_BLOCK:
                 return
             except OSError as error:
                 self.fail(printable(str(error)))
@@ -183,6 +179,9 @@ class LaneConnection:
             self._filled += got
             if self._filled == self._wanted:
                 self._go_on()
+
+    def _is_decrypted(self) -> bool:
+        return isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
 
     def _go_on(self) -> None:
         """All of a frame that was wanted is there: want the rest of it, or note it and want the next."""
@@ -225,6 +224,7 @@ class LaneConnection:
 
     def _flush(self) -> None:
         try:
+            self._socket.settimeout(SEND_S)
             for data in self._protocol.data_to_send():
                 if data:
                     self._socket.sendall(data)

@@ -70,6 +70,16 @@ class Decoder(Protocol):
         """Pixels of all picture rectangles that were completed so far, also of those outside of the regions."""
         ...
 
+    @property
+    def in_update(self) -> bool:
+        """Whether the server owes the rest of an update, or of another message."""
+        ...
+
+    @property
+    def extended_buttons(self) -> bool:
+        """Whether the server takes pointer events with nine buttons."""
+        ...
+
     def __init__(
         self, width: int, height: int, *, regions: Sequence[Region] | None = None, spec: PictureSpec | None = None
     ) -> None: ...

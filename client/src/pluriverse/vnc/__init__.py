@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pluriverse.tls import TlsOptions
-
 from .connection import Frame, VncConnection
 from .driver import connect, connect_web, wait_for_frames
 from .keys import keysym
@@ -11,7 +9,6 @@ from .options import VncOptions
 
 __all__ = [
     "Frame",
-    "TlsOptions",
     "VncConnection",
     "VncOptions",
     "connect",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import cast
 
 from pluriverse.bell import BELL
 from pluriverse.endpoint import Endpoint
-from pluriverse.rfb import implementation
+from pluriverse.rfb import Decoder, implementation
 from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE
 from pluriverse.rfb.errors import DecoderUnavailable
+from pluriverse.rfb.python_decoder import PythonDecoder
 
 from .connection import VncConnection
-from .opening import open_transport
+from .opening import open_connection
 from .options import Implementation, VncOptions
 from .python_pump import PythonPump
 
@@ -27,7 +30,7 @@ def connect(
     """Connect to a VNC server and shake hands; blocks for at most ``timeout_s`` seconds.
 
     Raises:
-        OSError: it could not be reached (TimeoutError: not in time), or its TLS can't be trusted.
+        OSError: it could not be reached (TimeoutError: not in time).
         RfbError: it is no VNC server, or doesn't let this side in; says why. Or the implementation isn't there.
     """
     return _connect(Endpoint(host, port, password), options or VncOptions(), timeout_s, web=False)
@@ -36,7 +39,8 @@ def connect(
 def connect_web(endpoint: Endpoint, *, options: VncOptions | None = None, timeout_s: float = 10.0) -> VncConnection:
     """Connect to the screen on a remote's rewarder port, in a WebSocket; else as ``connect``.
 
-    ``options.tls`` is of no account: whom to trust is the endpoint's.
+    Raises:
+        SSLError: TLS failed, or its certificate can't be trusted.
     """
     return _connect(endpoint, options or VncOptions(), timeout_s, web=True)
 
@@ -55,14 +59,16 @@ def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> l
 
 
 def _connect(endpoint: Endpoint, options: VncOptions, timeout_s: float, *, web: bool) -> VncConnection:
-    pump = _pump(options.implementation)
-    return pump(*open_transport(endpoint, options, timeout_s, web=web), options)
+    pump = _pump(options.implementation, endpoint)
+    return pump(*open_connection(endpoint, options, timeout_s, web=web), options)
 
 
-def _pump(wish: Implementation | None) -> Callable[..., VncConnection]:
+def _pump(wish: Implementation | None, endpoint: Endpoint) -> Callable[..., VncConnection]:
     if wish == "python" or (wish is None and not implementation().startswith("native")):
-        return PythonPump
+        return partial(PythonPump, PythonDecoder)
     try:
+        from pluriverse.rfb._native import NativeDecoder
+
         from .native_pump import NativePump
     except ImportError as error:
         raise DecoderUnavailable(
@@ -70,4 +76,5 @@ def _pump(wish: Implementation | None) -> Callable[..., VncConnection]:
             f"--force-reinstall pluriverse, where a C compiler and the headers of libjpeg-turbo and zlib are, or "
             f"leave the choice open; {ENVIRONMENT_VARIABLE}=python is the other one"
         ) from error
-    return NativePump
+    # Its threads read a descriptor, and what Python's TLS has decrypted is behind none.
+    return NativePump if endpoint.tls is None else partial(PythonPump, cast("type[Decoder]", NativeDecoder))

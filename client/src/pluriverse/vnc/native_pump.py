@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pluriverse.bell import BELL
 from pluriverse.rfb import ServerInit
 from pluriverse.rfb._native import NativeConnection
-from pluriverse.transport import Transport
+from pluriverse.screen_socket import ScreenSocket
 
 from .connection import Frame
 from .input_state import InputEvent, InputState
@@ -20,19 +20,18 @@ _Taken = tuple[NDArray[np.uint8], bytes | None, int, int, float]
 
 
 class NativePump:
-    """``VncConnection``. Takes over the transport, also where it raises.
+    """``VncConnection``. Takes over the socket, also where it raises.
 
     Raises:
         OSError: threads, descriptors or memory ran out.
     """
 
-    def __init__(self, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
+    def __init__(self, opened: ScreenSocket, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
         self._input = InputState()
         self._taken: _Taken | None = None
         self._frame: Frame | None = None
-        self._after: Callable[[], None] = transport.join
         self.native: NativeConnection = NativeConnection(
-            transport.detach(),
+            opened.raw.detach(),
             desktop.width,
             desktop.height,
             continuous=options.continuous,
@@ -41,7 +40,7 @@ class NativePump:
             silence_s=options.silence_s,
             leftover=leftover,
             bell=BELL.fd,
-            web_left=-1 if transport.stream is None else transport.stream.left,
+            web_left=-1 if opened.stream is None else opened.stream.left,
         )
 
     @property
@@ -79,4 +78,3 @@ class NativePump:
         """Let go of everything and hang up."""
         self.native.send(self._input.release())
         self.native.close()
-        self._after()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from pluriverse_protocol.rfb.limits import MAX_SIDE
 
 from pluriverse.rfb import Region, preferred_encodings
 from pluriverse.rfb.picture import PictureSpec
-from pluriverse.tls import TlsOptions
 
 Implementation = Literal["native", "python"]
 
@@ -53,7 +52,6 @@ class VncOptions:
     block: Region | None = None
     continuous: bool = True
     silence_s: float = 10.0
-    tls: TlsOptions = field(default_factory=TlsOptions)
     implementation: Implementation | None = None
 
     def __post_init__(self) -> None:

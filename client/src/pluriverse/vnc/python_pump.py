@@ -1,4 +1,4 @@
-"""Connections of the driver in Python: a thread for each, around the decoder in Python.
+"""Connections of the driver in Python: a thread for each, around a decoder.
 
 It asks for each update only when it has taken in the one before: the decoder tells of an update's end when it has
 decoded all that came with it, and a part of the next one must not be among that. So it doesn't use continuous updates.
@@ -19,11 +19,11 @@ from pluriverse_protocol.rfb.numbers import FenceFlag
 
 from pluriverse.bell import BELL
 from pluriverse.errors import Misuse, printable
-from pluriverse.forks import Owner
-from pluriverse.rfb import Region, RfbProtocolError, ServerInit
+from pluriverse.forks import Owner, keep
+from pluriverse.rfb import Decoder, Region, RfbProtocolError, ServerInit
 from pluriverse.rfb.events import Fence, Resized, UpdateFinished
-from pluriverse.rfb.python_decoder import PythonDecoder
-from pluriverse.transport import Transport
+from pluriverse.screen_socket import ScreenSocket
+from pluriverse.tls import WOULD_BLOCK
 
 from .connection import Frame
 from .input_state import InputEvent, InputState
@@ -40,24 +40,29 @@ KNOWN_FENCE_FLAGS: Final = FenceFlag.BLOCK_BEFORE | FenceFlag.BLOCK_AFTER | Fenc
 
 
 class PythonPump:
-    """``VncConnection``. Takes over the transport."""
+    """``VncConnection``. Takes over the socket."""
 
-    def __init__(self, transport: Transport, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
+    def __init__(
+        self,
+        decoder: type[Decoder],
+        opened: ScreenSocket,
+        desktop: ServerInit,
+        leftover: bytes,
+        options: VncOptions,
+    ) -> None:
         self._owner = Owner("this connection")
-        self._transport = transport
-        self._socket = transport.socket
-        self._stream = transport.stream
-        self._socket.setblocking(False)
+        self._socket = keep(opened.raw)
+        self._stream = opened.stream
         self._options = options
         regions = options.wanted_regions
-        self._decoder = PythonDecoder(desktop.width, desktop.height, regions=regions, spec=options.picture)
+        self._decoder = decoder(desktop.width, desktop.height, regions=regions, spec=options.picture)
         self._input = InputState()
         self._frame: Frame | None = None
         self._taken: Frame | None = None
         self._error: Exception | None = None
         self._closing = False
-        # The thread sends too, and what could not be sent yet is one queue.
-        self._send_lock = threading.Lock()
+        # The thread sends too, and what could not be sent yet is one queue. TLS can't read and write at the same time.
+        self._lock = threading.Lock()
         self._unsent = bytearray()
         self._heard_at = time.monotonic()
         self._probed = False
@@ -109,19 +114,21 @@ class PythonPump:
         self._thread.join(HANG_UP_GRACE_S)
         self._shut(socket.SHUT_RDWR)
         self._thread.join()
-        self._transport.close()
+        self._socket.close()
 
     # -- The thread ----------------------------------------------------------------------------------------------------
 
     def _run(self, leftover: bytes) -> None:
         try:
             self._take(leftover)
+            # What TLS has decrypted already shows on no descriptor.
+            self._receive()
             while self._error is None:
                 if self._is_readable():
                     self._receive()
                 self._check_silence(time.monotonic() - self._heard_at)
         except (RfbProtocolError, OSError) as error:
-            with self._send_lock:
+            with self._lock:
                 # The first failure is the reason of the others.
                 if not self._closing and self._error is None:
                     self._error = error
@@ -141,8 +148,9 @@ class PythonPump:
 
     def _receive(self) -> None:
         try:
-            data = self._socket.recv(RECEIVE_BYTES)
-        except BlockingIOError:
+            with self._lock:
+                data = self._socket.recv(RECEIVE_BYTES)
+        except WOULD_BLOCK:
             return
         if not data:
             raise ConnectionError("the server hung up")
@@ -218,14 +226,14 @@ class PythonPump:
     def _post(self, data: bytes) -> None:
         if not self._owner.is_here:  # a thread may have held the lock when that was forked
             return
-        with self._send_lock:
+        with self._lock:
             if self._closing or self._error is not None:
                 return
             self._unsent += data
             try:
                 while self._unsent:
                     del self._unsent[: self._socket.send(self._unsent)]
-            except BlockingIOError:
+            except WOULD_BLOCK:
                 pass
             except OSError:
                 # Reading tells why.
@@ -236,4 +244,5 @@ class PythonPump:
 
     def _shut(self, how: int) -> None:
         with contextlib.suppress(OSError):  # it is gone already, which is what was wanted
-            self._socket.shutdown(how)
+            # Of TCP: that of TLS forgets what it knows at once, and the thread still reads.
+            socket.socket.shutdown(self._socket, how)

@@ -3,13 +3,10 @@
     handshake = Handshake(password="secret")
     while handshake.done is None:
         send(handshake.feed(receive()))
-        if handshake.wants_tls:
-            … put TLS around the socket …
-            send(handshake.tls_started())
     stream = ServerStream(handshake.done.width, handshake.done.height, readers)
     stream.feed(handshake.leftover)
 
-RFB 3.3, 3.7 and 3.8 (RFC 6143, 7.1 to 7.3) with None, VNC authentication, or VeNCrypt 0.2 around either.
+RFB 3.3, 3.7 and 3.8 (RFC 6143, 7.1 to 7.3) with None or VNC authentication.
 """
 
 from __future__ import annotations
@@ -23,13 +20,12 @@ from .errors import AuthenticationFailed, BadGeometry, BadHandshake, LimitExceed
 from .geometry import desktop_fault
 from .limits import MAX_NAME_BYTES, MAX_REASON_BYTES
 from .pixel_format import PIXEL_FORMAT_BYTES, PixelFormat
-from .security import CHALLENGE_BYTES, SecurityType, Tls, answer_challenge, choose_subtype, choose_type
+from .security import CHALLENGE_BYTES, SecurityType, answer_challenge, choose_type
 from .steps import PAUSE, StepReader, Steps
 
 VERSION: Final = b"RFB %03d.%03d\n"
 VERSION_BYTES: Final = 12
 ANY_VERSION: Final = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
-VENCRYPT_VERSION: Final = b"\x00\x02"
 
 # Results of authentication. TOO_MANY isn't sent in RFB 3.8, which has a reason in words instead.
 OK: Final = 0
@@ -49,20 +45,16 @@ class ServerInit:
 class Handshake:
     """The handshake of one connection.
 
-    ``shared`` lets other clients of the server stay. ``require_tls`` refuses everything but VeNCrypt; without it TLS is
-    used where the server offers nothing else. After an error the connection can't be used any more.
+    ``shared`` lets other clients of the server stay. After an error the connection can't be used any more.
     """
 
-    def __init__(self, *, password: str | None = None, shared: bool = True, require_tls: bool = False) -> None:
+    def __init__(self, *, password: str | None = None, shared: bool = True) -> None:
         self._password = password
         self._shared = shared
-        self._require_tls = require_tls
         self.version: tuple[int, int] | None = None
         """The version that was agreed on: (3, 3), (3, 7) or (3, 8)."""
         self.done: ServerInit | None = None
         """The server's last message; None as long as the handshake goes on."""
-        self.wants_tls: Tls | None = None
-        """The caller must start TLS now, and then call ``tls_started``."""
         self._out = bytearray()
         self._stage = "its greeting"
         self._reader = StepReader(self._run())
@@ -80,16 +72,9 @@ class Handshake:
             ServerRefused, NoCommonSecurity, AuthenticationFailed: the client isn't let in; says why.
         """
         self._reader.feed(data)
-        if self.wants_tls is not None:
-            self._refuse_open_bytes()
-        return self._taken()
-
-    def tls_started(self) -> bytes:
-        """Go on after TLS has started; return what to send through it now."""
-        self._refuse_open_bytes()
-        self.wants_tls = None
-        self._reader.resume()
-        return self._taken()
+        out = bytes(self._out)
+        self._out.clear()
+        return out
 
     def hung_up(self) -> RfbError:
         """Return the error that it is if the server hangs up now."""
@@ -99,22 +84,9 @@ class Handshake:
             return AuthenticationFailed("the server refused the password, and hung up without a reason")
         return BadHandshake(f"the server hung up; what should have come was {self._stage}")
 
-    def _taken(self) -> bytes:
-        out = bytes(self._out)
-        self._out.clear()
-        return out
-
-    def _refuse_open_bytes(self) -> None:
-        # What is sent in the open must not be taken for something that came through TLS.
-        early = len(self._reader.unread)
-        if early:
-            raise BadHandshake(f"{early} bytes came in the open where TLS should begin")
-
     def _run(self) -> Steps[None]:
         version = yield from self._agree_on_version()
         kind = yield from (self._read_security() if version == (3, 3) else self._choose_security())
-        if kind is SecurityType.VENCRYPT:
-            kind = yield from self._read_vencrypt()
         yield from self._authenticate(kind)
         self._out.append(self._shared)
         yield from self._read_server_init()
@@ -136,14 +108,14 @@ class Handshake:
         kind = int.from_bytes((yield 4), "big")
         if kind == 0:
             yield from self._refused()
-        return choose_type([kind], password=self._password is not None, require_tls=self._require_tls)
+        return choose_type([kind], password=self._password is not None)
 
     def _choose_security(self) -> Steps[SecurityType]:
         count = (yield 1)[0]
         if count == 0:
             yield from self._refused()
         offered = yield count
-        kind = choose_type(offered, password=self._password is not None, require_tls=self._require_tls)
+        kind = choose_type(offered, password=self._password is not None)
         self._out.append(kind)
         return kind
 
@@ -151,26 +123,6 @@ class Handshake:
         self._stage = "the reason why it refuses"
         reason = yield from self._read_text("reason", MAX_REASON_BYTES)
         raise ServerRefused(f"the server refuses the connection: {reason}")
-
-    def _read_vencrypt(self) -> Steps[SecurityType]:
-        self._stage = "its version of VeNCrypt"
-        version = yield 2
-        if version < VENCRYPT_VERSION:
-            raise BadHandshake(f"the server knows VeNCrypt {version[0]}.{version[1]}, expected 0.2")
-        self._out += VENCRYPT_VERSION
-        if (yield 1)[0] != 0:
-            raise BadHandshake("the server doesn't take VeNCrypt 0.2, though it offered it")
-        self._stage = "its subtypes of VeNCrypt"
-        count = (yield 1)[0]
-        offered = struct.unpack(f">{count}I", (yield 4 * count))
-        subtype = choose_subtype(offered, password=self._password is not None)
-        self._out += struct.pack(">I", subtype.number)
-        self._stage = "the beginning of TLS"
-        if (yield 1)[0] != 1:
-            raise BadHandshake(f"the server can't begin TLS for subtype {subtype.number}, though it offered it")
-        self.wants_tls = subtype.tls
-        yield PAUSE
-        return subtype.inner
 
     def _authenticate(self, kind: SecurityType) -> Steps[None]:
         if kind is SecurityType.VNC:

@@ -6,7 +6,6 @@ import enum
 import secrets
 import string
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from . import des
@@ -22,7 +21,6 @@ class SecurityType(enum.IntEnum):
 
     NONE = 1
     VNC = 2
-    VENCRYPT = 19
 
 
 # Those of other products, for the error that lists what was offered.
@@ -33,6 +31,7 @@ OTHER_TYPES: Final = {
     16: "Tight",
     17: "Ultra",
     18: "TLS",
+    19: "VeNCrypt",
     20: "SASL",
     22: "xvp",
     30: "Apple Remote Desktop",
@@ -42,66 +41,21 @@ OTHER_TYPES: Final = {
 }
 
 
-class Tls(enum.Enum):
-    """How the server identifies itself when TLS starts."""
-
-    ANONYMOUS = enum.auto()  # not at all: anonymous Diffie-Hellman
-    CERTIFICATE = enum.auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Subtype:
-    """A subtype of VeNCrypt: TLS with None or VNC authentication inside."""
-
-    number: int
-    tls: Tls
-    inner: SecurityType
-
-
-# The best first: a certificate can be checked, an anonymous server may be anybody.
-SUBTYPES: Final = (
-    Subtype(261, Tls.CERTIFICATE, SecurityType.VNC),
-    Subtype(260, Tls.CERTIFICATE, SecurityType.NONE),
-    Subtype(258, Tls.ANONYMOUS, SecurityType.VNC),
-    Subtype(257, Tls.ANONYMOUS, SecurityType.NONE),
-)
-OTHER_SUBTYPES: Final = {256: "Plain", 259: "TLSPlain", 262: "X509Plain", 263: "TLSSASL", 264: "X509SASL"}
-
-
-def choose_type(offered: Collection[int], *, password: bool, require_tls: bool) -> SecurityType:
+def choose_type(offered: Collection[int], *, password: bool) -> SecurityType:
     """Return the security type to answer with.
 
-    Without ``require_tls`` TLS is the last choice: it costs both sides time for each frame.
-
     Raises:
         NoCommonSecurity: none will do.
         AuthenticationFailed: only a password would do, and there is none.
     """
-    plain = (SecurityType.VNC, SecurityType.NONE) if password else (SecurityType.NONE,)
-    for kind in (SecurityType.VENCRYPT,) if require_tls else (*plain, SecurityType.VENCRYPT):
+    for kind in (SecurityType.VNC, SecurityType.NONE) if password else (SecurityType.NONE,):
         if kind in offered:
             return kind
-    if SecurityType.VNC in offered and not require_tls:
+    if SecurityType.VNC in offered:
         raise AuthenticationFailed("the server wants a password, and none was given")
-    wanted = "VeNCrypt, as TLS is required" if require_tls else "None, VNC authentication or VeNCrypt"
-    raise NoCommonSecurity(f"the server offers no security type of use here ({wanted}), but {_names(offered)}")
-
-
-def choose_subtype(offered: Collection[int], *, password: bool) -> Subtype:
-    """Return the subtype of VeNCrypt to answer with.
-
-    Raises:
-        NoCommonSecurity: none will do.
-        AuthenticationFailed: only a password would do, and there is none.
-    """
-    known = [subtype for subtype in SUBTYPES if subtype.number in offered]
-    for subtype in known:
-        if password or subtype.inner is SecurityType.NONE:
-            return subtype
-    if known:
-        raise AuthenticationFailed("the server wants a password, and none was given")
-    names = ", ".join(f"{number} ({OTHER_SUBTYPES.get(number, 'unknown')})" for number in offered) or "nothing"
-    raise NoCommonSecurity(f"the server offers no subtype of VeNCrypt of use here (TLS or X509, None or VNC): {names}")
+    raise NoCommonSecurity(
+        f"the server offers no security type of use here (None or VNC authentication), but {_names(offered)}"
+    )
 
 
 def answer_challenge(password: str, challenge: bytes) -> bytes:

@@ -4,14 +4,10 @@
     send(handshake.greeting)
     while not handshake.done:
         send(handshake.feed(receive()))
-        if handshake.wants_tls:
-            … start TLS …
-            send(handshake.tls_started())
         if handshake.answer is not None:
             send(handshake.accept() if … else handshake.refuse("…"))
 
-RFB 3.3, 3.7 and 3.8 (RFC 6143, 7.1 to 7.3) with None or VNC authentication; with TLS just within VeNCrypt 0.2, which
-RFB 3.3 hasn't.
+RFB 3.3, 3.7 and 3.8 (RFC 6143, 7.1 to 7.3) with None or VNC authentication.
 """
 
 from __future__ import annotations
@@ -20,8 +16,8 @@ import struct
 from typing import Final
 
 from .errors import BadHandshake
-from .handshake import ANY_VERSION, OK, VENCRYPT_VERSION, VERSION, VERSION_BYTES, ServerInit, spoken_version
-from .security import CHALLENGE_BYTES, SUBTYPES, SecurityType, Tls
+from .handshake import ANY_VERSION, OK, VERSION, VERSION_BYTES, ServerInit, spoken_version
+from .security import CHALLENGE_BYTES, SecurityType
 from .steps import PAUSE, StepReader, Steps
 
 _FAILED: Final = 1
@@ -32,15 +28,9 @@ _SIZE: Final = struct.Struct(">HH")
 class ServerHandshake:
     """The handshake of one connection. After an error or a refusal the connection can't be used any more."""
 
-    def __init__(self, challenge: bytes | None, *, tls: bool = False) -> None:
-        """``challenge``: 16 random bytes for VNC authentication; None lets every client in.
-
-        ``tls``: only who begins TLS comes further; there is a certificate.
-        """
+    def __init__(self, challenge: bytes | None) -> None:
+        """``challenge``: 16 random bytes for VNC authentication; None lets every client in."""
         self._challenge = challenge
-        self._tls = tls
-        self.wants_tls: bool = False
-        """The caller must start TLS now, and then call ``tls_started``."""
         self.greeting: bytes = VERSION % (3, 8)
         """What the server sends first."""
         self.answer: bytes | None = None
@@ -63,19 +53,6 @@ class ServerHandshake:
             BadHandshake: it isn't a handshake.
         """
         self._reader.feed(data)
-        return self._taken()
-
-    def tls_started(self) -> bytes:
-        """Go on after TLS has started; return what to send through it now.
-
-        Raises:
-            BadHandshake: the client has sent something in the open where TLS should begin.
-        """
-        # It must not be taken for something that came through TLS.
-        if self._reader.unread:
-            raise BadHandshake(f"{len(self._reader.unread)} bytes came in the open where TLS should begin")
-        self.wants_tls = False
-        self._reader.resume()
         return self._taken()
 
     def accept(self) -> bytes:
@@ -102,19 +79,14 @@ class ServerHandshake:
         if match is None:
             raise BadHandshake(f"an RFB client answers with its version, this one with {version!r}")
         self._version = spoken_version((int(match[1]), int(match[2])))
-        inner = SecurityType.NONE if self._challenge is None else SecurityType.VNC
-        kind = SecurityType.VENCRYPT if self._tls else inner
+        kind = SecurityType.NONE if self._challenge is None else SecurityType.VNC
         if self._version == (3, 3):
-            if self._tls:
-                raise BadHandshake("the client knows RFB 3.3 alone, which has no TLS")
             self._out += _LENGTH.pack(kind)
         else:
             self._out += bytes((1, kind))
             chosen = (yield 1)[0]
             if chosen != kind:
                 raise BadHandshake(f"the client chose the security type {chosen}, which was not offered")
-        if self._tls:
-            yield from self._begin_tls(inner)
         if self._challenge is not None:
             self._out += self._challenge
             self.answer = yield CHALLENGE_BYTES
@@ -123,20 +95,6 @@ class ServerHandshake:
             self._out += _LENGTH.pack(OK)
         yield 1  # whether others may stay connected, which they always may
         self.done = True
-        yield PAUSE
-
-    def _begin_tls(self, inner: SecurityType) -> Steps[None]:
-        self._out += VENCRYPT_VERSION
-        version = yield 2
-        if version != VENCRYPT_VERSION:
-            raise BadHandshake(f"the client knows VeNCrypt {version[0]}.{version[1]}, expected 0.2")
-        (subtype,) = (each.number for each in SUBTYPES if each.tls is Tls.CERTIFICATE and each.inner is inner)
-        self._out += b"\0\1" + _LENGTH.pack(subtype)
-        chosen = int.from_bytes((yield 4), "big")
-        if chosen != subtype:
-            raise BadHandshake(f"the client chose VeNCrypt's subtype {chosen}, which was not offered")
-        self._out.append(1)
-        self.wants_tls = True
         yield PAUSE
 
 

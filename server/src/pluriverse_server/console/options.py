@@ -40,14 +40,14 @@ TlsOption = Annotated[
     typer.Option(
         "--tls",
         envvar="PLURIVERSE_TLS",
-        help="Speak TLS alone on both ports, with a certificate made now; its fingerprint is printed.",
+        help="Speak TLS on the rewarder port with a certificate made now; prints its fingerprint, opens no VNC port.",
     ),
 ]
 TlsCertOption = Annotated[
     Path | None,
     typer.Option(
         envvar="PLURIVERSE_TLS_CERT",
-        help="Speak TLS alone on both ports, with this certificate (PEM); read anew when it changes.",
+        help="The same with this certificate (PEM), which is read anew when it changes.",
         show_default=False,
     ),
 ]

@@ -132,7 +132,7 @@ def greet(settings: Settings, manifest: Manifest, query: str = "", certificate: 
         f"{manifest.runtime.title} ({manifest.runtime.id} {manifest.runtime.version})",
         *([f"  password  {settings.password}"] if settings.password else []),
         *([f"  tokens    {len(settings.tokens)}"] if settings.tokens is not None else []),
-        f"  screen    vnc://{vnc}",
+        *([f"  screen    vnc://{vnc}"] if certificate is None else []),
         f"  viewer    http{s}://{rewarder}/viewer/{parameters}",
         f"  rewarder  ws{s}://{rewarder}",
         f"  agents    pluriverse{s}://{rewarder}/{options and '?' + options}",

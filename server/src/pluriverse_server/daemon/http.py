@@ -7,6 +7,7 @@ import contextlib
 import logging
 import re
 import socket
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ from pluriverse_protocol.rfb import web_stream
 
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
-from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.process import StartError, listeners, port_fault, start_error
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
 from pluriverse_server.viewer.hub import ViewerHub
@@ -33,7 +33,7 @@ from .hub import FAREWELL_S, Hub
 from .operations import Operations, add_operations, answer
 from .requests import RequestError
 from .seat import Seat
-from .site import Site
+from .site import Site, taken_away
 
 log = logging.getLogger(__name__)
 
@@ -137,9 +137,9 @@ def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tupl
 
 
 async def listen(
-    app: web.Application, door: Door, host: str, port: int, front: TlsFront | None = None
+    app: web.Application, door: Door, host: str, port: int, ssl_context: ssl.SSLContext | None = None
 ) -> web.AppRunner:
-    """Serve ``app``, behind TLS if there is a ``front``; the caller cleans the runner up.
+    """Serve ``app``, with TLS if there is a context for it; the caller cleans the runner up.
 
     Raises:
         StartError: the port can't be had.
@@ -152,7 +152,7 @@ async def listen(
     await runner.setup()
     try:
         for listener in ports:
-            await Site(runner, listener, door, front).start()
+            await Site(runner, listener, door, ssl_context).start()
     except OSError as error:
         await runner.cleanup()
         raise start_error("the rewarder", error) from error
@@ -215,11 +215,10 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
     transport = request.transport
     if isinstance(transport, asyncio.Transport):
         # Who has lost its seat meanwhile is hung up on.
-        with contextlib.suppress(ConnectionError), transport.get_extra_info("socket").dup() as connection:
-            if hub.is_agent(token, peer, who):
-                hub.requests.open_lane(connection, int(slot), view)
-        # The program has the connection now; here it ends without a word.
-        transport.abort()
+        async with taken_away(transport) as connection:
+            with contextlib.suppress(ConnectionError), connection:
+                if hub.is_agent(token, peer, who):
+                    hub.requests.open_lane(connection, int(slot), view)
     return socket
 
 
@@ -235,11 +234,10 @@ async def _open_screen(door: Door, views: Views, request: web.Request) -> web.St
     await response.prepare(request)
     transport = request.transport
     if isinstance(transport, asyncio.Transport):
-        connection = transport.get_extra_info("socket").dup()
-        # The gate has the connection now; here it ends without a word.
-        transport.abort()
+        address = address_key(request.remote or "")
         try:
-            await views.take_screen(connection, address_key(request.remote or ""), who)
+            async with taken_away(transport) as connection:
+                await views.take_screen(connection, address, who)
         except OSError as error:
             log.warning("somebody can't have the screen: %s", error)
     return response

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
-from collections.abc import Callable
+import ssl
+from collections.abc import AsyncGenerator, Callable
 from typing import cast
 
 from aiohttp import web
 
-from pluriverse_server.gate.tls_front import TlsFront
+from pluriverse_server.gate.pump import Half, join
 from pluriverse_server.process import serve
-from pluriverse_server.tasks import start_task
 
 from .door import Door
 
@@ -19,12 +20,12 @@ from .door import Door
 class Site(web.BaseSite):
     """Serves an application on a socket; its connections come by the door."""
 
-    def __init__(self, runner: web.AppRunner, listener: socket.socket, door: Door, front: TlsFront | None) -> None:
-        """``front``: with TLS, which it takes away."""
-        super().__init__(runner)
+    def __init__(
+        self, runner: web.AppRunner, listener: socket.socket, door: Door, ssl_context: ssl.SSLContext | None
+    ) -> None:
+        super().__init__(runner, ssl_context=ssl_context)
         self._listener = listener
         self._door = door
-        self._front = front
 
     @property
     def name(self) -> str:
@@ -34,25 +35,14 @@ class Site(web.BaseSite):
     async def start(self) -> None:
         """Serve."""
         await super().start()
-        handler = cast("Callable[[], asyncio.Protocol]", self._runner.server)
-        if self._front is None:
-            self._server = await serve(lambda: _Counted(handler(), self._door), self._listener)
-            return
-        loop = asyncio.get_running_loop()
-
-        async def take(plain: socket.socket) -> None:
-            await loop.connect_accepted_socket(lambda: _Counted(handler(), self._door), plain)
-
-        def taken(plain: socket.socket) -> None:
-            start_task(take(plain), "rewarder port", plain.close)
-
-        await self._front.serve(self._listener, lambda plain: loop.call_soon_threadsafe(taken, plain))
+        handler = cast("Callable[[], web.RequestHandler]", self._runner.server)
+        self._server = await serve(lambda: _Counted(handler(), self._door), self._listener, self._ssl_context)
 
 
 class _Counted(asyncio.Protocol):
     """aiohttp's protocol, with its connection counted while it lasts."""
 
-    def __init__(self, handler: asyncio.Protocol, door: Door) -> None:
+    def __init__(self, handler: web.RequestHandler, door: Door) -> None:
         self._handler = handler
         self._door = door
 
@@ -76,3 +66,56 @@ class _Counted(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._handler.resume_writing()
+
+    def leave_to(self, successor: asyncio.Protocol) -> None:
+        """Let another protocol have the connection, which has ended for the web server."""
+        self._transport.set_protocol(successor)
+        successor.connection_made(self._transport)
+        # It would close it.
+        self._handler.transport = None
+        self.connection_lost(None)
+
+
+class _SecuredHalf(Half):
+    """The end of a connection with TLS."""
+
+    def __init__(self) -> None:
+        self.lost = asyncio.Event()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.lost.set()
+
+
+@contextlib.asynccontextmanager
+async def taken_away(transport: asyncio.Transport) -> AsyncGenerator[socket.socket]:
+    """Yield a socket on which a connection goes on that has ended for the web server, without a word to the peer.
+
+    With TLS it is one end of a pair: this event loop carries bytes between the other end and the peer, and the context
+    ends with the connection, since the web server would say something at the end of its request.
+
+    Raises:
+        OSError: there are no more descriptors.
+    """
+    if transport.get_extra_info("ssl_object") is None:
+        connection = transport.get_extra_info("socket").dup()
+        transport.abort()
+        yield connection
+        return
+    # What the peer sends meanwhile isn't the web server's.
+    transport.pause_reading()
+    ours, theirs = socket.socketpair()
+    secured, plain = _SecuredHalf(), Half()
+    await asyncio.get_running_loop().connect_accepted_socket(lambda: plain, ours)
+    if transport.is_closing():
+        plain.transport.abort()
+        yield theirs
+        return
+    join(secured, plain)
+    cast("_Counted", transport.get_protocol()).leave_to(secured)
+    transport.resume_reading()
+    try:
+        yield theirs
+        await secured.lost.wait()
+    finally:
+        transport.abort()

@@ -16,7 +16,6 @@ import psutil
 
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.gate.gate import Gate
-from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.process import ChildProcess, StartError, executable, require_free, start_error
 from pluriverse_server.tasks import start_task
 from pluriverse_server.x11 import framebuffer
@@ -60,7 +59,7 @@ class ScreenOptions:
     """A screen of ``width`` by ``height`` pixels, 24 bits deep.
 
     ``keyring`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and sockets.
-    ``front``: the VNC port has TLS, too.
+    ``has_port`` False: there is no VNC port, its clients come by the rewarder port alone.
     """
 
     width: int
@@ -71,7 +70,7 @@ class ScreenOptions:
     backend: Backend
     runtime_dir: Path
     name: str
-    front: TlsFront | None = None
+    has_port: bool = True
 
     def __post_init__(self) -> None:
         if not (0 < self.width <= MAX_SIDE and 0 < self.height <= MAX_SIDE):
@@ -103,7 +102,7 @@ class Screen(ABC):
     def __init__(self, options: ScreenOptions) -> None:
         self.options = options
         self.xauthority = options.runtime_dir / "Xauthority"
-        self.gate = Gate(options.runtime_dir / VNC_SOCKET, options.keyring, options.front)
+        self.gate = Gate(options.runtime_dir / VNC_SOCKET, options.keyring)
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
         self._watchers_vnc: ChildProcess | None = None  # there once somebody has watched
@@ -291,13 +290,14 @@ class Screen(ABC):
 
     async def _start(self) -> None:
         options = self.options
-        if not self.gate.listens:
+        if not self.gate.listens and options.has_port:
             require_free("VNC", options.vnc_host, options.vnc_port, "--vnc-port")
         options.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             if not self.gate.listens:
                 sockets = self.viewer_socket, self.watchers_socket
-                await self.gate.listen(options.vnc_host, options.vnc_port, *sockets)
+                port = options.vnc_port if options.has_port else None
+                await self.gate.listen(options.vnc_host, port, *sockets)
                 loop = asyncio.get_running_loop()
                 self.gate.open_for_watchers = lambda: asyncio.wrap_future(
                     asyncio.run_coroutine_threadsafe(self._open_for_watchers(), loop)

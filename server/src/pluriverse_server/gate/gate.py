@@ -1,7 +1,6 @@
 """Listens on the VNC port, and lets those who know the password through to the VNC server behind a Unix socket.
 
-Others come by the rewarder port, which has checked the password, with RFB in a WebSocket. With a certificate there is
-nothing without TLS: on the VNC port it is VeNCrypt's, on the other the front's.
+Others come by the rewarder port, which has checked the password, with RFB in a WebSocket. With TLS all come by that.
 
 The VNC server sees nobody else: a flood of connections or guesses never reaches it.
 """
@@ -38,8 +37,6 @@ from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
 from .pump import BUFFER_BYTES, Half, join
 from .share import PATIENCE_S, WATCHERS_PATIENCE_S
-from .tls_front import TlsFront
-from .tls_stream import TlsBroken, TlsStream
 from .vnc_server import VncServerHalf, VncServerLost, connect
 
 log = logging.getLogger(__name__)
@@ -67,14 +64,10 @@ class Gate:
     It has an event loop of its own in a thread: what the daemon's loop is busy with holds up no picture.
     """
 
-    def __init__(self, vnc_socket: Path, keyring: Keyring | None, front: TlsFront | None = None) -> None:
-        """``keyring`` None lets everybody in, to do all that agents may.
-
-        With TLS ``front`` has the certificate and the thread, and ends that.
-        """
+    def __init__(self, vnc_socket: Path, keyring: Keyring | None) -> None:
+        """``keyring`` None lets everybody in, to do all that agents may."""
         self.vnc_socket = vnc_socket
         self.keyring = keyring
-        self.front = front
         self.audit = AuditLog()
         self.table: ConnectionTable[_ClientHalf] = ConnectionTable(
             max_pending=MAX_PENDING, max_connections=MAX_CONNECTIONS, max_per_address=MAX_PER_ADDRESS
@@ -100,19 +93,20 @@ class Gate:
         """Whether it listens already."""
         return self._thread is not None
 
-    async def listen(self, host: str, port: int, private: Path, watching: Path) -> None:
+    async def listen(self, host: str, port: int | None, private: Path, watching: Path) -> None:
         """Listen on a TCP port, and on Unix sockets in a private folder, whose clients count towards no limit.
 
-        Those of the second only watch.
+        Those of the second only watch. ``port`` None: on no port.
 
         Raises:
             StartError: the port, or the socket, can't be had.
         """
         try:
-            ports = listeners(host, port)
+            ports = [] if port is None else listeners(host, port)
         except OSError as error:
+            assert port is not None
             raise StartError(port_fault("VNC", host, port, "--vnc-port", error)) from error
-        self._thread = LoopThread("VNC gate") if self.front is None else self.front.thread
+        self._thread = LoopThread("VNC gate")
         if self.keyring is not None:
             self.keyring.on_change.append(self._keyring_changed)
         try:
@@ -166,8 +160,7 @@ class Gate:
             self.keyring.on_change.remove(self._keyring_changed)
         if thread is not None:
             await thread.run(self._close())
-            if self.front is None:
-                await thread.stop()
+            await thread.stop()
 
     async def _listen(self, ports: Sequence[socket.socket], private: Path, watching: Path) -> None:
         loop = asyncio.get_running_loop()
@@ -237,9 +230,8 @@ class _ClientHalf(Half):
         if by_web is not None:
             self._address, who = by_web
             self._who = who if gate.keyring is not None else None
-        self._handshake = ServerHandshake(self._challenge, tls=gate.front is not None and not is_let_in)
+        self._handshake = ServerHandshake(self._challenge)
         self._web = None if by_web is None else WebStream(masks=False)
-        self._tls: TlsStream | None = None
         self._judging = False
         self._input: ClientInput | None = None
         self._opening: asyncio.Task[None] | None = None
@@ -281,8 +273,6 @@ class _ClientHalf(Half):
 
     def data_received(self, data: bytes) -> None:
         try:
-            if self._tls is not None:
-                data = self._take_tls(self._tls, data)
             if self._web is not None:
                 data = self._take_web(self._web, data)
             self._take(data)
@@ -290,7 +280,7 @@ class _ClientHalf(Half):
             assert self._web is not None
             self.transport.write(self._web.close(str(error), PROTOCOL_ERROR))
             self.transport.close()
-        except (RfbError, TlsBroken) as error:
+        except RfbError as error:
             self._refuse(str(error))
 
     def send(self, data: bytes) -> None:
@@ -298,7 +288,7 @@ class _ClientHalf(Half):
             return
         if self._web is not None:
             data = self._web.wrap(data)
-        self.transport.write(data if self._tls is None else self._tls.wrap(data))
+        self.transport.write(data)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -306,20 +296,9 @@ class _ClientHalf(Half):
             self.transport.write(self._web.take_answers())
 
     def end(self) -> None:
-        if not self.transport.is_closing():
-            if self._web is not None:
-                self.transport.write(self._web.close("the VNC server was lost"))
-            if self._tls is not None:
-                self.transport.write(self._tls.close())
+        if self._web is not None and not self.transport.is_closing():
+            self.transport.write(self._web.close("the VNC server was lost"))
         super().end()
-
-    def _take_tls(self, tls: TlsStream, data: bytes) -> bytes:
-        began = tls.established
-        received = tls.feed(data)
-        self.transport.write(tls.to_send())
-        if tls.established and not began:
-            self.send(self._handshake.tls_started())
-        return received
 
     def _take_web(self, web: WebStream, data: bytes) -> bytes:
         received = web.feed(data)
@@ -334,8 +313,6 @@ class _ClientHalf(Half):
             self._input.feed(data)
             return
         self.send(self._handshake.feed(data))
-        if self._handshake.wants_tls and self._tls is None and self._gate.front is not None:
-            self._tls = TlsStream(self._gate.front.certificate.context)
         if self._handshake.answer is not None and not self._judging:
             self._take_answer(self._handshake.answer)
         elif self._handshake.done and self._opening is None:

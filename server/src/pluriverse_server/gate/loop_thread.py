@@ -20,11 +20,6 @@ class LoopThread:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    @property
-    def runs(self) -> bool:
-        """Whether it hasn't been stopped."""
-        return self._thread.is_alive()
-
     async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return what ``work`` returns, in the thread."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))

@@ -19,7 +19,6 @@ from pluriverse_server.daemon.leases import Leases
 from pluriverse_server.daemon.operations import Operations
 from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.screen import X_SERVER
-from pluriverse_server.gate.tls_front import TlsFront
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
 from pluriverse_server.private_folder import PrivateFolder, sweep
 from pluriverse_server.process import StartError, child_user, require_free
@@ -123,27 +122,10 @@ class Remote:
         if settings.zoom is not None:
             manifest = manifest.zoomed(settings.zoom)
         require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
-        require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
+        if not settings.has_tls:
+            require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")
         await asyncio.to_thread(sweep)
         self.certificate = _certificate(settings)
-        following = None if self.certificate is None else start_task(self.certificate.follow(), "certificate")
-        front = None if self.certificate is None else TlsFront(self.certificate)
-        try:
-            await self._run_behind(front, manifest, on_start, failure)
-        finally:
-            if following is not None:
-                following.cancel()
-            if front is not None:
-                await front.close()
-
-    async def _run_behind(
-        self,
-        front: TlsFront | None,
-        manifest: Manifest,
-        on_start: Callable[[Manifest], None],
-        failure: asyncio.Future[TaskFailed],
-    ) -> None:
-        settings = self.settings
         folder = _make_folder()
         runtime_dir = folder.path
         try:
@@ -158,7 +140,7 @@ class Remote:
         child_user.set(user)
         keyring = Keyring(settings.password, settings.tokens)
         door = Door(keyring, audit)
-        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir, keyring, front))
+        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir, keyring))
         screen.gate.audit = audit
         try:
             # Independent of each other, and most of the time that a start takes.
@@ -203,7 +185,8 @@ class Remote:
         try:
             await service.start(env_id)
             await clients.put_on()
-            runner = await listen(app, door, settings.host, settings.rewarder_port, gate.front)
+            context = None if self.certificate is None else self.certificate.context
+            runner = await listen(app, door, settings.host, settings.rewarder_port, context)
             on_start(manifest)
             await self._serve(screen, clients, service, door, failure)
         finally:
@@ -223,6 +206,8 @@ class Remote:
     ) -> None:
         """Serve until stopped, until too much has crashed, or until a task has failed."""
         beside = [start_task(_keep_screen(screen, clients, service), "screen")]
+        if self.certificate is not None and self.settings.tls_cert is not None:
+            beside.append(start_task(self.certificate.follow(), "certificate"))
         if (path := self.settings.tokens_file) is not None:
             beside.append(start_task(watch(path, self.settings.password, door.keyring, door.audit), "tokens"))
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
@@ -291,14 +276,12 @@ def _certificate(settings: Settings) -> Certificate | None:
     if settings.tls_cert is None or settings.tls_key is None:
         return Certificate.made((settings.host,))
     try:
-        return Certificate.of(settings.tls_cert, settings.tls_key)
+        return Certificate(settings.tls_cert, settings.tls_key)
     except CertificateError as error:
         raise StartError(f"TLS can't be had: {error}; for a certificate made at the start: --tls alone") from error
 
 
-def _screen_options(
-    settings: Settings, manifest: Manifest, runtime_dir: Path, keyring: Keyring, front: TlsFront | None
-) -> ScreenOptions:
+def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path, keyring: Keyring) -> ScreenOptions:
     return ScreenOptions(
         width=manifest.runtime.screen.width,
         height=manifest.runtime.screen.height,
@@ -308,5 +291,5 @@ def _screen_options(
         backend=settings.display_backend,
         runtime_dir=runtime_dir,
         name=f"pluriverse {manifest.runtime.id}",
-        front=front,
+        has_port=not settings.has_tls,
     )

@@ -123,5 +123,5 @@ def test_closing_ends_a_watch_that_waits(fake: FakeCluster, cluster: Cluster) ->
 
 def test_what_cannot_be_listed_is_told_at_once(fake: FakeCluster, cluster: Cluster) -> None:
     fake.rights = []
-    with pytest.raises(ClusterError, match=r"you may not list pods in namespace games.*(?s:.)*trainer.yaml"):
+    with pytest.raises(ClusterError, match=r"you may not list pods in namespace games.*(?s:.)*helm install"):
         Watched(cluster, PODS, SELECTOR)

@@ -129,7 +129,7 @@ class KubernetesEngine(Engine[Place]):
         try:
             # The remotes' own comes before those that signed it.
             own, end, _ = Path(self._options.tls).read_text().partition(ssl.PEM_FOOTER)
-            return TlsOptions(required=True, fingerprint=fingerprint(ssl.PEM_cert_to_DER_cert(own + end)))
+            return TlsOptions(fingerprint=fingerprint(ssl.PEM_cert_to_DER_cert(own + end)))
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"the remotes' certificate can't be read: {error}") from error
 
