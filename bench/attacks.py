@@ -44,8 +44,8 @@ TOKENS: Final = f"observer eye {OBSERVER}\nagent robot {AGENT}\n"
 MANY: Final = 60
 FEW: Final = 4
 
-# The shortest lease that there is, and how often it is renewed, and its token used elsewhere.
-LEASE_S: Final = 5.0
+# How long the agent's lease lasts, and how often it is renewed, and its token used elsewhere.
+LEASE_S: Final = 15.0
 RENEW_S: Final = 1.0
 
 # For how long the agent pings that comes after one who only reset.
@@ -79,12 +79,17 @@ async def _measure(kind: str, seconds: float, playing: Playing) -> Figures:
             pings = await ping_until(agent, lambda: time.monotonic() > until)
     else:
         lease = claim(Address(HOST, playing.vnc_port, playing.rewarder_port or 0, AGENT), LEASE_S)
+        over = asyncio.Event()
+        using = asyncio.gather(
+            _use(lease.renew, over, refused),
+            _use(lambda: _open_screen(lease), over, refused),
+        )
         async with playing_agent(replace(playing, password=lease.address.password)) as agent:
             before = daemon.memory_info().rss
             attack = await _begin(kind, seconds, playing)
             ended = asyncio.create_task(attack.wait())
-            using = asyncio.create_task(_use(lease, ended.done, refused))
             pings = await ping_until(agent, ended.done)
+            over.set()
             await using
     deaths = re.findall(r"^pluriverse_deaths_total\{.*\} (.+)$", ask(playing, "GET", "/metrics"), re.MULTILINE)
     return {
@@ -96,15 +101,18 @@ async def _measure(kind: str, seconds: float, playing: Playing) -> Figures:
     }
 
 
-async def _use(lease: Lease, over: Callable[[], bool], refused: list[str]) -> None:
-    """Renew the agent's lease, and open its screen, until it is over; note why either was refused."""
-    while not over():
-        for use in (lease.renew, lambda: RfbClient(HOST, lease.address.vnc_port or 0, lease.address.password).close()):
-            try:
-                await asyncio.to_thread(use)
-            except (OSError, RemoteUnavailable, RfbError) as error:
-                refused.append(str(error))
+async def _use(use: Callable[[], None], over: asyncio.Event, refused: list[str]) -> None:
+    """Do once more and again what the agent's token is good for, until it is over; note why it was refused."""
+    while not over.is_set():
+        try:
+            await asyncio.to_thread(use)
+        except (OSError, RemoteUnavailable, RfbError) as error:
+            refused.append(str(error))
         await asyncio.sleep(RENEW_S)
+
+
+def _open_screen(lease: Lease) -> None:
+    RfbClient(HOST, lease.address.vnc_port or 0, lease.address.password).close()
 
 
 async def _begin(kind: str, seconds: float, playing: Playing) -> asyncio.subprocess.Process:
