@@ -1,4 +1,4 @@
-"""Measures what a guest with a token can do to the agent beside it.
+"""Measures what a guest with a token, or with none, can do to the agent beside it.
 
 ``python bench/attacks.py KIND SECONDS VNC REWARDER`` is such a guest of a remote on this machine, a process of its own,
 so that the agent waits for nothing of it but the processors.
@@ -15,12 +15,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import psutil
 from desktops import python_environment
-from doors import ask, ping_until
+from doors import DOORS, GUESSERS, ask, guess_once, ping_until
+from pluriverse.errors import RemoteUnavailable
+from pluriverse.remotes.address import Address
+from pluriverse.remotes.lease import Lease, claim
 from pluriverse_protocol.rfb.messages import framebuffer_update_request, set_pixel_format
 from pluriverse_protocol.rfb.web_stream import WebStream
 from processes import DAEMON, MIB, parts_of_remote
@@ -32,13 +36,17 @@ from support.rfb import RfbClient, RfbError
 from websockets.exceptions import WebSocketException
 
 HOST: Final = "127.0.0.1"
-OBSERVER: Final = "observers-token"
-AGENT: Final = "agents-token"
+OBSERVER: Final = "an-observers-own-token"
+AGENT: Final = "an-agents-own-token"
 TOKENS: Final = f"observer eye {OBSERVER}\nagent robot {AGENT}\n"
 
 # What a remote's observers may be, from one address.
 MANY: Final = 60
 FEW: Final = 4
+
+# How long the agent's lease lasts, and how often it is renewed, and its token used elsewhere.
+LEASE_S: Final = 15.0
+RENEW_S: Final = 1.0
 
 # For how long the agent pings that comes after one who only reset.
 AFTERWARDS_S: Final = 5.0
@@ -60,6 +68,7 @@ def attacked(kind: str, seconds: float) -> Figures:
 
 async def _measure(kind: str, seconds: float, playing: Playing) -> Figures:
     daemon = playing.parts[DAEMON]
+    refused: list[str] = []
     if kind == "resets":
         # There is one agent: who resets is it.
         before = daemon.memory_info().rss
@@ -69,18 +78,41 @@ async def _measure(kind: str, seconds: float, playing: Playing) -> Figures:
             until = time.monotonic() + AFTERWARDS_S
             pings = await ping_until(agent, lambda: time.monotonic() > until)
     else:
-        async with playing_agent(playing) as agent:
+        lease = claim(Address(HOST, playing.vnc_port, playing.rewarder_port or 0, AGENT), LEASE_S)
+        over = asyncio.Event()
+        using = asyncio.gather(
+            _use(lease.renew, over, refused),
+            _use(lambda: _open_screen(lease), over, refused),
+        )
+        async with playing_agent(replace(playing, password=lease.address.password)) as agent:
             before = daemon.memory_info().rss
             attack = await _begin(kind, seconds, playing)
             ended = asyncio.create_task(attack.wait())
             pings = await ping_until(agent, ended.done)
+            over.set()
+            await using
     deaths = re.findall(r"^pluriverse_deaths_total\{.*\} (.+)$", ask(playing, "GET", "/metrics"), re.MULTILINE)
     return {
         "ping_p50": percentile(pings, 50),
         "ping_p99": percentile(pings, 99),
         "grown": (daemon.memory_info().rss - before) / MIB,
         "died": sum(map(float, deaths)) + (not psutil.pid_exists(daemon.pid)),
+        "refused": len(refused),
     }
+
+
+async def _use(use: Callable[[], None], over: asyncio.Event, refused: list[str]) -> None:
+    """Do once more and again what the agent's token is good for, until it is over; note why it was refused."""
+    while not over.is_set():
+        try:
+            await asyncio.to_thread(use)
+        except (OSError, RemoteUnavailable, RfbError) as error:
+            refused.append(str(error))
+        await asyncio.sleep(RENEW_S)
+
+
+def _open_screen(lease: Lease) -> None:
+    RfbClient(HOST, lease.address.vnc_port or 0, lease.address.password).close()
 
 
 async def _begin(kind: str, seconds: float, playing: Playing) -> asyncio.subprocess.Process:
@@ -130,11 +162,19 @@ def _reset(_: int, rewarder: int, until: float) -> None:
     asyncio.run(reset())
 
 
+def _guess(vnc: int, rewarder: int, until: float) -> None:
+    there = Playing(vnc, None, {}, rewarder)
+    while time.monotonic() < until:
+        for door in DOORS.values():
+            guess_once(door, there)
+
+
 ATTACKS: Final[dict[str, tuple[Callable[[int, int, float], None], int]]] = {
     "pictures": (_ask_for_pictures, FEW),
     "silence": (_read_nothing, MANY),
     "pings": (_ping, 1),
     "resets": (_reset, 1),
+    "guesses": (_guess, GUESSERS),
 }
 
 

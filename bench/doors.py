@@ -71,16 +71,8 @@ def flooded(seconds: float) -> Figures:
 
 def guessed(seconds: float) -> Figures:
     """Wrong passwords a second that one address has compared, on each door."""
-    doors: dict[str, Callable[[Playing], None]] = {
-        "vnc": _guess_vnc,
-        "rewarder": _guess_rewarder,
-        "viewer": _guess_viewer,
-        "lease": _guess_lease,
-        "bearer": _guess_bearer,
-        "screen": _guess_screen,
-    }
     figures: Figures = {}
-    for name, door in doors.items():
+    for name, door in DOORS.items():
         # What one door remembers of an address may slow it down on the next.
         with our_pong() as playing:
             figures[name] = _guess(door, playing, seconds)
@@ -181,12 +173,17 @@ def _guess(door: Callable[[Playing], None], playing: Playing, seconds: float) ->
 
     def guess_on(_: int) -> None:
         while time.monotonic() < until:
-            with contextlib.suppress(OSError, RfbError, WebSocketException, http.client.HTTPException):
-                door(playing)
+            guess_once(door, playing)
 
     with ThreadPoolExecutor(GUESSERS) as pool:
         list(pool.map(guess_on, range(GUESSERS)))
     return (_compared(playing) - before) / seconds
+
+
+def guess_once(door: Callable[[Playing], None], playing: Playing) -> None:
+    """Guess at a door, which may refuse in any way."""
+    with contextlib.suppress(OSError, RfbError, WebSocketException, http.client.HTTPException):
+        door(playing)
 
 
 def _compared(playing: Playing) -> float:
@@ -226,6 +223,16 @@ def _guess_lease(playing: Playing) -> None:
 
 def _guess_bearer(playing: Playing) -> None:
     ask(playing, "POST", "/restart", f"Bearer {WRONG}")
+
+
+DOORS: Final[dict[str, Callable[[Playing], None]]] = {
+    "vnc": _guess_vnc,
+    "rewarder": _guess_rewarder,
+    "viewer": _guess_viewer,
+    "lease": _guess_lease,
+    "bearer": _guess_bearer,
+    "screen": _guess_screen,
+}
 
 
 def _get(playing: Playing, path: str) -> str:

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import attacks
 import doors
 import outages
+import restarts
 from measuring import measure
 from outages import PARTS, Found, Plan
 from report import Effort, Figures, Line, Measurement, Target, medians, percentile, print_table, write_json
@@ -24,6 +25,13 @@ RESULTS: Final = Path(__file__).with_name("faults.json")
 # Seconds until an agent has fresh pictures again: median and worst.
 KILLED_S: Final = {"program": (1.5, 3), "X": (2, 4), "VNC": (1, 2), "daemon": (5, 10)}
 STOPPED_S: Final = (5, 10)
+
+# What draws is killed so often, of each of restarts.PLAYED.
+KILLS: Final = 5
+
+# Seconds from that until an agent that resets at once has the next episode's first observation.
+RESET_S: Final = {"realtime": Target(10), "lockstep": Target(20)}
+CLOCKS: Final = {"realtime": "in real time", "lockstep": "in lockstep"}
 
 NONE: Final = Target(0)
 
@@ -110,6 +118,18 @@ def measurements(plan: Plan, quick: bool) -> tuple[Measurement, ...]:
             lambda _: _interrupted(plan, "blackout", outages.blackouts),
         ),
         Measurement(
+            "restarts",
+            [
+                line
+                for game, clock in restarts.PLAYED
+                for line in (
+                    Line(f"{game} killed, {CLOCKS[clock]}: reset, p50", "s", f"{game}_{clock}_p50"),
+                    Line(f"{game} killed, {CLOCKS[clock]}: reset, worst", "s", f"{game}_{clock}_max", RESET_S[clock]),
+                )
+            ],
+            lambda _: restarts.restarted(1 if quick else KILLS),
+        ),
+        Measurement(
             "floods",
             [
                 Line("idle connections on each port at which an agent gets in", "", "held", Target(low=2000)),
@@ -142,6 +162,7 @@ def measurements(plan: Plan, quick: bool) -> tuple[Measurement, ...]:
                     Line(f"{what}: ping of an agent, p99", "ms", f"{kind}_ping_p99", Target(60)),
                     Line(f"{what}: the daemon's memory afterwards, more", "MiB", f"{kind}_grown", Target(8)),
                     Line(f"{what}: parts of the remote that died", "", f"{kind}_died", NONE),
+                    Line(f"{what}: how often the agent's token was refused", "", f"{kind}_refused", NONE),
                 )
             ],
             lambda _: {
@@ -157,9 +178,10 @@ ATTACKS: Final = {
     "silence": f"{attacks.MANY} observers that never read",
     "pings": "an observer that floods /vnc with pings and never reads",
     "resets": "an agent that resets without an end, and the one after it",
+    "guesses": f"{doors.GUESSERS} at the agent's own address that guess at all doors",
 }
 
-KINDS: Final = ("killed", "stopped", "paused", "blackouts", "floods", "guesses", "attacks")
+KINDS: Final = ("killed", "stopped", "paused", "blackouts", "restarts", "floods", "guesses", "attacks")
 
 
 def main(

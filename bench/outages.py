@@ -107,8 +107,8 @@ class Found:
 class Noted:
     """Local remotes, whose present addresses are to be known; a ``RemoteManager``."""
 
-    def __init__(self, n: int) -> None:
-        self._local = parse(f"local:{n}", ENV_ID, start_timeout_s=START_S)
+    def __init__(self, n: int, env_id: str = ENV_ID) -> None:
+        self._local = parse(f"local:{n}", env_id, start_timeout_s=START_S)
         self.addresses: list[Address] = []
 
     @property

@@ -1,4 +1,4 @@
-"""Masks of a client's frames, on the server's WebSockets."""
+"""What of a client's frames the server's WebSockets refuse."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from pathlib import Path
 import pytest
 from aiohttp import WSMsgType, web
 from aiohttp.test_utils import TestServer
-from pluriverse_server.web_socket import MaskedWebSocket
+from pluriverse_protocol.control_frames import TOO_MANY
+from pluriverse_protocol.limits import MAX_CONTROL_FRAMES_AT_ONCE
+from pluriverse_server.web_socket import StrictWebSocket
 from support.agent import credentials
 from support.served import PASSWORD, serving
 from websockets.client import ClientProtocol
-from websockets.frames import Frame, Opcode
+from websockets.frames import Close, Frame, Opcode
 from websockets.uri import parse_uri
 
 TEXT = Frame(Opcode.TEXT, b"one")
 LONG = Frame(Opcode.TEXT, b"x" * 70_000)
 PING = Frame(Opcode.PING, b"")
+BYE = Frame(Opcode.TEXT, b"bye").serialize(mask=True)
+UNMASKED = Close(1002, "a client's frame has no mask")
 
 
-async def ended(port: int, data: bytes, *, headers: Sequence[tuple[str, str]] = (), early: bool = False) -> int | None:
-    """Return the code with which the server ends a connection on which ``data`` is sent; None: it just hangs up."""
-    client = ClientProtocol(parse_uri(f"ws://127.0.0.1:{port}/"))
+async def ended(
+    port: int, data: bytes, *, headers: Sequence[tuple[str, str]] = (), path: str = "/", early: bool = False
+) -> Close | None:
+    """Return how the server closes a connection on which ``data`` is sent; None: it just hangs up."""
+    client = ClientProtocol(parse_uri(f"ws://127.0.0.1:{port}{path}"))
     request = client.connect()
     for name, value in headers:
         request.headers[name] = value
@@ -37,12 +43,12 @@ async def ended(port: int, data: bytes, *, headers: Sequence[tuple[str, str]] = 
     while client.close_rcvd is None and (received := await reader.read(4096)):
         client.receive_data(received)
     writer.close()
-    return client.close_rcvd.code if client.close_rcvd is not None else None
+    return client.close_rcvd
 
 
 async def echo(request: web.Request) -> web.WebSocketResponse:
     """Take texts until ``bye``."""
-    socket = MaskedWebSocket()
+    socket = StrictWebSocket()
     await socket.prepare(request)
     async for message in socket:
         if message.type is WSMsgType.TEXT and message.data == "bye":
@@ -58,12 +64,32 @@ async def test_frame_without_a_mask_ends_the_connection_with_1002(before: Sequen
     async with TestServer(app) as server:
         port: int = server.make_url("/").port or 0
         masked = b"".join(frame.serialize(mask=True) for frame in before)
-        assert await ended(port, masked + TEXT.serialize(mask=False), early=early) == 1002
-        bye = Frame(Opcode.TEXT, b"bye").serialize(mask=True)
-        assert await ended(port, masked + bye, early=early) == 3000
+        assert await ended(port, masked + TEXT.serialize(mask=False), early=early) == UNMASKED
+        assert await ended(port, masked + BYE, early=early) == Close(3000, "")
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("frame", [PING, Frame(Opcode.PONG, b"nobody asked"), Frame(Opcode.TEXT, b"")])
+async def test_flood_of_pings_ends_the_connection_with_1008(frame: Frame, early: bool) -> None:
+    app = web.Application()
+    app.router.add_get("/", echo)
+    async with TestServer(app) as server:
+        port: int = server.make_url("/").port or 0
+        masked = frame.serialize(mask=True) * MAX_CONTROL_FRAMES_AT_ONCE
+        # The close counts as well.
+        assert await ended(port, masked[: -len(frame.serialize(mask=True))] + BYE, early=early) == Close(3000, "")
+        assert await ended(port, masked + PING.serialize(mask=True), early=early) == Close(1008, TOO_MANY)
 
 
 async def test_rewarder_takes_no_frame_without_a_mask(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         headers = [("Authorization", credentials(PASSWORD))]
-        assert await ended(served.port, TEXT.serialize(mask=False), headers=headers) == 1002
+        assert await ended(served.port, TEXT.serialize(mask=False), headers=headers) == UNMASKED
+
+
+@pytest.mark.parametrize("path", ["/", "/viewer/state"])
+async def test_flood_of_pings_is_taken_nowhere(tmp_path: Path, path: str) -> None:
+    async with serving(tmp_path) as served:
+        headers = [("Authorization", credentials(PASSWORD))]
+        flood = PING.serialize(mask=True) * 1000
+        assert await ended(served.port, flood, headers=headers, path=path) == Close(1008, TOO_MANY)

@@ -103,6 +103,11 @@ MAX_TREE_CHARS: Final = 64 * 1024
 # Observers' trees, all taken together: each keeps the environment from drawing for as long as a frame takes or two.
 MAX_WATCHED_TREES_PER_S: Final = 2.0
 
+# A WebSocket's pings and pongs to a server: a peer asks once in some seconds whether the other is there, and answers as
+# often. Those that a network held back for a minute come at once.
+MAX_CONTROL_FRAMES_AT_ONCE: Final = 100
+MAX_CONTROL_FRAMES_PER_S: Final = 10.0
+
 # A report of a program: a structured observation may carry some thousand numbers.
 MAX_REPORT_BYTES: Final = 1024 * 1024
 

@@ -1,36 +1,53 @@
-"""A server's WebSocket that refuses clients' unmasked frames, which aiohttp takes."""
+"""A server's WebSocket that refuses what aiohttp takes: clients' unmasked frames, and pings without an end."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from aiohttp import WebSocketError, WSCloseCode, web
+from pluriverse_protocol.control_frames import TOO_MANY, ControlFrames
 
 # Of a frame's head, RFC 6455, section 5.2.
 _LEAST_HEAD: Final = 2
+_CONTROL: Final = 0x08
 _MASKED: Final = 0x80
 _MASK_BYTES: Final = 4
 _SIZE_BYTES: Final = {126: 2, 127: 8}
 
 
-class MaskedWebSocket(web.WebSocketResponse):
-    """Closes with code 1002 where a frame has no mask, as section 5.1 wants it."""
+class StrictWebSocket(web.WebSocketResponse):
+    """Closes with code 1002 where a frame has no mask, as section 5.1 wants it, and with 1008 at too many pings."""
+
+    _fault = ""
+
+    async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
+        """Close; where that is because of what came, in words."""
+        return await super().close(code=code, message=message or self._fault.encode(), drain=drain)
 
     def _post_start(self, request: Any, protocol: str | None, writer: Any) -> None:
         early = request.protocol._message_tail
         super()._post_start(request, protocol, writer)
-        reader = _Reader(self._parser, self._reader)
+        reader = _Reader(self._parser, self._refuse)
         # There is no public place for a reader of one's own.
         request.protocol._payload_parser = reader
         reader.check(early)
+
+    def _refuse(self, code: WSCloseCode, why: str) -> None:
+        """Let whoever receives hear of it."""
+        assert self._reader is not None
+        self._fault = why
+        self._reader.set_exception(WebSocketError(code, why))
 
 
 class _Reader:
     """aiohttp's reader, with each frame's head looked at before."""
 
-    def __init__(self, reader: Any, queue: Any) -> None:
+    def __init__(self, reader: Any, refuse: Callable[[WSCloseCode, str], None]) -> None:
         self._reader = reader
-        self._queue = queue
+        self._refuse = refuse
+        self._control_frames = ControlFrames(time.monotonic)
         self._head = bytearray()
         self._left = 0  # bytes of the frame that are still to come
 
@@ -41,7 +58,7 @@ class _Reader:
         self._reader.feed_eof()
 
     def check(self, data: bytes) -> bool:
-        """Return whether all frames are masked; else whoever receives hears of it."""
+        """Return whether all frames are masked, and not too many of them pings."""
         at = 0
         while at < len(data):
             if self._left:
@@ -56,9 +73,12 @@ class _Reader:
             size = self._head[1] & ~_MASKED
             body = _LEAST_HEAD + _SIZE_BYTES.get(size, 0)
             if not self._head[1] & _MASKED:
-                self._queue.set_exception(WebSocketError(WSCloseCode.PROTOCOL_ERROR, "a client's frame has no mask"))
+                self._refuse(WSCloseCode.PROTOCOL_ERROR, "a client's frame has no mask")
                 return False
             if len(self._head) == body + _MASK_BYTES:
+                if (self._head[0] & _CONTROL or not size) and not self._control_frames.take():
+                    self._refuse(WSCloseCode.POLICY_VIOLATION, TOO_MANY)
+                    return False
                 self._left = int.from_bytes(self._head[_LEAST_HEAD:body], "big") if body > _LEAST_HEAD else size
                 self._head.clear()
         return True

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pluriverse
 import pytest
 from pluriverse.adapters.making import make_core
-from pluriverse.errors import RemoteError
+from pluriverse.errors import RemoteError, RemoteFailed
 from pluriverse_protocol import Headers, encode, lane
 from pluriverse_protocol.messages import FirstFrame
 from support.misbehaving import DESCRIBED, SIDE, message, misbehaving
@@ -70,6 +70,16 @@ def test_picture_of_another_size_is_refused_at_once_in_lockstep() -> None:
     first = lane.pack(encode(FirstFrame((1, 2, 3)), Headers(1, 1.0, 2)), bytes(6))
     with misbehaving(first=first) as address:
         assert f"its picture is (1, 2, 3), expected ({SIDE}, {SIDE}, 3)" in refused(address, "lockstep")
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_remote_whose_episodes_never_begin_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, clock: Literal["realtime", "lockstep"]
+) -> None:
+    monkeypatch.setitem(DESCRIBED, "env_state", "resetting")
+    monkeypatch.setattr("pluriverse.adapters.core.RECEIVE_S", 1.0)
+    with misbehaving() as address, pytest.raises(RemoteFailed, match=r"no episode of .* began within 1 s"):
+        make_core(None, address, clock=clock)
 
 
 def test_episode_that_breaks_the_protocol_in_the_middle_is_truncated_and_the_next_one_begins() -> None:

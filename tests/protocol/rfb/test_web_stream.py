@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_protocol.rfb.errors import BadWebSocket
+from pluriverse_protocol.control_frames import ControlFrames
+from pluriverse_protocol.limits import MAX_CONTROL_FRAMES_AT_ONCE
+from pluriverse_protocol.rfb.errors import BadWebSocket, LimitExceeded
 from pluriverse_protocol.rfb.web_stream import WebStream
 from websockets.frames import Close, Frame, Opcode
 
@@ -87,6 +89,16 @@ def test_what_nobody_agreed_on_is_refused(message: bytes) -> None:
 def test_control_messages_have_a_limit() -> None:
     with pytest.raises(BadWebSocket, match="126 bytes, at most 125"):
         WebStream(masks=True).feed(b"\x89\x7e\x00\x7e")
+
+
+@pytest.mark.parametrize("frame", [Frame(Opcode.PING, b""), Frame(Opcode.PONG, b"late"), Frame(Opcode.BINARY, b"")])
+def test_of_messages_without_bytes_of_the_stream_so_many_are_taken(frame: Frame) -> None:
+    stream = WebStream(masks=False, control_frames=ControlFrames(lambda: 0.0))
+    one = frame.serialize(mask=True)
+    said = Frame(Opcode.BINARY, b"x").serialize(mask=True)
+    assert stream.feed(one * MAX_CONTROL_FRAMES_AT_ONCE + said * 1000) == b"x" * 1000
+    with pytest.raises(LimitExceeded, match="more than 100 pings and pongs, and 10 a second"):
+        stream.feed(one)
 
 
 @given(st.binary(max_size=400), st.booleans())

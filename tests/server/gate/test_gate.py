@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pluriverse_protocol.control_frames import POLICY_VIOLATION, TOO_MANY
 from pluriverse_protocol.rfb.errors import AuthenticationFailed, RfbError
 from pluriverse_protocol.rfb.handshake import Handshake
 from pluriverse_protocol.rfb.messages import framebuffer_update_request, pointer_event
@@ -32,6 +33,9 @@ from support.rfb import RfbClient
 from support.waiting import DEADLINE_S, eventually
 
 PASSWORD = "secret"
+
+# Masked with nothing.
+PING = bytes((0x89, 0x80 | 100)) + bytes(4 + 100)
 
 
 @pytest.fixture
@@ -419,15 +423,42 @@ async def test_nothing_is_pressed_by_the_socket_of_those_who_watch(guarded: Scre
     in_control.close()
 
 
-async def test_pings_of_one_who_reads_nothing_are_not_kept(tokened: Screen) -> None:
+async def test_whoever_floods_with_pings_is_hung_up_on_with_words(tokened: Screen) -> None:
     assert tokened.gate.keyring is not None
+    client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
+    with client:
+        client.sendall(PING * 101)
+        received = await asyncio.to_thread(lambda: b"".join(iter(lambda: client.recv(4096), b"")))
+    web.feed(received)
+    assert web.closed == TOO_MANY
+    assert POLICY_VIOLATION.to_bytes(2, "big") + TOO_MANY.encode() in received
+    assert not tokened.gate.clients
+
+
+async def test_one_that_takes_nothing_in_is_hung_up_on_without(
+    tokened: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert tokened.gate.keyring is not None
+    monkeypatch.setattr(gate, "CLOSE_S", 0.1)
+    client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
+    (half,) = tokened.gate.clients
+    with client:
+        request = framebuffer_update_request(0, 0, 320, 240, incremental=False)
+        while not half.transport.get_write_buffer_size():
+            client.sendall(web.wrap(request))
+            await asyncio.sleep(0.02)
+        client.sendall(PING * 101)
+        await eventually(lambda: not tokened.gate.clients)
+
+
+async def test_pings_of_one_who_reads_nothing_are_not_kept(tokened: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tokened.gate.keyring is not None
+    monkeypatch.setattr("pluriverse_protocol.control_frames.MAX_CONTROL_FRAMES_AT_ONCE", 100_000)
     client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
     (half,) = tokened.gate.clients
     with client:
         client.sendall(web.wrap(framebuffer_update_request(0, 0, 320, 240, incremental=False)))
-        # Masked with nothing.
-        ping = bytes((0x89, 0x80 | 100)) + bytes(4 + 100)
-        await asyncio.to_thread(client.sendall, ping * 50_000)
+        await asyncio.to_thread(client.sendall, PING * 50_000)
         client.sendall(web.wrap(pointer_event(33, 10, 0)))
         async with asyncio.timeout(DEADLINE_S):
             while await pointer_of(tokened) != (33, 10):

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pluriverse_protocol.control_frames import POLICY_VIOLATION
 from pluriverse_protocol.events import KeyEvent
-from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
+from pluriverse_protocol.limits import MAX_CONTROL_FRAMES_AT_ONCE, MAX_MESSAGE_BYTES
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, Ping, Reset, StepReply
 from pluriverse_server.kit.lane import LANE_VARIABLE, Asked, Lane, LaneDoor
 from support.lanes import Doorway, LaneAgent, tcp_pair
@@ -181,6 +182,16 @@ def test_pings_are_answered(pair: Pair) -> None:
     pair.agent.flush()
     assert pair.receive() == []
     assert pair.agent.socket.recv(100) == Frame(Opcode.PONG, b"there?").serialize(mask=False)
+
+
+def test_an_agent_that_floods_with_pings_is_hung_up_on(pair: Pair) -> None:
+    pair.agent.step(1)
+    for _ in range(MAX_CONTROL_FRAMES_AT_ONCE + 1):
+        pair.agent.protocol.send_ping(b"")
+    pair.agent.flush()
+    while not pair.lane.closed:
+        pair.receive()
+    assert pair.agent.hear_end() == POLICY_VIOLATION
 
 
 def test_a_close_is_answered_and_nothing_is_sent_after_it(pair: Pair) -> None:

@@ -7,12 +7,14 @@ import contextlib
 import os
 import signal
 import tempfile
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from pluriverse_server.sources.page.devtools import CALL_TIMEOUT_S
 from support.agent import Message
 from support.pages import SIDE_CLICKS, SIDES, PageRemote, page_remote, short_folder, write_runtime
 from support.rfb import RfbClient
@@ -312,6 +314,20 @@ async def test_crashed_page_truncates_and_is_replaced(remote: PageRemote) -> Non
     assert (await remote.truncated()).startswith("the page's process")
     await assert_plays(remote)
     assert remote.browser() == browser
+
+
+async def test_reset_that_meets_a_dying_page_begins_as_soon_as_that_is_replaced(remote: PageRemote) -> None:
+    await remote.play("Good")
+    await eventually(renderers)
+    page = renderers()[-1]
+    # It answers nothing of what begins the next episode, and is heard to have ended only after that was sent.
+    os.kill(page, signal.SIGSTOP)
+    playing = asyncio.create_task(remote.play("Good"))
+    await asyncio.sleep(0.1)
+    began = time.monotonic()
+    os.kill(page, signal.SIGKILL)
+    await playing
+    assert time.monotonic() - began < CALL_TIMEOUT_S - 1
 
 
 def renderers() -> list[int]:

@@ -15,7 +15,9 @@ import struct
 from collections import deque
 from typing import Final
 
-from .errors import BadWebSocket
+from pluriverse_protocol.control_frames import TOO_MANY, ControlFrames
+
+from .errors import BadWebSocket, LimitExceeded
 
 # Where a remote serves its screen, on the rewarder port.
 PATH: Final = "/vnc"
@@ -53,11 +55,15 @@ class _Opcode(enum.IntEnum):
 class WebStream:
     """One side's end of a stream."""
 
-    def __init__(self, *, masks: bool) -> None:
-        """``masks``: this is the client's end, which masks what it sends; the server's takes masked messages only."""
+    def __init__(self, *, masks: bool, control_frames: ControlFrames | None = None) -> None:
+        """``masks``: this is the client's end, which masks what it sends; the server's takes masked messages only.
+
+        ``control_frames``: how many pings and pongs are taken; None is as many as come.
+        """
         self.closed: str | None = None
         """Why the peer has closed the stream; None while it hasn't."""
         self._masks = masks
+        self._control_frames = control_frames
         self._head = bytearray()
         # Of the message that comes: what it is, how many of its bytes are still to come, and their mask.
         self._opcode = _Opcode.BINARY
@@ -96,6 +102,7 @@ class WebStream:
 
         Raises:
             BadWebSocket: it is no WebSocket's, or not of binary messages.
+            LimitExceeded: there are too many pings and pongs in it, or messages with nothing in them.
         """
         parts: list[bytes] = []
         at, size = 0, len(data)
@@ -138,6 +145,10 @@ class WebStream:
             raise BadWebSocket(
                 f"a WebSocket's control message of {size} bytes, at most {MAX_CONTROL_BYTES} in one piece"
             )
+        # What has none of the stream's bytes counts towards no other limit.
+        is_control = self._opcode > _Opcode.BINARY or not size
+        if is_control and self._control_frames is not None and not self._control_frames.take():
+            raise LimitExceeded(TOO_MANY)
         self._mask = bytes(head[-_MASK_BYTES:]) if is_masked else b""
         self._left = size
         if not size:

@@ -25,7 +25,7 @@ from pluriverse_server.process import StartError, listeners, port_fault, start_e
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
 from pluriverse_server.viewer.hub import ViewerHub
 from pluriverse_server.viewer.routes import add_viewer, is_same_origin
-from pluriverse_server.web_socket import MaskedWebSocket
+from pluriverse_server.web_socket import StrictWebSocket
 
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
 from .door import Door
@@ -160,7 +160,7 @@ async def listen(
 
 
 async def _serve_websocket(hub: Hub, door: Door, request: web.Request) -> web.WebSocketResponse:
-    socket = MaskedWebSocket(
+    socket = StrictWebSocket(
         timeout=CLOSE_TIMEOUT_S, autoping=False, max_msg_size=MAX_FRAME_BYTES, compress=False, protocols=()
     )
     observer = request.headers.get("openai-observer", "").lower() == "true"

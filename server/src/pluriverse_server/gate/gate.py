@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from pluriverse_protocol.control_frames import POLICY_VIOLATION, ControlFrames
 from pluriverse_protocol.rfb.errors import BadWebSocket, RfbError
 from pluriverse_protocol.rfb.security import CHALLENGE_BYTES
 from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_init
@@ -53,6 +54,9 @@ INPUT: Final = Right.PLAY | Right.CONTROL
 
 # From its connection a client has so long for the handshake, waits for guesses of the password included.
 HANDSHAKE_S: Final = 20.0
+
+# Whoever doesn't take in by then why it is hung up on never will.
+CLOSE_S: Final = 1.0
 
 # A VNC server that was there answers by then, or is there no more.
 WATCHERS_CONNECT_S: Final = 1.0
@@ -231,7 +235,7 @@ class _ClientHalf(Half):
             self._address, who = by_web
             self._who = who if gate.keyring is not None else None
         self._handshake = ServerHandshake(self._challenge)
-        self._web = None if by_web is None else WebStream(masks=False)
+        self._web = None if by_web is None else WebStream(masks=False, control_frames=ControlFrames(self._loop.time))
         self._judging = False
         self._input: ClientInput | None = None
         self._opening: asyncio.Task[None] | None = None
@@ -277,9 +281,7 @@ class _ClientHalf(Half):
                 data = self._take_web(self._web, data)
             self._take(data)
         except BadWebSocket as error:
-            assert self._web is not None
-            self.transport.write(self._web.close(str(error), PROTOCOL_ERROR))
-            self.transport.close()
+            self._refuse(str(error), PROTOCOL_ERROR)
         except RfbError as error:
             self._refuse(str(error))
 
@@ -424,9 +426,14 @@ class _ClientHalf(Half):
     def _patience_s(self) -> float:
         return PATIENCE_S if self._rights & INPUT and not self._watches else WATCHERS_PATIENCE_S
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, why: str, code: int = POLICY_VIOLATION) -> None:
         log.debug("VNC: %s was refused: %s", self._address or "the viewer", why)
-        self.transport.abort()
+        if self._web is None:
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self.transport.write(self._web.close(why, code))
+            self.transport.close()
+            self._loop.call_later(CLOSE_S, self.transport.abort)
         self._log_dropped()
 
     def _late(self) -> None:

@@ -11,6 +11,7 @@ import time
 from typing import Final
 
 from pluriverse_protocol import RemoteProtocolError, decode_from_agent, encode, lane
+from pluriverse_protocol.control_frames import POLICY_VIOLATION, TOO_MANY, ControlFrames
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
 from pluriverse_protocol.messages import (
@@ -94,6 +95,7 @@ class Lane:
             # With TLS it is one end of a pair, which has no such option.
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._protocol = ServerProtocol(state=State.OPEN, max_size=MAX_MESSAGE_BYTES, logger=_QUIET)
+        self._control_frames = ControlFrames(time.monotonic)
         self._messages = 0
 
     def fileno(self) -> int:
@@ -116,6 +118,9 @@ class Lane:
         for frame in self._protocol.events_received():
             if isinstance(frame, Frame) and frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
                 steps += self._steps(frame)
+            elif not self._control_frames.take():
+                self._protocol.fail(POLICY_VIOLATION, TOO_MANY)
+                break
         # Answers to pings, and to a close.
         self._flush()
         if self._protocol.state is not State.OPEN:

@@ -228,7 +228,7 @@ class PageProgram:
             try:
                 await self._begin(begin, environment)
             except ConnectionLost:
-                # The browser's process ends as well, which is reported elsewhere.
+                # The page was closed, or its browser's process ends as well, which is reported elsewhere.
                 continue
             except (DevToolsError, DisplayLost, PageError, ScreenLost, Stuck) as error:
                 self._fail(begin, Lost(f"page: {error}", died=False))

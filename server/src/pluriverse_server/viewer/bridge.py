@@ -13,7 +13,7 @@ from typing import Final
 
 from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
 
-from pluriverse_server.web_socket import MaskedWebSocket
+from pluriverse_server.web_socket import StrictWebSocket
 
 from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
 
@@ -34,7 +34,7 @@ CONNECT_TIMEOUT_S: Final = 2.0
 
 def new_websocket() -> web.WebSocketResponse:
     """Return a WebSocket for ``carry``, still to be prepared."""
-    return MaskedWebSocket(
+    return StrictWebSocket(
         protocols=(SUBPROTOCOL,),
         timeout=CLOSE_TIMEOUT_S,
         heartbeat=HEARTBEAT_S,

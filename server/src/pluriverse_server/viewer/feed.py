@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
 
-from pluriverse_server.web_socket import MaskedWebSocket
+from pluriverse_server.web_socket import StrictWebSocket
 
 from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
 
@@ -30,7 +30,7 @@ MAX_MESSAGE_BYTES: Final = 256
 
 def new_websocket() -> web.WebSocketResponse:
     """Return a WebSocket for ``send_state``, still to be prepared."""
-    return MaskedWebSocket(
+    return StrictWebSocket(
         timeout=CLOSE_TIMEOUT_S,
         heartbeat=HEARTBEAT_S,
         compress=False,  # a snapshot is a packet or two

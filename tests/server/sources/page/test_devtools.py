@@ -102,6 +102,17 @@ async def test_call_that_is_not_answered_times_out_and_its_late_answer_is_passed
         assert await devtools.call("A.c")
 
 
+async def test_calls_of_a_session_that_is_forgotten_fail_at_once_and_those_of_others_go_on() -> None:
+    async with connected(silence) as (devtools, browser):
+        calls = [asyncio.create_task(devtools.call("A.b", session_id=session)) for session in ("one", "two")]
+        await eventually(lambda: len(browser.heard) == len(calls))
+        devtools.forget("one")
+        with pytest.raises(ConnectionLost, match=r"A\.b: the page was closed"):
+            await calls[0]
+        await browser.say(json.dumps({"id": browser.heard[1]["id"], "result": {"of": "two"}}))
+        assert await calls[1] == {"of": "two"}
+
+
 async def test_events_reach_the_listeners_of_their_session() -> None:
     heard: list[Any] = []
     async with connected(result) as (devtools, browser):

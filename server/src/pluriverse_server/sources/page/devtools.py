@@ -5,7 +5,7 @@
     DevToolsError          a call failed
     ├── CallFailed         the browser refused it
     ├── CallTimedOut       it was not answered in time; what was called may hang
-    └── ConnectionLost     the browser is gone, or broke the protocol
+    └── ConnectionLost     the browser or the page is gone, or broke the protocol
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import json
 import logging
 import re
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -69,6 +69,7 @@ class ConnectionLost(DevToolsError):
 @dataclass(frozen=True, slots=True)
 class _Call:
     method: str
+    session_id: str
     result: asyncio.Future[dict[str, Any]]
 
 
@@ -116,8 +117,9 @@ class DevTools:
         self._handlers.setdefault(session_id, {}).update(handlers)
 
     def forget(self, session_id: str) -> None:
-        """Remove the handlers of a session that has ended."""
+        """Remove the handlers of a session that has ended, and fail its calls: a dead page answers none."""
         self._handlers.pop(session_id, None)
+        self._fail("the page was closed", [call for call in self._calls.values() if call.session_id == session_id])
 
     async def call(
         self, method: str, parameters: Parameters | None = None, session_id: str = "", timeout_s: float = CALL_TIMEOUT_S
@@ -134,7 +136,7 @@ class DevTools:
         message: dict[str, Any] = {"id": number, "method": method, "params": parameters or {}}
         if session_id:
             message["sessionId"] = session_id
-        call = self._calls[number] = _Call(method, asyncio.get_running_loop().create_future())
+        call = self._calls[number] = _Call(method, session_id, asyncio.get_running_loop().create_future())
         try:
             async with asyncio.timeout(BUSY * timeout_s):
                 self._writer.write(json.dumps(message).encode() + END)
@@ -230,9 +232,12 @@ class DevTools:
     def _end(self, why: str) -> None:
         if self._why_closed is None:
             self._why_closed = why
-        for call in self._calls.values():
+        self._fail(self._why_closed, self._calls.values())
+
+    def _fail(self, why: str, calls: Iterable[_Call]) -> None:
+        for call in calls:
             if not call.result.done():
-                call.result.set_exception(ConnectionLost(f"{call.method}: {self._why_closed}"))
+                call.result.set_exception(ConnectionLost(f"{call.method}: {why}"))
 
 
 def _parse(text: bytes) -> dict[str, Any]:
