@@ -27,6 +27,7 @@ from pluriverse_protocol.messages import (
     Pictured,
     ServerMessage,
 )
+from pluriverse_protocol.web_frames import LEAST_BYTES, MASKED, MOST_BYTES, WHOLE_BINARY, measure
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
@@ -46,17 +47,6 @@ SEND_S: Final = 10.0
 
 # Screens of RFB have at most this many bytes in three channels, with room for what is said beside.
 MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
-
-# A frame of RFC 6455, section 5.2: what a binary message's only one begins with, the least bytes that each has, and the
-# most that come before what it holds.
-_WHOLE_BINARY: Final = 0x82
-_LEAST: Final = 2
-_LONGEST_HEAD: Final = 10
-
-# By what stands for its length, how many bytes that follows in.
-_SIZE_BYTES: Final = {126: 2, 127: 8}
-_SIZE_BITS: Final = 0x7F
-_MASKED: Final = 0x80
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +75,8 @@ class LaneConnection:
         self._message_ids = itertools.count(1)
         self._arrived: list[Arrived] = []
         # The frame that comes, and how much of it is there and wanted. Past the protocol, which would copy the pixels.
-        self._frame = memoryview(bytearray(_LONGEST_HEAD))
-        self._filled, self._wanted = 0, _LEAST
+        self._frame = memoryview(bytearray(MOST_BYTES))
+        self._filled, self._wanted = 0, LEAST_BYTES
 
     @classmethod
     def open(cls, credentials: Credentials, slot: int = 0, view: lane.View | None = None) -> LaneConnection:
@@ -185,9 +175,9 @@ class LaneConnection:
 
     def _go_on(self) -> None:
         """All of a frame that was wanted is there: want the rest of it, or note it and want the next."""
-        head, size = _measured(self._frame[: self._filled])
+        head, size = measure(self._frame[: self._filled])
         if self._filled < head + size:
-            self._wanted = head + size
+            self._wanted = head if self._filled < head else head + size
             if self._wanted > MAX_REPLY_BYTES:
                 self.fail(f"a message of {size} bytes, at most {MAX_REPLY_BYTES} are taken", RemoteMisbehaved)
             elif self._wanted > len(self._frame):
@@ -197,8 +187,8 @@ class LaneConnection:
                 self._frame = grown
             return
         frame = self._frame[: self._filled]
-        self._frame, self._filled, self._wanted = memoryview(bytearray(_LONGEST_HEAD)), 0, _LEAST
-        if frame[0] == _WHOLE_BINARY and not frame[1] & _MASKED:
+        self._frame, self._filled, self._wanted = memoryview(bytearray(MOST_BYTES)), 0, LEAST_BYTES
+        if frame[0] == WHOLE_BINARY and not frame[1] & MASKED:
             self._note(frame[head:])
             return
         self._protocol.receive_data(bytes(frame))
@@ -230,15 +220,6 @@ class LaneConnection:
                     self._socket.sendall(data)
         except OSError as error:
             self.fail(printable(str(error)))
-
-
-def _measured(frame: memoryview) -> tuple[int, int]:
-    """Return how long a frame's head is, and once that is there how many bytes follow; 0 before."""
-    size = frame[1] & _SIZE_BITS
-    head = _LEAST + _SIZE_BYTES.get(size, 0)
-    if head > _LEAST:
-        size = int.from_bytes(frame[_LEAST:head], "big") if len(frame) >= head else 0
-    return head, size
 
 
 def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:

@@ -16,6 +16,7 @@ from collections import deque
 from typing import Final
 
 from pluriverse_protocol.control_frames import TOO_MANY, ControlFrames
+from pluriverse_protocol.web_frames import FINAL, LEAST_BYTES, MASK_BYTES, MASKED, head, measure
 
 from .errors import BadWebSocket, LimitExceeded
 
@@ -28,15 +29,8 @@ MAX_CONTROL_BYTES: Final = 125
 # Of pings that come before any was answered only the last need an answer (section 5.5.3): so many have one.
 MAX_PONGS: Final = 16
 
-# Of a message's head, section 5.2.
-_LEAST_HEAD: Final = 2
-_MASK_BYTES: Final = 4
-_FINAL: Final = 0x80
-_MASKED: Final = 0x80
+# Bits of a message's first byte that nobody has agreed on.
 _RESERVED: Final = 0x70
-_SHORT: Final = 125
-_TWO_BYTES: Final = 126
-_EIGHT_BYTES: Final = 127
 
 # Section 7.4.1: all is well; a server goes away; the peer broke the protocol.
 _NORMAL: Final = struct.pack(">H", 1000)
@@ -116,7 +110,7 @@ class WebStream:
                 count = min(self._head_bytes() - len(self._head), size - at)
                 self._head += data[at : at + count]
                 at += count
-                if len(self._head) >= _LEAST_HEAD and bool(self._head[1] & _MASKED) is self._masks:
+                if len(self._head) >= LEAST_BYTES and bool(self._head[1] & MASKED) is self._masks:
                     raise BadWebSocket("a WebSocket's message lacks its mask, or has one though servers mask nothing")
                 if len(self._head) == self._head_bytes():
                     self._begin()
@@ -124,24 +118,18 @@ class WebStream:
 
     def _head_bytes(self) -> int:
         """Return how long the head is, as far as one can tell by its beginning."""
-        if len(self._head) < _LEAST_HEAD:
-            return _LEAST_HEAD
-        longer = {_TWO_BYTES: 2, _EIGHT_BYTES: 8}.get(self._head[1] & ~_MASKED, 0)
-        return _LEAST_HEAD + longer + (_MASK_BYTES if self._head[1] & _MASKED else 0)
+        return LEAST_BYTES if len(self._head) < LEAST_BYTES else measure(self._head)[0]
 
     def _begin(self) -> None:
-        head, self._head = self._head, bytearray()
+        whole, self._head = self._head, bytearray()
         try:
-            self._opcode = _Opcode(head[0] & 0x0F)
+            self._opcode = _Opcode(whole[0] & 0x0F)
         except ValueError:
-            raise BadWebSocket(f"a WebSocket's message of kind {head[0] & 0x0F} came, expected binary ones") from None
-        is_masked = bool(head[1] & _MASKED)
-        if head[0] & _RESERVED:
+            raise BadWebSocket(f"a WebSocket's message of kind {whole[0] & 0x0F} came, expected binary ones") from None
+        if whole[0] & _RESERVED:
             raise BadWebSocket("a WebSocket's message has bits set that nobody asked for")
-        size = head[1] & ~_MASKED
-        if size > _SHORT:
-            size = int.from_bytes(head[_LEAST_HEAD : len(head) - (_MASK_BYTES if is_masked else 0)], "big")
-        if self._opcode > _Opcode.BINARY and (size > MAX_CONTROL_BYTES or not head[0] & _FINAL):
+        _, size = measure(whole)
+        if self._opcode > _Opcode.BINARY and (size > MAX_CONTROL_BYTES or not whole[0] & FINAL):
             raise BadWebSocket(
                 f"a WebSocket's control message of {size} bytes, at most {MAX_CONTROL_BYTES} in one piece"
             )
@@ -149,14 +137,14 @@ class WebStream:
         is_control = self._opcode > _Opcode.BINARY or not size
         if is_control and self._control_frames is not None and not self._control_frames.take():
             raise LimitExceeded(TOO_MANY)
-        self._mask = bytes(head[-_MASK_BYTES:]) if is_masked else b""
+        self._mask = bytes(whole[-MASK_BYTES:]) if whole[1] & MASKED else b""
         self._left = size
         if not size:
             self._take(b"", [])
 
     def _take(self, part: bytes, parts: list[bytes]) -> None:
         if self._mask:
-            turned = len(part) % _MASK_BYTES
+            turned = len(part) % MASK_BYTES
             part = _masked(part, self._mask)
             self._mask = self._mask[turned:] + self._mask[:turned]
         if self._opcode <= _Opcode.BINARY:
@@ -173,22 +161,15 @@ class WebStream:
             self._close = self._message(_Opcode.CLOSE, said[:2] or _NORMAL)
 
     def _message(self, opcode: _Opcode, data: bytes | bytearray) -> bytes:
-        size = len(data)
-        masked = _MASKED if self._masks else 0
-        if size <= _SHORT:
-            head = struct.pack(">BB", _FINAL | opcode, masked | size)
-        elif size < 1 << 16:
-            head = struct.pack(">BBH", _FINAL | opcode, masked | _TWO_BYTES, size)
-        else:
-            head = struct.pack(">BBQ", _FINAL | opcode, masked | _EIGHT_BYTES, size)
+        begun = head(FINAL | opcode, len(data), masked=self._masks)
         if not self._masks:
-            return head + data
-        mask = secrets.token_bytes(_MASK_BYTES)
-        return head + mask + _masked(data, mask)
+            return begun + data
+        mask = secrets.token_bytes(MASK_BYTES)
+        return begun + mask + _masked(data, mask)
 
 
 def _masked(data: bytes | bytearray, mask: bytes) -> bytes:
     """Return ``data`` masked, or unmasked: as one number, which is fast enough for keys and the pointer."""
     size = len(data)
-    repeated = mask * (size // _MASK_BYTES + 1)
+    repeated = mask * (size // MASK_BYTES + 1)
     return (int.from_bytes(data, "big") ^ int.from_bytes(repeated[:size], "big")).to_bytes(size, "big")

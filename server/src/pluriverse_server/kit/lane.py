@@ -26,6 +26,7 @@ from pluriverse_protocol.messages import (
     SnapshotReply,
     StepReply,
 )
+from pluriverse_protocol.web_frames import WHOLE_BINARY, head
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
@@ -50,11 +51,6 @@ _SEND_TIMEOUT: Final = struct.pack("ll", int(SEND_S), 0)
 REPORT_S: Final = 0.5
 
 READ_BYTES: Final = 64 * 1024
-
-# A binary message's only frame, and what its length is where that follows in two or eight bytes.
-_WHOLE_BINARY: Final = 0x82
-_SIZE_IN_2: Final = 126
-_SIZE_IN_8: Final = 127
 
 _QUIET: Final = logging.getLogger("pluriverse.lane")
 _QUIET.setLevel(logging.WARNING)
@@ -143,7 +139,7 @@ class Lane:
         text = lane.pack(encode(message, headers))
         try:
             # Past the protocol, which would copy the pixels.
-            self._socket.sendall(_frame_head(len(text) + len(pixels)) + text, socket.MSG_MORE if pixels else 0)
+            self._socket.sendall(head(WHOLE_BINARY, len(text) + len(pixels)) + text, socket.MSG_MORE if pixels else 0)
             self._socket.sendall(pixels)
         except OSError:
             self.close()
@@ -178,14 +174,6 @@ class Lane:
                     self._socket.sendall(data)
         except OSError:
             self.close()
-
-
-def _frame_head(size: int) -> bytes:
-    """Return what begins a binary message of ``size`` bytes in one frame: RFC 6455, section 5.2."""
-    if size < _SIZE_IN_2:
-        return bytes((_WHOLE_BINARY, size))
-    kind, form = (_SIZE_IN_2, "!BBH") if size < 1 << 16 else (_SIZE_IN_8, "!BBQ")
-    return struct.pack(form, _WHOLE_BINARY, kind, size)
 
 
 class LaneDoor:
