@@ -1,4 +1,4 @@
-"""Array specs, spaces and dm_env's specs; those of Pong are EnvPool's own, as tests/originals compares in full."""
+"""Array specs, spaces and dm_env's specs."""
 
 from __future__ import annotations
 
