@@ -110,9 +110,9 @@ def of_dm(address: str) -> tuple[Any, list[Callable[[], Any]]]:
 
 
 def of_envpool(address: str) -> tuple[Any, list[Callable[[], Any]]]:
-    env = envpool.make_gymnasium(POLE, num_envs=1, remotes=address, render_mode="rgb_array")
+    env = envpool.make_gymnasium(POLE, num_envs=1, remotes=address)
     action = np.array([0])
-    calls = [env.reset, partial(env.step, action), partial(env.send, action), env.recv, env.async_reset, env.render]
+    calls = [env.reset, partial(env.step, action), partial(env.send, action), env.recv, env.async_reset]
     return env, calls
 
 

@@ -21,7 +21,6 @@ class AlfEnvironmentBaseWrapper(AlfEnvironment):
         self._env = env
 
     def __getattr__(self, name: str) -> Any:
-        """Return a public attribute of the environment within."""
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self._env, name)

@@ -76,11 +76,12 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         if n is not None and manager is not None and not fit(n, manager, options.get("clock")):
             raise ConfigurationError(f"remotes={remotes!r} are {manager.n}, and batch_size is {n}; expected as many")
         n = n or (1 if manager is None else manager.n * (options.get("slots") or 1))
+        # Loads torch now, and not while an episode goes on.
+        tensors.tensor(np.zeros(0))
         pictures = PictureOptions(crop=crop, size=size, grey=grey)
         # In lockstep render shows what steps brought.
         options = {"whole_screens": options.get("clock") == "lockstep", **options}
         self.core: Core = make_copies(env_id, n, manager, pictures=pictures, **options)
-        n = self.core.n
         self._observations = Observations(self.core.spaces, self.core.pictures)
         # The seeds of each remote's episodes; None: the remote draws them.
         self._seeds: list[Iterator[int] | None] = [None] * n
