@@ -121,13 +121,6 @@ def test_everyone_is_meant_where_nobody_is_named(begun: Any) -> None:
         begun.send(np.zeros(2), indices)
 
 
-def test_xla_says_why_there_is_none_and_seed_that_it_does_nothing(pong: Any) -> None:
-    with pytest.raises(Misuse, match="XLA"):
-        pong.xla()
-    with pytest.warns(UserWarning, match="make"):
-        pong.seed(3)
-
-
 def test_synchronous_answers_come_in_the_order_of_their_names(lake: Any) -> None:
     assert not lake.is_async
     lake.reset()

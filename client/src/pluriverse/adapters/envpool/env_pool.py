@@ -113,6 +113,9 @@ class EnvPool(RemotePool):
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
         self.core.close()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._spec.config.task!r}, num_envs={len(self)})"
+
     def _from(self, action: Any, env_id: Any = None) -> list[Any]:
         """Return what ``_send`` takes."""
         if isinstance(action, Mapping):
