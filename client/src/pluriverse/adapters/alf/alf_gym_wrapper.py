@@ -116,7 +116,7 @@ class AlfGymWrapper(AlfEnvironment):
 
     def _converted(self, observation: Nest) -> Nest:
         spec = self._observation_spec
-        return tree.map_structure_up_to(spec, _convert, spec, observation, check_types=False)
+        return tree.map_structure_up_to(spec, _convert, spec, observation)
 
 
 def _convert(spec: TensorSpec, value: Any) -> Array:

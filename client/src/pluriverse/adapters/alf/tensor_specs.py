@@ -162,7 +162,7 @@ def as_action(spec: Nest, action: Nest, outer_dims: Dims = ()) -> Nest:
         return convert(spec, action)
     try:
         # A list may stand for an array, and for a tuple.
-        return tree.map_structure_up_to(spec, convert, spec, action, check_types=False)
+        return tree.map_structure_up_to(spec, convert, spec, action)
     except ActionError:
         raise
     except (TypeError, ValueError) as error:
