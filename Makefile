@@ -100,7 +100,6 @@ down:  ## Stop and remove them
 
 docs: setup-dev  ## Make the generated parts of docs/ anew
 	$(PY) docs/generate.py
-	PLURIVERSE_WRITE_DOCS=1 $(PY) -m pytest -q -n 0 tests/originals
 
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \

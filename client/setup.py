@@ -1,5 +1,8 @@
 """Builds the native VNC driver where it can be; see pyproject.toml for everything else.
 
+It also writes the ids of all environments of the runtimes beside it into src/pluriverse/adapters/listed.txt: an agent's
+machine doesn't have the runtimes. In an sdist the list is there already.
+
 ``PLURIVERSE_NATIVE=require`` makes a failed build an error, ``skip`` doesn't try. Otherwise a failure leaves the
 decoder in Python, and says so. libjpeg-turbo becomes part of the module where its static library can be linked, so that
 a wheel carries it; ``PLURIVERSE_JPEG=shared`` takes the system's library instead.
@@ -7,15 +10,21 @@ a wheel carries it; ``PLURIVERSE_JPEG=shared`` takes the system's library instea
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
-NATIVE = Path(__file__).parent / "native"
+HERE = Path(__file__).resolve().parent
+NATIVE = HERE / "native"
+RUNTIMES = HERE.parent / "runtimes"
+LISTED = HERE / "src/pluriverse/adapters/listed.txt"
 WISH = os.environ.get("PLURIVERSE_NATIVE", "")
 MEND = "install a C compiler and the headers, on Debian: apt-get install gcc libc6-dev libjpeg62-turbo-dev zlib1g-dev"
 
@@ -50,6 +59,27 @@ def sources() -> list[str]:
     """All C files but the fuzzer's; paths are relative, as an sdist wants them."""
     return sorted(f"native/{path.name}" for path in NATIVE.glob("*.c") if path.name != "fuzz.c")
 
+
+def list_environments() -> None:
+    """Write the ids of all environments that come with pluriverse, sorted."""
+    ids: list[str] = []
+    for path in RUNTIMES.glob("*/runtime.toml"):
+        manifest = tomllib.loads(path.read_text(encoding="utf-8"))
+        if "catalogue" in manifest:
+            # Catalogues need nothing but Python.
+            command = [sys.executable, *manifest["catalogue"]["command"][1:]]
+            tables = json.loads(subprocess.run(command, cwd=path.parent, capture_output=True, check=True).stdout)
+        elif "games" in manifest:
+            games = (path.parent / manifest["games"]).glob("*.toml")
+            tables = [tomllib.loads(game.read_text(encoding="utf-8"))["env"] for game in games]
+        else:
+            tables = manifest["envs"]
+        ids += [table["id"] for table in tables]
+    LISTED.write_text("\n".join(sorted(ids)) + "\n", encoding="utf-8")
+
+
+if RUNTIMES.is_dir():
+    list_environments()
 
 setup(
     ext_modules=[

@@ -1,7 +1,7 @@
 """Write the generated parts of the documentation (``make docs``); ``--check`` only says which are out of date.
 
 The protocol's tables come from the protocol package, the architecture's floors from the import contracts, the README's
-table of runtimes and the client's list of environments from the runtimes.
+table of runtimes from the runtimes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ ROOT: Final = Path(__file__).parent.parent
 PROTOCOL: Final = ROOT / "docs/protocol.md"
 ARCHITECTURE: Final = ROOT / "docs/architecture.md"
 README: Final = ROOT / "README.md"
-LISTED: Final = ROOT / "client/src/pluriverse/adapters/listed.txt"
 
 BEGIN: Final = "<!-- begin runtimes -->\n"
 END: Final = "<!-- end runtimes -->"
@@ -47,11 +46,6 @@ def runtimes() -> str:
     return "\n".join((*head, *rows)) + "\n"
 
 
-def list_all(_: str) -> str:
-    """Return the ids that the client knows without asking a runtime, one a line."""
-    return "\n".join(sorted(env_id for _, ids in catalogues() for env_id in ids)) + "\n"
-
-
 def fill_readme(text: str) -> str:
     """Return the README with its table of runtimes made anew."""
     return re.sub(f"(?s)({BEGIN}).*?({END})", lambda match: match[1] + runtimes() + match[2], text)
@@ -64,7 +58,6 @@ def main() -> int:
         (PROTOCOL, fill),
         (ARCHITECTURE, floors.fill),
         (README, fill_readme),
-        (LISTED, list_all),
     ):
         text = document.read_text(encoding="utf-8")
         if (new := filled(text)) != text:

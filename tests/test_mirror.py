@@ -15,7 +15,6 @@ SOURCES: Final = {
 }
 # What is tested of a whole package, lives elsewhere, or isn't written in Python.
 OTHERS: Final = {
-    "client/adapters/envpool/test_same_script.py": "client/src/pluriverse/adapters/envpool",
     "client/adapters/gymnasium/test_checkers.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_importing.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_registration.py": "client/src/pluriverse/adapters/gymnasium",

@@ -19,7 +19,6 @@ import pluriverse
 import pytest
 from pluriverse import forks
 from pluriverse.adapters import alf, dm_env, envpool
-from pluriverse.adapters.alf.process_environment import ProcessEnvironment
 from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.adapters.computer import Computer, Look, Press
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
@@ -111,9 +110,9 @@ def of_dm(address: str) -> tuple[Any, list[Callable[[], Any]]]:
 
 
 def of_envpool(address: str) -> tuple[Any, list[Callable[[], Any]]]:
-    env = envpool.make_gymnasium(POLE, num_envs=1, remotes=address, render_mode="rgb_array")
+    env = envpool.make_gymnasium(POLE, num_envs=1, remotes=address)
     action = np.array([0])
-    calls = [env.reset, partial(env.step, action), partial(env.send, action), env.recv, env.async_reset, env.render]
+    calls = [env.reset, partial(env.step, action), partial(env.send, action), env.recv, env.async_reset]
     return env, calls
 
 
@@ -218,19 +217,12 @@ def test_the_end_of_a_connection_is_heard_though_a_child_lives(tmp_path: Path) -
     assert (tmp_path / "file").read_bytes() == b"parent"
 
 
-def test_processes_and_threads_of_alf_are_the_parents() -> None:
-    process = ProcessEnvironment(Counting)
-    process.start()
-    thread = ThreadEnvironment(partial(Counting, env_id=0))
-    try:
-        for env in (process, thread):
-            env.reset()
-            in_a_child(env.reset, lambda env=env: env.step(0))
-            in_a_child_quietly(env.close)
-            env.step(0)
-    finally:
-        process.close()
-        thread.close()
+def test_threads_of_alf_are_the_parents() -> None:
+    with ThreadEnvironment(Counting) as env:
+        env.reset()
+        in_a_child(env.reset, lambda: env.step(np.array([0])))
+        in_a_child_quietly(env.close)
+        env.step(np.array([0]))
 
 
 def test_joined_environments_are_the_parents(address: str) -> None:

@@ -90,8 +90,7 @@ MAKING: Final = [
     Call("dm_env.load", dm_env.load, ID | ONE, OF_CORE),
     Call("envpool.make", envpool.make, {"task_id": LAKE, "env_type": "dm"} | ONE, OF_ENVPOOL),
     Call("envpool.make_gymnasium", envpool.make_gymnasium, {"task_id": LAKE} | ONE, OF_ENVPOOL),
-    Call("alf.load", alf.load, {"environment_name": LAKE} | ONE, (PictureOptions, *OF_CORE)),
-    Call("alf.PluriverseAlfEnvironment", alf.PluriverseAlfEnvironment, ID | ONE, OF_CORE),
+    Call("alf.load", alf.load, ID | ONE, OF_CORE),
 ]
 
 # Values of the types that annotations name.
@@ -150,15 +149,11 @@ WRONG: Final[dict[str, list[Any]]] = {
 }
 
 # What others call a parameter, for which its message has our name.
-CALLED: Final = {"environment_name": "env_id", "task_id": "task_id|env_id|environment|game", "env_seed": "seed"}
+CALLED: Final = {"task_id": "task_id|env_id|environment|game"}
 
 # Of EnvPool: what can only be its default, whatever equals it; and a seed may be a list.
 NOT_TRIED: Final = {
-    "base_path",
     "connection",
-    "from_pixels",
-    "gym_reset_return_info",
-    "max_num_players",
     "seed",
 }
 
@@ -237,7 +232,7 @@ NOT_FOR_AGENTS: Final = {
 }
 # In real time, which these are played in, they refuse whatever they are given.
 OF_LOCKSTEP: Final = {"replay", "restore", "fork"}
-IGNORED: Final = {"EnvPool.seed.seed", "EnvPool.recv.return_info", "EnvPool.recv.reset"}
+IGNORED: Final = {"EnvPool.recv.reset"}
 
 # What else a call is given.
 GIVEN: Final[dict[str, Any]] = {"index": 0, "action_n": [[]], "timeout_s": 0.0}

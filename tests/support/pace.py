@@ -6,13 +6,15 @@ import math
 import time
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 import pluriverse.adapters.alf as alf
 import pluriverse.adapters.dm_env as dm_env
 import pluriverse.adapters.envpool as envpool
-from pluriverse.adapters.alf import nest
+from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
+from pluriverse.adapters.alf.tensors import tree
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.testing.envpool import sample
 from support.remotes import MachineRemote, find
@@ -96,7 +98,10 @@ def open_alf(env_id: str, **options: Any) -> tuple[Any, Step]:
     env: Any = alf.load(env_id, **options)
     rng = np.random.default_rng(0)
     env.reset()
-    action = nest.map_structure(lambda spec: spec.sample((env.batch_size,), rng) * 0, env.action_spec())
+    action = tree.map_structure(
+        partial(BoundedTensorSpec.sample, outer_dims=(env.batch_size,), rng=rng), env.action_spec()
+    )
+    action = nothing(action)
     return env, lambda: not env.step(action).is_first().any()
 
 

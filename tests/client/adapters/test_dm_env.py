@@ -1,4 +1,4 @@
-"""dm_env's interface over a real remote; its own conformance tests are run in tests/originals."""
+"""dm_env's interface over a real remote."""
 
 from __future__ import annotations
 

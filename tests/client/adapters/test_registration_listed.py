@@ -10,4 +10,4 @@ from support.remotes import ROOT
 def test_list_is_what_the_runtimes_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(ROOT / "runtimes"))
     said = [str(entry["id"]) for entry in environments()]
-    assert listed() == said, "renew it: pluriverse envs > client/src/pluriverse/adapters/listed.txt"
+    assert listed() == said, "renew it: make setup-dev"

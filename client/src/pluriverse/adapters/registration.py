@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 NAMESPACE: Final = "pluriverse"
 
-# The output of `pluriverse envs` with all our runtimes; a test compares them. An agent's machine doesn't have the
-# runtimes, and asking them takes seconds.
+# Written by setup.py, of the runtimes beside it: an agent's machine doesn't have them, and asking them takes seconds.
 _LIST: Final = Path(__file__).with_name("listed.txt")
 
 

@@ -6,15 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pluriverse.adapters.alf import nest, tensors
+from pluriverse.adapters.alf import tensors
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
-from pluriverse.adapters.alf.data_structures import TimeStep
-from pluriverse.adapters.alf.data_structures import check as check_discounts
-from pluriverse.adapters.alf.nest import Nest
+from pluriverse.adapters.alf.data_structures import StepType, TimeStep
 from pluriverse.adapters.alf.suite_pluriverse import load
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
-from pluriverse.adapters.alf.tensors import Tensor, as_array
-from pluriverse.errors import ActionError, Misuse
+from pluriverse.adapters.alf.tensors import Array, Nest, Tensor, as_array, tree
+from pluriverse.errors import ActionError
 from pluriverse.remotes import RemoteManager
 
 from . import NotConforming, require, require_error
@@ -65,32 +63,37 @@ def _check_time_step(env: AlfEnvironment, step: TimeStep, action: Nest, outer_di
     require(specs.prev_action == env.action_spec(), "time_step_spec() has the action_spec()")
     for name, spec, value in zip(specs._fields, specs, step, strict=True):
         _check_part(name, spec, value, outer_dims, tensor=env.is_tensor_based)
-    try:
-        check_discounts(step)
-    except Misuse as error:
-        raise NotConforming(str(error)) from error
+    _check_discounts(as_array(step.step_type), as_array(step.discount))
     first = as_array(step.is_first())
     require((as_array(step.reward)[first] == 0).all(), "a FIRST step has no reward")
-    for position, leaf in enumerate(nest.flatten(step.prev_action)):
+    for position, leaf in enumerate(tree.flatten(step.prev_action)):
         require(not as_array(leaf)[first].any(), "prev_action of a FIRST step is zeros")
         if action is not None:
-            given = as_array(nest.flatten(action)[position])
+            given = as_array(tree.flatten(action)[position])
             require((as_array(leaf)[~first] == given[~first]).all(), "prev_action is the action that was given")
     if outer_dims:
         require((as_array(step.env_id) == np.arange(*outer_dims)).all(), "env_id counts the batch")
 
 
+def _check_discounts(step_type: Array, discount: Array) -> None:
+    first, last = step_type == StepType.FIRST, step_type == StepType.LAST
+    require((first | last | (step_type == StepType.MID)).all(), "a step is FIRST, MID or LAST")
+    require((discount[first] == 1).all(), "a FIRST step has discount 1")
+    require((discount[last] >= 0).all() and (discount[~last] > 0).all(), "a discount is 0 with outcomes alone")
+    require((discount <= 1).all(), "a discount is at most 1")
+
+
 def _check_part(name: str, spec: Nest, value: Nest, outer_dims: tuple[int, ...], *, tensor: bool) -> None:
     def check_leaf(part: TensorSpec, leaf: Tensor) -> None:
-        of_kind = tensors.is_tensor(leaf) if tensor else isinstance(leaf, np.ndarray | np.generic)
+        of_kind = isinstance(leaf, type(tensors.tensor(np.zeros(1))) if tensor else np.ndarray | np.generic)
         require(of_kind, f"{name} is {type(leaf).__name__}, expected {'a tensor' if tensor else 'an array'}")
         # The zeros before an episode's first step may be no action.
         looked_for = TensorSpec(part.shape, part.dtype_str) if name == "prev_action" else part
         require(looked_for.contains(leaf, outer_dims), f"{name} is {leaf!r:.200}, expected {part} behind {outer_dims}")
 
     try:
-        nest.map_structure(check_leaf, spec, value)
-    except Misuse as error:
+        tree.map_structure(check_leaf, spec, value)
+    except (TypeError, ValueError) as error:
         raise NotConforming(f"{name}: {error}") from error
 
 
@@ -100,9 +103,9 @@ def _check_refusal(env: AlfEnvironment, outer_dims: tuple[int, ...]) -> None:
     before = env.current_time_step()
 
     def spoil(spec: TensorSpec) -> Tensor:
-        return tensors.chosen().tensor(np.zeros((*outer_dims, *spec.shape, 2), spec.dtype_str))
+        return tensors.tensor(np.zeros((*outer_dims, *spec.shape, 2), spec.dtype_str))
 
-    require_error(ActionError, "an action of another shape", env.step, nest.map_structure(spoil, env.action_spec()))
+    require_error(ActionError, "an action of another shape", env.step, tree.map_structure(spoil, env.action_spec()))
     require(env.current_time_step() is before, "a refused action changes nothing")
 
 
@@ -110,4 +113,4 @@ def _sample(env: AlfEnvironment, rng: np.random.Generator, outer_dims: tuple[int
     def sample(spec: BoundedTensorSpec) -> Tensor:
         return spec.sample(outer_dims, rng) if env.is_tensor_based else spec.numpy_sample(outer_dims, rng)
 
-    return nest.map_structure(sample, env.action_spec())
+    return tree.map_structure(sample, env.action_spec())

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from pluriverse.adapters.actions import ActionMap
-from pluriverse.adapters.alf import create_environment, load, tensors
-from pluriverse.adapters.alf.alf_wrappers import FrameStack, NonEpisodicAgent
+from pluriverse.adapters.alf import load, tensors
 from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, action_spec
-from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec
-from pluriverse.adapters.alf.texts import decode
+from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, decode_text
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check, check_environment
 from pluriverse_protocol.env_spaces import Spaces
@@ -31,7 +29,7 @@ def pong() -> Generator[PluriverseAlfEnvironment]:
 
 
 def act(env: Any, *actions: int) -> Any:
-    return env.step(tensors.chosen().tensor(np.array(actions)))
+    return env.step(tensors.tensor(np.array(actions)))
 
 
 def test_remotes_are_one_batch(pong: PluriverseAlfEnvironment) -> None:
@@ -90,10 +88,6 @@ def test_wrong_actions_are_refused_and_nothing_is_sent(pong: PluriverseAlfEnviro
     assert act(pong, 0, 0).env_info["elapsed"].tolist() == [1, 1]
 
 
-def test_wrappers_of_batches_wrap_remotes(pong: PluriverseAlfEnvironment) -> None:
-    check_environment(FrameStack(NonEpisodicAgent(pong), 4))
-
-
 def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
     pong.seed(5)
     assert pong.reset().is_first().all()
@@ -138,7 +132,7 @@ def test_texts_are_in_the_observation_and_one_seed_makes_the_whole_run() -> None
         same = np.abs(np.subtract(run, again)).mean((1, 2, 3)).max()
         assert min(np.abs(one - other).mean() for one, other in itertools.combinations(run, 2)) > 2 * same
         mission = env.reset().observation["text"][0]
-        assert "door" in decode(mission)
+        assert "door" in decode_text(mission)
         assert env.observation_spec()["text"].contains(mission)
 
 
@@ -164,16 +158,6 @@ def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
         assert step.step_type.tolist() == [0, 1]
         assert step.env_info["lost"].tolist() == [False, False]
     left.assert_none()
-
-
-def test_create_environment_makes_remotes_without_processes_of_its_own() -> None:
-    def load_here(env_name: str, batch_size: int) -> PluriverseAlfEnvironment:
-        return load(env_name, f"local:{batch_size}", batch_size=batch_size, max_episode_steps=3)
-
-    load_here.batched = True  # pyright: ignore[reportFunctionMemberAccess]
-    with create_environment(LAKE, load_here, num_parallel_environments=1, seed=3) as env:
-        assert isinstance(env, PluriverseAlfEnvironment)
-        check_environment(env)
 
 
 def test_batch_of_another_size_than_the_remotes_is_refused() -> None:

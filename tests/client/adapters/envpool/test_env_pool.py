@@ -86,10 +86,9 @@ def test_players_that_differ_are_misuse(lake: Any) -> None:
         {},
     ],
 )
-def test_wrong_shapes_types_and_names_are_wrong_actions_and_runtime_errors(lake: Any, action: Any) -> None:
-    with pytest.raises(ActionError) as caught:
+def test_wrong_shapes_types_and_names_are_wrong_actions(lake: Any, action: Any) -> None:
+    with pytest.raises(ActionError):
         lake.send(action)
-    assert isinstance(caught.value, RuntimeError)
 
 
 def test_keys_are_a_row_each(remote: MachineRemote) -> None:

@@ -1,4 +1,4 @@
-"""Array specs, spaces and dm_env's specs; those of Pong are EnvPool's own, as tests/originals compares in full."""
+"""Array specs, spaces and dm_env's specs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from dm_env import specs
 from gymnasium import spaces
 from pluriverse.adapters.actions import ActionMap
+from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.envpool.spec import ArraySpec, EnvSpec
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
@@ -17,43 +18,23 @@ PONG = Spaces(discrete=tuple(Choice(f"{number}", ()) for number in range(6)), ke
 
 
 def spec(kind: Any = "discrete", **options: Any) -> EnvSpec:
-    made = EnvSpec(EnvSpec.gen_config(task="x.Y-v0", **options))
+    made = EnvSpec(Config(task="x.Y-v0", **options))
     made.described = ActionMap(PONG, (0, 0, 160, 210), kind), (84, 84, 1)
     return made
 
 
 def test_spaces_of_an_atari_game_are_known_without_a_remote() -> None:
-    made = EnvSpec(EnvSpec.gen_config(task="pong", gray_scale=False, img_height=50, img_width=60, stack_num=2))
+    made = EnvSpec(Config(task="pong", gray_scale=False, img_height=50, img_width=60, stack_num=2))
     assert made.observation_space == spaces.Box(0, 255, (6, 50, 60), np.uint8)
-    assert made.action_space == spaces.Discrete(6) == made.gymnasium_action_space
+    assert made.action_space == spaces.Discrete(6)
     assert made.action_spec() == specs.DiscreteArray(6, np.int32, "action")
-    assert EnvSpec(EnvSpec.gen_config(full_action_space=True)).action_space == spaces.Discrete(18)
-
-
-def test_spec_is_made_of_the_options_values_and_tells_them() -> None:
-    config = EnvSpec.gen_config(task="breakout", num_envs=3)
-    made = EnvSpec(tuple(config))
-    assert made.config == config._replace(batch_size=3)
-    assert repr(made).startswith("EnvSpec(num_envs=3, batch_size=3, ")
-    with pytest.raises(ValueError, match="batch_size is 4, and num_envs 3"):
-        EnvSpec(config._replace(batch_size=4))
-
-
-def test_bounds_of_each_element_win() -> None:
-    each = ArraySpec(np.dtype(np.int32), [-1, 2], (0, 9), ([0, 1], []))
-    assert (each.minimum.tolist(), each.maximum, each.of_one, each.is_discrete) == ([0, 1], 9, (2,), False)
-    assert repr(each).startswith("ArraySpec(shape=[-1, 2], dtype=int32, ")
+    assert EnvSpec(Config(full_action_space=True)).action_space == spaces.Discrete(18)
 
 
 def test_integers_that_do_not_begin_at_zero_are_discrete_to_gymnasium_alone() -> None:
-    few = ArraySpec(np.dtype(np.int32), [-1], (1, 3), ([], []))
+    few = ArraySpec(np.int32, [], (1, 3))
     assert few.space() == spaces.Discrete(3, start=1)
     assert few.spec("info:few") == specs.BoundedArray((), np.int32, 1, 3, "few")
-
-
-def test_threshold_is_the_options() -> None:
-    assert spec().reward_threshold is None
-    assert spec(reward_threshold=19.0).reward_threshold == 19.0
 
 
 def test_keys_are_a_row_of_bits() -> None:

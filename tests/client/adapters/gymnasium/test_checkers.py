@@ -50,12 +50,7 @@ def make(env_id: str, remotes: str, **options: Any) -> PluriverseEnv:
     ("env_id", "options"),
     [
         ("gym-core.PongDeterministic-v3", {}),
-        ("gym-core.CartPole-v0", {"size": (84, 84), "grey": True}),
-        ("gym-core.CartPoleLowD-v0", {}),
         ("gym-core.MiniGrid-Empty-5x5-v0", {}),
-        ("gym-core.FrozenLake-v1", {"actions": "keys"}),
-        ("gym-core.Pendulum-v1", {"actions": "pointer"}),
-        ("gym-core.MountainCar-v0", {"actions": "events"}),
     ],
 )
 def test_family_passes_the_check_of_gymnasium(env_id: str, options: dict[str, Any], remotes: str) -> None:

@@ -1,13 +1,11 @@
-"""Remotes as one batched environment, straight over the core: no processes, and one copy of each picture."""
+"""Remotes as one batched environment, straight over the core."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
-import importlib.util
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from pluriverse_protocol.limits import MAX_SEED
@@ -20,20 +18,14 @@ from pluriverse.adapters.making import fit, make_copies
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.adapters.player import StepResult
-from pluriverse.env.views import View, make_view
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
-from . import nest, tensors
-from .alf_environment import AlfEnvironment, Description, one_seed_each
-from .data_structures import GOES_ON, OUTCOME, StepType, TimeStep, check_discount
-from .nest import Nest
-from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, zero_where
-from .tensors import Array
-from .texts import encode, text_spec
-
-# As many as any program's random numbers take.
-DRAWN_SEEDS: Final = 2**31
+from . import tensors
+from .alf_environment import AlfEnvironment, one_seed_each
+from .data_structures import StepType, TimeStep
+from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, encode_text, text_spec
+from .tensors import Array, Nest, tree, unstack
 
 
 class PluriverseAlfEnvironment(AlfEnvironment):
@@ -45,70 +37,72 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     action. It waits until a lost remote is back, while the others go on unseen. After a call that was interrupted, as
     by Ctrl-C, the next step gives its answer, and ignores the action.
 
-    Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (uint8,
-    see ``texts``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
+    Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (see
+    ``decode_text``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
     remote, a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``. ``env_info`` has ``elapsed`` (int32,
     steps of the episode), ``lives`` (int32, 0 where none are told), ``terminated``, ``truncated`` and ``lost`` (bool).
     """
 
+    batched = True
+
     def __init__(
         self,
         env_id: str | None,
-        remotes: int | str | RemoteManager | None = 1,
+        remotes: int | str | RemoteManager | None = None,
         *,
+        batch_size: int | None = None,
         size: tuple[int, int] | None = None,
         grey: bool = False,
         crop: tuple[int, int, int, int] | None = None,
         image_channel_first: bool = True,
-        discount: float = GOES_ON,
+        discount: float = 1.0,
         seed: int | None = None,
-        n: int | None = None,
         **options: Any,
     ) -> None:
         """Start or find the remotes as ``pluriverse.make`` does, and learn what they play; blocks.
 
-        ``env_id`` None is whatever the remotes play. Pictures are what the environment draws on, or ``crop``, (x, y,
-        width, height) of the screen, in ``size``, (height, width), of one channel if ``grey``, which comes first if
-        ``image_channel_first``. ``discount`` is above 0 and at most 1. Remote ``i``'s first episode gets ``seed + i``,
-        and what follows is drawn from that. ``options`` are those of ``Core`` (``actions``, ``frame_skip``,
-        ``max_episode_steps``, ``fps``) and of ``pluriverse.make``. ``n`` is how many environments there are, by default
-        a remote each; in lockstep each remote can hold ``slots`` of them, and ``remotes`` None are as few as hold all.
-
-        Raise ``ConfigurationError`` if that can't be had, ``RemoteUnavailable`` if a remote can't be reached.
+        ``env_id`` None is whatever the remotes play. ``remotes`` None starts as few as hold ``batch_size``, which is
+        otherwise as many as there are; in lockstep each remote can hold ``slots``. Pictures are what the environment
+        draws on, or ``crop``, (x, y, width, height) of the screen, in ``size``, (height, width), of one channel if
+        ``grey``, which comes first if ``image_channel_first``. ``discount`` is above 0 and at most 1. Remote ``i``'s
+        first episode gets ``seed + i``, and what follows is drawn from that. ``options`` are those of ``Core``
+        (``actions``, ``frame_skip``, ``max_episode_steps``, ``fps``) and of ``pluriverse.make``.
         """
-        self._discount = check_discount(validation.number("discount", discount))
+        self._discount = validation.number("discount", discount, above=0, maximum=1)
+        self._channel_first = validation.flag("image_channel_first", image_channel_first)
         seed = validation.seed(seed)
-        n = None if n is None else validation.integer("n", n, 1)
-        image_channel_first = validation.flag("image_channel_first", image_channel_first)
-        self._title = env_id or "pluriverse"
-        self._view: View | None = None
+        n = None if batch_size is None else validation.integer("batch_size", batch_size, 1)
         manager = None if remotes is None else remotes_module.parse(remotes, env_id)
-        wanted = n or (1 if manager is None else manager.n * (options.get("slots") or 1))
+        if n is not None and manager is not None and not fit(n, manager, options.get("clock")):
+            raise ConfigurationError(f"remotes={remotes!r} are {manager.n}, and batch_size is {n}; expected as many")
+        n = n or (1 if manager is None else manager.n * (options.get("slots") or 1))
+        # Loads torch now, and not while an episode goes on.
+        tensors.tensor(np.zeros(0))
         pictures = PictureOptions(crop=crop, size=size, grey=grey)
         # In lockstep render shows what steps brought.
         options = {"whole_screens": options.get("clock") == "lockstep", **options}
-        self.core: Core = make_copies(env_id, wanted, manager, pictures=pictures, **options)
-        n = self.core.n
+        self.core: Core = make_copies(env_id, n, manager, pictures=pictures, **options)
+        self._observations = Observations(self.core.spaces, self.core.pictures)
+        # The seeds of each remote's episodes; None: the remote draws them.
+        self._seeds: list[Iterator[int] | None] = [None] * n
+        # Whose next reset begins an episode in any case: its seed is new.
+        self._seed_is_new = [False] * n
+        # Whose next episode was asked for, and not given yet.
+        self._began = [False] * n
         try:
-            self._observations = _Observations(self.core, image_channel_first)
             actions = action_spec(self.core.actions)
-            # The seeds of each remote's episodes; None: the remote draws them.
-            self._seeds: list[Iterator[int] | None] = [None] * n
-            # Whose next reset begins an episode in any case: its seed is new.
-            self._seed_is_new = [False] * n
+            info_spec = {name: TensorSpec((), "int32", name) for name in ("elapsed", "lives")}
+            info_spec |= {name: TensorSpec((), "bool", name) for name in ("terminated", "truncated", "lost")}
+            metadata = {"render_modes": ["rgb_array"], "render_fps": self.core.fps}
+            observations = self._spec_of_observations()
+            super().__init__(observations, actions, env_info_spec=info_spec, metadata=metadata, batch_size=n)
+            zeros = partial(TensorSpec.numpy_zeros, outer_dims=(n,))
+            self._action = self._no_action = tree.map_structure(zeros, actions)
             if seed is not None:
                 self.seed(seed)
         except BaseException:
             self.core.close()
             raise
-        # Whose next episode was asked for, and not given yet.
-        self._began = [False] * n
-        self._action = self._no_action = nest.map_structure(lambda spec: spec.numpy_zeros((n,)), actions)
-        info_spec = {name: TensorSpec((), "int32", name) for name in ("elapsed", "lives")}
-        info_spec |= {name: TensorSpec((), "bool", name) for name in ("terminated", "truncated", "lost")}
-        metadata = {"render_modes": ["human", "rgb_array"], "render_fps": self.core.fps}
-        one = Description(self._observations.spec, actions, env_info_spec=info_spec, metadata=metadata)
-        super().__init__(dataclasses.replace(one, batched=True, batch_size=n, is_tensor_based=True))
 
     def seed(self, seed: int | Sequence[int]) -> None:
         """Seed the episodes that the next ``reset`` begins: remote ``i`` gets ``seed + i``, or ``seed[i]``.
@@ -116,18 +110,13 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         The seeds of those that follow are drawn from it; without, a remote draws its own. Raise ``ConfigurationError``
         if there aren't as many, or remotes don't take such seeds.
         """
-        self._seeds = [_draws(each) for each in one_seed_each(seed, self.core.n, "remotes")]
+        self._seeds = [_draws(each) for each in one_seed_each(seed, self.core.n)]
         self._seed_is_new = [True] * self.core.n
 
-    def render(self, mode: str = "rgb_array") -> Any:
-        """Return the first remote's screen, uint8 (height, width, 3); or show it: ``"human"``, ``"terminal"``."""
-        picture = self.core.screen(0)
-        if mode == "rgb_array":
-            return picture
-        if self._view is None:
-            self._view = make_view(mode, title=self._title)
-        self._view.show(picture)
-        return None
+    def render(self, mode: str = "rgb_array") -> Array:
+        """Return the first remote's screen, uint8 (height, width, 3)."""
+        validation.choice("mode", mode, self.metadata["render_modes"])
+        return self.core.screen(0)
 
     def get_info(self) -> list[dict[str, Any]]:
         """Return all that is known of each remote's last step: its lags, and ``error`` where it was lost."""
@@ -136,9 +125,6 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     def close(self) -> None:
         """Release the remotes; may be called repeatedly."""
         self._closed = True
-        if self._view is not None:
-            self._view.close()
-            self._view = None
         self.core.close()
 
     def _reset(self) -> TimeStep:
@@ -154,28 +140,18 @@ class PluriverseAlfEnvironment(AlfEnvironment):
 
     def _step(self, action: Nest) -> TimeStep:
         self._require_open()
-        n = self.core.n
         # After a call that was interrupted, as by Ctrl-C, this one gives its answer.
         if not self.core.owes:
-            checked = as_action(self.action_spec(), action, (n,))
-            each = nest.unstack(checked, n)
+            checked = as_action(self.action_spec(), action, (self.core.n,))
+            each = unstack(checked, self.core.n)
             with self.core.whole:
-                self.core.send({index: each[index] for index in range(n) if not self._began[index]})
+                self.core.send({index: one for index, one in enumerate(each) if not self._began[index]})
                 self._action = checked
         return self._receive()
 
     def _receive(self) -> TimeStep:
-        n = self.core.n
         self.core.receive_all()
-        results = [self.core.result(index) for index in range(n)]
-        step = TimeStep(
-            np.array([_step_type(result) for result in results], np.int32),
-            np.array([result.reward for result in results], np.float32),
-            np.array([self._discount_of(result) for result in results], np.float32),
-            self._observations.of(results),
-            zero_where(np.array([result.first for result in results]), self._action),
-            np.arange(n, dtype=np.int32),
-        )
+        results = [self.core.result(index) for index in range(self.core.n)]
         info = {
             "elapsed": np.array([result.elapsed for result in results], np.int32),
             "lives": np.array([result.lives if isinstance(result.lives, int) else 0 for result in results], np.int32),
@@ -183,95 +159,53 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             "truncated": np.array([result.truncated and not result.terminated for result in results]),
             "lost": np.array([result.lost for result in results]),
         }
-        tensor = tensors.chosen().tensor
-        answer = step.to_tensors()._replace(env_info={name: tensor(array) for name, array in info.items()})
+        first = np.array([result.first for result in results])
+        last = info["terminated"] | info["truncated"]
+        answer = TimeStep(
+            np.where(first, StepType.FIRST, np.where(last, StepType.LAST, StepType.MID)),
+            np.array([result.reward for result in results], np.float32),
+            np.where(first, 1.0, np.where(info["terminated"], 0.0, self._discount)).astype(np.float32),
+            self._observed(results),
+            _zero_where(first, self._action) if first.any() else self._action,
+            np.arange(self.core.n, dtype=np.int32),
+        ).to_tensors()
+        answer = answer._replace(env_info={name: tensors.tensor(array) for name, array in info.items()})
         with self.core.whole:
-            self._began = [result.terminated or result.truncated for result in results]
-            for index, began in enumerate(self._began):
-                if began:
-                    self._begin(index, join=True)
+            self._began = last.tolist()
+            for index in np.flatnonzero(last).tolist():
+                self._begin(index, join=True)
             self.core.owes = False
         return answer
-
-    def _discount_of(self, result: StepResult) -> float:
-        if result.first:
-            return GOES_ON
-        return OUTCOME if result.terminated else self._discount
 
     def _begin(self, index: int, *, join: bool) -> None:
         seeds = self._seeds[index]
         self._seed_is_new[index] = False
         self.core.reset(index, None if seeds is None else next(seeds), join=join and seeds is None)
 
+    def _spec_of_observations(self) -> Nest:
+        shape = np.roll(self.core.pictures.shape, 1 if self._channel_first else 0).tolist()
+        specs: dict[str, TensorSpec] = {"vision": BoundedTensorSpec(shape, "uint8", 0, 255, "vision")}
+        if "text" in self._observations.names:
+            specs["text"] = text_spec()
+        if self._observations.state_shape is not None:
+            specs["observation"] = TensorSpec(self._observations.state_shape, "float32", "observation")
+        return specs if len(specs) > 1 else specs["vision"]
 
-def load(
-    environment_name: str | None,
-    remotes: int | str | RemoteManager | None = None,
-    *,
-    batch_size: int | None = None,
-    **options: Any,
-) -> PluriverseAlfEnvironment:
-    """Start or find remotes, and return them as one batched environment; ``create_environment`` takes this as it is.
+    def _observed(self, results: Sequence[StepResult]) -> Nest:
+        """Return the observations of results, in arrays that are new each time: they become the agent's tensors."""
+        names = self._observations.names
+        made = [self._observations.make(result) for result in results]
+        if len(names) == 1:
+            return np.array([self._part("vision", each) for each in made], order="C")
+        return {name: np.array([self._part(name, each[name]) for each in made], order="C") for name in names}
 
-    ``remotes`` None starts ``batch_size``, which are else as many as there are; the rest is as in
-    ``PluriverseAlfEnvironment``. Raise ``ConfigurationError`` too if there are more or fewer.
-    """
-    if batch_size is not None:
-        batch_size = validation.integer("batch_size", batch_size, 1)
-    manager = None if remotes is None else remotes_module.parse(remotes, environment_name)
-    if batch_size is not None and manager is not None and not fit(batch_size, manager, options.get("clock")):
-        raise ConfigurationError(
-            f"remotes={remotes!r} are {manager.n}, and batch_size is {batch_size}; expected as many"
-        )
-    return PluriverseAlfEnvironment(environment_name, manager, n=batch_size, **options)
-
-
-# create_environment makes one of these, instead of a process for each.
-load.batched = True  # pyright: ignore[reportFunctionMemberAccess]
+    def _part(self, name: str, value: Any) -> Array:
+        if name == "vision" and self._channel_first:
+            return value.transpose(2, 0, 1)
+        return encode_text(value) if name == "text" else value
 
 
-def _step_type(result: StepResult) -> np.int32:
-    if result.first:
-        return StepType.FIRST
-    return StepType.LAST if result.terminated or result.truncated else StepType.MID
-
-
-def _draws(first: int) -> Iterator[int]:
-    """Return a seed, and then those that are drawn from it."""
-    first = validation.integer("seed", first, 0, MAX_SEED)
-    random = np.random.default_rng(first)
-    return itertools.chain([first], (int(random.integers(DRAWN_SEEDS)) for _ in itertools.count()))
-
-
-class _Observations:
-    """Makes the observations of a batch, in arrays that are new each time: they become the agent's tensors."""
-
-    def __init__(self, core: Core, channel_first: bool) -> None:
-        self._make = Observations(core.spaces, core.pictures)
-        height, width, channels = core.pictures.shape
-        self._shape = (channels, height, width) if channel_first else core.pictures.shape
-        self._copy = _channel_copier() if channel_first and channels > 1 else _copy
-        parts: dict[str, TensorSpec] = {"vision": BoundedTensorSpec(self._shape, "uint8", 0, 255, "vision")}
-        if "text" in self._make.names:
-            parts["text"] = text_spec()
-        if self._make.state_shape is not None:
-            parts["observation"] = TensorSpec(self._make.state_shape, "float32", "observation")
-        self.spec: Nest = parts if len(parts) > 1 else parts["vision"]
-
-    def of(self, results: Sequence[StepResult]) -> Nest:
-        """Return the observations of results, as ``spec`` says behind the batch dimension."""
-        made = [self._make.make(result) for result in results]
-        if len(self._make.names) == 1:
-            return self._joined("vision", made)
-        return {name: self._joined(name, [each[name] for each in made]) for name in self._make.names}
-
-    def _joined(self, name: str, values: Sequence[Any]) -> Array:
-        if name != "vision":
-            return np.stack([encode(value) if name == "text" else value for value in values])
-        batch = np.empty((len(values), *self._shape), np.uint8)
-        for picture, to in zip(values, batch, strict=True):
-            self._copy(picture, to)
-        return batch
+load = PluriverseAlfEnvironment
 
 
 def action_spec(actions: ActionMap) -> Nest:
@@ -291,13 +225,14 @@ def action_spec(actions: ActionMap) -> Nest:
     raise ConfigurationError("no tensor holds a list of events; expected actions of discrete, keys or pointer")
 
 
-def _copy(picture: Array, to: Array) -> None:
-    to[...] = picture.reshape(to.shape)
+def _draws(first: int) -> Iterator[int]:
+    """Return a seed, and then those that are drawn from it."""
+    first = validation.integer("seed", first, 0, MAX_SEED)
+    random = np.random.default_rng(first)
+    return itertools.chain([first], (int(random.integers(2**31)) for _ in itertools.count()))
 
 
-def _channel_copier() -> Callable[[Array, Array], None]:
-    if importlib.util.find_spec("cv2") is None:
-        return lambda picture, to: np.copyto(to, picture.transpose(2, 0, 1))
-    # OpenCV takes half the time.
-    split = importlib.import_module("cv2").split
-    return lambda picture, to: split(picture, list(to))
+def _zero_where(first: Array, action: Nest) -> Nest:
+    """Return the actions of a batch, with zeros where an episode began: that step did nothing with its own."""
+    zeroed = [np.where(first.reshape(-1, *[1] * (array.ndim - 1)), 0, array) for array in tree.flatten(action)]
+    return tree.unflatten_as(action, zeroed)

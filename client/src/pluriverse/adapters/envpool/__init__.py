@@ -6,7 +6,7 @@
         observations, rewards, terminated, truncated, info = env.recv()
         env.send(policy(observations), info["env_id"])
 
-It behaves as EnvPool 1.2.5, except that time goes on between two calls. It adds ``info["pluriverse"]``, and has no
+It behaves as EnvPool, except that time goes on between two calls. It adds ``info["pluriverse"]``, and has no
 ``info["ram"]``, which no screen shows.
 """
 
@@ -15,24 +15,6 @@ from __future__ import annotations
 from pluriverse.errors import needed
 
 with needed("EnvPool's interface", extra="envpool"):
-    from .atari import registration as _atari  # noqa: F401  # pyright: ignore[reportUnusedImport] - registers the games
-    from .env_pool import DMEnvPool, EnvPool, GymnasiumEnvPool
-    from .registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec, register
-    from .spec import EnvSpec
+    from .registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec
 
-__version__ = "1.2.5"
-"""The version of EnvPool that this behaves as."""
-
-__all__ = [
-    "DMEnvPool",
-    "EnvPool",
-    "EnvSpec",
-    "GymnasiumEnvPool",
-    "list_all_envs",
-    "make",
-    "make_dm",
-    "make_gym",
-    "make_gymnasium",
-    "make_spec",
-    "register",
-]
+__all__ = ["list_all_envs", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
@@ -16,8 +16,6 @@ from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
-from .errors import WrongOption
-
 # EnvPool's integers have 32 bits. Seeds below zero are sent modulo this.
 INTEGERS: Final = 2**31
 
@@ -26,8 +24,7 @@ INTEGERS: Final = 2**31
 _RANGES: Final[Mapping[str, tuple[int, int]]] = {
     **dict.fromkeys(("num_envs", "max_episode_steps", "img_height", "img_width"), (1, INTEGERS - 1)),
     **dict.fromkeys(("batch_size", "num_threads", "noop_max"), (0, INTEGERS - 1)),
-    **dict.fromkeys(("render_env_id", "render_width", "render_height"), (0, INTEGERS - 1)),
-    **dict.fromkeys(("thread_affinity_offset", "mode", "difficulty"), (-1, INTEGERS - 1)),
+    **dict.fromkeys(("mode", "difficulty"), (-1, INTEGERS - 1)),
     "stack_num": (1, 64),
     "frame_skip": (1, 600),
 }
@@ -38,17 +35,8 @@ _FLAGS: Final = (
     "reward_clip",
     "use_fire_reset",
     "full_action_space",
-    "use_inter_area_resize",
     "gray_scale",
 )
-
-# Options that can have only their default, and why.
-_FIXED: Final[Mapping[str, str]] = {
-    "max_num_players": "one agent plays one remote",
-    "gym_reset_return_info": "a reset returns the observation and an info, as EnvPool's does",
-    "from_pixels": "an observation is a picture anyway, of img_height by img_width",
-    "render_camera_id": "a remote has one screen and no cameras",
-}
 
 # What ``connection`` may have: ``clock`` and, in lockstep, ``slots``; and options of ``pluriverse.make``.
 CONNECTION: Final = (
@@ -66,21 +54,16 @@ CONNECTION: Final = (
 class Config(NamedTuple):
     """EnvPool's options, then ours. Times are in steps, but ``noop_max`` is in frames, rounded up to whole steps.
 
-    ``img_height`` and ``img_width`` None: as the environment draws; they must be what it draws if
-    ``use_inter_area_resize`` is False. ``remotes`` as in ``pluriverse.make``; None: ``num_envs`` are started on this
-    machine. ``crop`` is (x, y, width, height) on the screen; None: the part that the environment draws on. A rendered
-    size of 0 is the environment's own.
+    ``seed`` is environment 0's, and each further one's is 1 more; or a sequence of one for each. ``num_threads``
+    changes nothing. ``img_height`` and ``img_width`` None: as the environment draws. ``remotes`` as in
+    ``pluriverse.make``; None: ``num_envs`` are started on this machine. ``crop`` is (x, y, width, height) on the
+    screen; None: the part that the environment draws on.
     """
 
     num_envs: int = 1
     batch_size: int = 0
     num_threads: int = 0
-    max_num_players: int = 1
-    thread_affinity_offset: int = -1
-    base_path: str = "envpool"
-    seed: int = 42
-    env_seed: list[int] = []  # noqa: RUF012 - a default of a named tuple, never changed
-    gym_reset_return_info: bool = True
+    seed: int | Sequence[int] = 42
     max_episode_steps: int = INTEGERS - 1
     stack_num: int = 4
     frame_skip: int = 4
@@ -96,16 +79,8 @@ class Config(NamedTuple):
     difficulty: int = -1
     full_action_space: bool = False
     repeat_action_probability: float = 0.0
-    use_inter_area_resize: bool = True
     gray_scale: bool = True
 
-    reward_threshold: float | None = None
-    from_pixels: bool = False
-    render_mode: str | None = None
-    render_env_id: int = 0
-    render_width: int = 0
-    render_height: int = 0
-    render_camera_id: int = -1
     remotes: int | str | RemoteManager | None = None
     actions: str = "auto"
     crop: tuple[int, int, int, int] | None = None
@@ -137,8 +112,10 @@ class Config(NamedTuple):
     @property
     def seeds(self) -> list[int]:
         """The seed of each environment's first episode."""
-        given = self.env_seed or [self.seed + index for index in range(self.num_envs)]
-        return [seed % INTEGERS for seed in given]
+        given = validation.sequence(self.seed)
+        first = cast("int", self.seed) if given is None else 0
+        seeds = list(range(first, first + self.num_envs)) if given is None else given
+        return [int(seed) % INTEGERS for seed in seeds]
 
     def checked(self) -> Self:
         """Return the options as they are played: with ``remotes`` found, and a ``batch_size``.
@@ -149,36 +126,24 @@ class Config(NamedTuple):
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not ((_is_integer(value) and low <= value <= high) or (value is None and name.startswith("img_"))):
-                raise WrongOption(f"{name} is {value!r}; expected an integer of {low} to {high}")
-        for name, why in _FIXED.items():
-            if getattr(self, name) != self._field_defaults[name]:
-                raise WrongOption(f"{name} can only be {self._field_defaults[name]!r}: {why}")
+                raise ConfigurationError(f"{name} is {value!r}; expected an integer of {low} to {high}")
         if self.batch_size > self.num_envs:
-            raise WrongOption(
+            raise ConfigurationError(
                 f"batch_size is {self.batch_size}, and num_envs {self.num_envs}; recv can't wait for more than all"
             )
         if (self.img_height is None) != (self.img_width is None):
-            raise WrongOption("img_height and img_width go together; give both or neither")
-        try:
-            for name in _FLAGS:
-                validation.flag(name, getattr(self, name))
-            validation.number("repeat_action_probability", self.repeat_action_probability, 0, 1)
-            if self.reward_threshold is not None:
-                validation.number("reward_threshold", self.reward_threshold)
-        except ConfigurationError as error:
-            raise WrongOption(str(error)) from None
-        if self.render_mode not in (None, "rgb_array", "human"):
-            raise WrongOption(f"render_mode is {self.render_mode!r}; expected None, 'rgb_array' or 'human'")
-        task: Any = self.task
-        task = task.decode() if isinstance(task, bytes) else task
-        played = self._replace(task=task, batch_size=self.batch_size or self.num_envs)
-        manager = played.manager()
+            raise ConfigurationError("img_height and img_width go together; give both or neither")
+        for name in _FLAGS:
+            validation.flag(name, getattr(self, name))
+        validation.number("repeat_action_probability", self.repeat_action_probability, 0, 1)
+        self._check_seeds()
+        manager = self.manager()
         if manager is not None and not fit(self.num_envs, manager, self.connection.get("clock")):
-            raise WrongOption(
+            raise ConfigurationError(
                 f"num_envs is {self.num_envs}, and remotes are {manager.n}; each environment is a remote of its own, "
                 "but in lockstep, where each remote can hold as many as the others"
             )
-        return played._replace(remotes=manager)._with_seeds()
+        return self._replace(remotes=manager, batch_size=self.batch_size or self.num_envs)
 
     def manager(self) -> RemoteManager | None:
         """Return the manager of the remotes; None: they are started as ``num_envs`` says."""
@@ -198,42 +163,25 @@ class Config(NamedTuple):
         if self.img_height is not None and self.img_width is not None:
             size = (self.img_height, self.img_width)
         options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
-        try:
-            core = make_copies(
-                self.env_id,
-                self.num_envs,
-                self.remotes if isinstance(self.remotes, RemoteManager) else self.manager(),
-                actions=cast("Any", self.actions),
-                pictures=PictureOptions(self.crop, size, self.gray_scale),
-                frame_skip=self.frame_skip,
-                fps=self.fps,
-                whole_screens=self.render_mode is not None,
-                **options,
-            )
-        except ConfigurationError as error:
-            raise WrongOption(str(error)) from error
-        _, _, width, height = core.pictures.box
-        if not self.use_inter_area_resize and core.pictures.shape[:2] != (height, width):
-            core.close()
-            raise WrongOption(
-                "pictures are resized by area; leave use_inter_area_resize at True, or have them as they are drawn: "
-                f"img_height={height}, img_width={width}"
-            )
-        return core
+        return make_copies(
+            self.env_id,
+            self.num_envs,
+            self.remotes if isinstance(self.remotes, RemoteManager) else self.manager(),
+            actions=cast("Any", self.actions),
+            pictures=PictureOptions(self.crop, size, self.gray_scale),
+            frame_skip=self.frame_skip,
+            fps=self.fps,
+            **options,
+        )
 
-    def _with_seeds(self) -> Self:
-        seed, seeds = cast("tuple[Any, Any]", (self.seed, self.env_seed))
-        if validation.sequence(seeds) is None:
-            raise WrongOption(f"env_seed is {seeds!r:.80}; expected a seed for each environment")
-        if hasattr(seed, "__len__"):
-            if len(seeds):
-                raise WrongOption("seed and env_seed are both sequences; give one of them")
-            seed, seeds = 0, seed
-        of_each = np.ndim(seeds) == 1 and len(seeds) in (0, self.num_envs)
-        if not of_each or not all(_is_integer(each) and -INTEGERS <= each < INTEGERS for each in (seed, *seeds)):
-            wrong = seeds if len(seeds) else seed
-            raise WrongOption(f"the seed is {wrong!r:.80}; expected 32 bits, or that for each of {self.num_envs}")
-        return self._replace(seed=int(seed), env_seed=[int(each) for each in seeds])
+    def _check_seeds(self) -> None:
+        given = validation.sequence(self.seed)
+        seeds: list[Any] = [self.seed] if given is None else given
+        of_each = given is None or len(seeds) == self.num_envs
+        if not of_each or not all(_is_integer(each) and -INTEGERS <= each < INTEGERS for each in seeds):
+            raise ConfigurationError(
+                f"the seed is {self.seed!r:.80}; expected 32 bits, or that for each of {self.num_envs}"
+            )
 
 
 def _is_integer(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -13,12 +13,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from pluriverse.adapters.info import numbers
-from pluriverse.env.views import View, make_view
+from pluriverse.errors import ActionError, Misuse
 
 from .arrays import flat, nested, state_tuple
-from .errors import WrongAction, WrongCall
 from .pool import RemotePool
-from .spec import EnvSpec
+from .spec import STATE, EnvSpec
 
 if TYPE_CHECKING:
 
@@ -40,7 +39,6 @@ class EnvPool(RemotePool):
         """See ``RemotePool``."""
         super().__init__(spec)
         self.spec: Any = spec
-        self._view: View | None = None
 
     def __len__(self) -> int:
         """Return the number of environments."""
@@ -74,16 +72,16 @@ class EnvPool(RemotePool):
         """
         self._send(self._from(action, env_id))
 
-    def recv(self, reset: bool = False, return_info: bool = True) -> Any:
+    def recv(self, reset: bool = False) -> Any:
         """Wait for ``batch_size`` environments, whichever answer first; in synchronous mode for all asked, in order.
 
-        ``reset`` leaves out what a reset doesn't return; ``return_info`` is ignored, as in EnvPool.
+        ``reset`` leaves out what a reset doesn't return.
 
         Raises:
             Misuse: fewer than that were asked.
             RemoteFailed: they didn't answer within ``core.RECEIVE_S`` seconds.
         """
-        return self._to(self._recv(), reset, return_info)
+        return self._to(dict(zip(STATE, self._recv(), strict=True)), reset)
 
     def step(self, action: Any, env_id: Any = None) -> Any:
         """Call ``send`` and ``recv``; after a call that was interrupted, as by Ctrl-C, ``recv`` alone."""
@@ -111,46 +109,12 @@ class EnvPool(RemotePool):
             self._owes = True
         return self.recv(reset=True)
 
-    def seed(self, seed: Any = None) -> None:
-        """Only warn, as EnvPool does: seeds are given to ``make``."""
-        del seed
-        warnings.warn("seeds are given to make(…, seed=…); seed() does nothing", stacklevel=2)
-
-    def xla(self) -> Any:
-        """Raise ``Misuse``: remotes can't be compiled."""
-        raise WrongCall("XLA compiles no remotes: time goes on while its programs run; use step, or send and recv")
-
-    def render(self, env_ids: Any = None, camera_id: int | None = None) -> NDArray[np.uint8] | None:
-        """Return the last pictures of some environments, uint8 (n, height, width, 3), RGB; or show one in a window.
-
-        Raises:
-            Misuse: there is no ``render_mode``, or it is "human" and there are several; or a camera is wanted.
-        """
-        config = self._spec.config
-        if config.render_mode is None:
-            raise WrongCall("render() needs render_mode='rgb_array' or 'human', given to make")
-        ids = config.render_env_id if env_ids is None else env_ids
-        frames = self._render(ids, config.render_width, config.render_height, -1 if camera_id is None else camera_id)
-        if config.render_mode == "rgb_array":
-            return frames
-        if len(frames) > 1:
-            raise WrongCall(f"{len(frames)} environments can't be shown in one window; name one of them")
-        self._view = self._view or make_view("human", title=config.task)
-        self._view.show(frames[0])
-        return None
-
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
-        if self._view is not None:
-            self._view.close()
-            self._view = None
         self.core.close()
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
-        return f"{type(self).__name__}({options})"
-
-    __str__ = __repr__
+        return f"{type(self).__name__}({self._spec.config.task!r}, num_envs={len(self)})"
 
     def _from(self, action: Any, env_id: Any = None) -> list[Any]:
         """Return what ``_send`` takes."""
@@ -158,7 +122,7 @@ class EnvPool(RemotePool):
             named = flat(cast("Mapping[str, Any]", action))
             for name, value in named.items():
                 if np.asarray(value).dtype != np.int32:
-                    raise WrongAction(f"{name!r} is of {np.asarray(value).dtype}; expected int32 within a dict")
+                    raise ActionError(f"{name!r} is of {np.asarray(value).dtype}; expected int32 within a dict")
         else:
             named = {"action": _whole(action)}
         if env_id is not None:
@@ -166,26 +130,20 @@ class EnvPool(RemotePool):
         named.setdefault("env_id", self.all_env_ids)
         named.setdefault("players.env_id", named["env_id"])
         if named.keys() != set(self._action_keys):
-            raise WrongAction(
+            raise ActionError(
                 f"the action has {', '.join(map(repr, named))}; expected a dict of {', '.join(self._action_keys)}"
             )
         return [named[name] for name in self._action_keys]
 
-    def _to(self, state_values: Sequence[Any], reset: bool, return_info: bool) -> Any:
-        """Return what ``_recv`` returned as this interface has it."""
+    def _to(self, values: dict[str, Any], reset: bool) -> Any:
+        """Return what ``_recv`` returned, by EnvPool's names, as this interface has it."""
         raise NotImplementedError
-
-    def _named(self, state_values: Sequence[Any]) -> dict[str, Any]:
-        return dict(zip(self._state_keys, state_values, strict=True))
 
 
 class GymnasiumEnvPool(EnvPool, _Gymnasium):
     """``reset`` returns (observations, info), ``step`` (observations, rewards, terminated, truncated, info)."""
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "render_modes": ["rgb_array", "human"],
-        "autoreset_mode": AutoresetMode.NEXT_STEP,
-    }
+    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, spec: EnvSpec) -> None:
         """See ``RemotePool``."""
@@ -200,16 +158,6 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
         """The number of environments."""
         return len(self)
 
-    @property
-    def is_vector_env(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def render_mode(self) -> str | None:
-        """The mode given to ``make``."""
-        return self.spec.config.render_mode
-
     def reset(self, env_id: Any = None, *, seed: Any = None, options: Mapping[str, Any] | None = None) -> Any:
         """See ``EnvPool.reset``; ``options`` may have ``reset_mask``, bool of shape (num_envs,), instead of ``env_id``.
 
@@ -220,27 +168,21 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
             warnings.warn("seeds are given to make(…, seed=…); reset(seed=…) is ignored", stacklevel=2)
         mask = self._masked(options or {})
         if mask is not None and env_id is not None:
-            raise WrongCall("env_id and options['reset_mask'] both say which environments; give one of them")
+            raise Misuse("env_id and options['reset_mask'] both say which environments; give one of them")
         return super().reset(env_id if mask is None else mask)
-
-    def close(self, **kwargs: Any) -> None:
-        """See ``EnvPool.close``; Gymnasium's options are ignored."""
-        del kwargs
-        super().close()
 
     def _masked(self, options: Mapping[str, Any]) -> NDArray[Any] | None:
         if unknown := sorted(options.keys() - {"reset_mask"}):
-            raise WrongCall(f"reset knows no options {', '.join(unknown)}; expected reset_mask")
+            raise Misuse(f"reset knows no options {', '.join(unknown)}; expected reset_mask")
         if options.get("reset_mask") is None:
             return None
         mask = np.asarray(options["reset_mask"])
         if mask.shape != (len(self),) or mask.dtype != np.bool_ or not mask.any():
-            raise WrongCall(f"reset_mask is {mask!r:.80}; expected a bool for each of {len(self)}, one True at least")
+            raise Misuse(f"reset_mask is {mask!r:.80}; expected a bool for each of {len(self)}, one True at least")
         return np.flatnonzero(mask)
 
-    def _to(self, state_values: Sequence[Any], reset: bool, return_info: bool) -> Any:
-        del return_info
-        state = nested(self._named(state_values))
+    def _to(self, values: dict[str, Any], reset: bool) -> Any:
+        state = nested(values)
         info = state["info"]
         info["elapsed_step"] = state["elapsed_step"]
         truncated = state["trunc"]
@@ -264,11 +206,10 @@ class DMEnvPool(EnvPool, _DmEnv):
         """Return the spec of one environment's action, or a named tuple of the specs of its parts."""
         return self.spec.action_spec()
 
-    def _to(self, state_values: Sequence[Any], reset: bool, return_info: bool) -> Any:
-        del reset, return_info
-        state = self._named(state_values)
+    def _to(self, values: dict[str, Any], reset: bool) -> Any:
+        del reset
         # dm_env's StepType is for one environment; here it is an array of their numbers.
-        return TimeStep(state["step_type"], state["reward"], state["discount"], state_tuple(state))
+        return TimeStep(values["step_type"], values["reward"], values["discount"], state_tuple(values))
 
 
 def _whole(value: Any) -> NDArray[Any]:
@@ -278,5 +219,5 @@ def _whole(value: Any) -> NDArray[Any]:
         with np.errstate(invalid="ignore"):
             whole = array.astype(np.int32)
     if array.dtype.kind not in "iuf" or (whole is not array and not np.array_equal(whole, array)):
-        raise WrongAction(f"the action is an array of {array.dtype}: {value!r:.80}; expected whole numbers")
+        raise ActionError(f"the action is an array of {array.dtype}: {value!r:.80}; expected whole numbers")
     return whole

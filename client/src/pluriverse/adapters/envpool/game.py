@@ -10,9 +10,9 @@ import numpy as np
 
 from pluriverse.adapters.actions import IDLE, ActionMap
 from pluriverse.adapters.player import StepResult
+from pluriverse.errors import ConfigurationError
 
 from .config import INTEGERS, Config
-from .errors import WrongOption
 
 # dm_env's step types by number.
 FIRST: Final = 0
@@ -151,7 +151,7 @@ def opening_of(actions: ActionMap, config: Config) -> Opening:
         case _:
             opening = Opening({})
     if config.noop_max and opening.noop is None:
-        raise WrongOption(
+        raise ConfigurationError(
             f"noop_max is {config.noop_max}, and every action of {config.task} is a move; leave noop_max at 0"
         )
     return opening

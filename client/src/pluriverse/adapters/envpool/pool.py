@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.adapters.player import Phase
+from pluriverse.errors import ActionError, Misuse
 
 from .arrays import Stacks
-from .errors import WrongAction, WrongCall
 from .game import Game, Row, opening_of
 from .spec import STATE, EnvSpec
 
@@ -43,7 +42,7 @@ class RemotePool:
             self._stacks = Stacks(self.core.n, config.stack_num, self.core.pictures.shape)
             self._action_keys: list[str] = list(spec.action_array_spec)
             # Of what an action is made of, for one environment.
-            self._shapes = {name: part.of_one for name, part in list(spec.action_array_spec.items())[2:]}
+            self._shapes = {name: part.shape for name, part in list(spec.action_array_spec.items())[2:]}
             opening = opening_of(self.core.actions, config)
         except BaseException:
             self.core.close()
@@ -69,10 +68,10 @@ class RemotePool:
         env_id, players, *parts = action
         indices = self._indices(env_id)
         if players is not env_id and self._indices(players) != indices:
-            raise WrongCall("players.env_id differs from env_id; each environment has one player, which is its number")
+            raise Misuse("players.env_id differs from env_id; each environment has one player, which is its number")
         actions = dict(zip(indices, self._rows(len(indices), parts), strict=True))
         if again := sorted(actions.keys() & self._asked.keys()):
-            raise WrongCall(f"environments {again} have not been received since they were sent to; recv comes first")
+            raise Misuse(f"environments {again} have not been received since they were sent to; recv comes first")
         games = self._games
         with self.core.whole:
             self.core.send({index: games[index].choose(act) for index, act in actions.items() if not games[index].done})
@@ -87,7 +86,7 @@ class RemotePool:
         count = len(self._asked) if self._waits_for_all else self._spec.config.batch_size
         if not 0 < count <= len(self._asked):
             self._owes = False
-            raise WrongCall(
+            raise Misuse(
                 f"recv waits for {count or 'whoever was asked'}, and {len(self._asked)} environments have been sent "
                 "to or reset since they were received; call send, step, reset or async_reset first"
             )
@@ -132,24 +131,16 @@ class RemotePool:
                 self._games[index].goes_on = False
                 self._begin(index)
 
-    def _render(self, env_ids: Any, width: int, height: int, camera_id: int) -> NDArray[np.uint8]:
-        """See ``EnvPool.render``; a height or width of 0: as large as they are."""
-        if camera_id != -1:
-            raise WrongCall("a remote has one screen and no cameras; leave camera_id at -1")
-        size = (height, width) if width > 0 and height > 0 else None
-        pictures = Pictures(PictureOptions(size=size), self.core.pictures.box)
-        return np.stack([pictures.make(self.core.screen(index)) for index in self._indices(env_ids)])
-
     def _indices(self, env_id: Any) -> list[int]:
         array = np.asarray(env_id)
         n = len(self._games)
         if array.ndim > 1 or array.dtype.kind not in "iu":
-            raise WrongCall(f"env_id is {env_id!r:.80}; expected integers of 0 to {n - 1}")
+            raise Misuse(f"env_id is {env_id!r:.80}; expected integers of 0 to {n - 1}")
         indices = cast("list[int]", array.reshape(-1).tolist())
         if not indices or min(indices) < 0 or max(indices) >= n:
-            raise WrongCall(f"env_id is {indices!r:.80}; expected some of 0 to {n - 1}")
+            raise Misuse(f"env_id is {indices!r:.80}; expected some of 0 to {n - 1}")
         if len(set(indices)) < len(indices):
-            raise WrongCall(f"env_id is {indices!r:.80}; each environment can be named once in a call")
+            raise Misuse(f"env_id is {indices!r:.80}; each environment can be named once in a call")
         return indices
 
     def _rows(self, n: int, parts: Iterable[Any]) -> Sequence[Any]:
@@ -157,7 +148,7 @@ class RemotePool:
         arrays = {name: np.asarray(part) for name, part in zip(self._shapes, parts, strict=True)}
         for name, array in arrays.items():
             if array.shape != (expected := (n, *self._shapes[name])):
-                raise WrongAction(
+                raise ActionError(
                     f"{name!r} is of shape {array.shape}; expected {expected}: a row for each environment"
                 )
         if "action" in arrays:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from pluriverse_protocol.atari import MINIMAL_ACTIONS
+
+from pluriverse.errors import ConfigurationError
 
 from .config import CONNECTION, Config
-from .errors import WrongOption
+from .env_pool import DMEnvPool, EnvPool, GymnasiumEnvPool
 from .spec import EnvSpec
 
-INTERFACES: Final = {"dm": "dm", "gym": "gymnasium", "gymnasium": "gymnasium"}
+INTERFACES: Final[dict[str, type[EnvPool]]] = {
+    "dm": DMEnvPool,
+    "gym": GymnasiumEnvPool,
+    "gymnasium": GymnasiumEnvPool,
+}
 
+# EnvPool's names of the Atari games, and their ROMs.
+ATARI: Final = {f"{''.join(word.capitalize() for word in rom.split('_'))}-v5": rom for rom in sorted(MINIMAL_ACTIONS)}
 
-class _Entry(NamedTuple):
-    import_path: str
-    spec: str
-    pools: dict[str, str]
-    options: dict[str, Any]
-
+_ATARI_STEPS: Final = 27000
 
 # The options of our own environments: a picture of each frame, as it is drawn.
-_AS_IT_IS: Final = {
+_AS_IT_IS: Final[dict[str, Any]] = {
     "stack_num": 1,
     "frame_skip": 1,
     "noop_max": 0,
@@ -30,28 +33,6 @@ _AS_IT_IS: Final = {
     "img_width": None,
     "gray_scale": False,
 }
-
-_entries: Final[dict[str, _Entry]] = {}
-
-
-def register(
-    task_id: str,
-    import_path: str,
-    spec_cls: str,
-    dm_cls: str,
-    gymnasium_cls: str,
-    aliases: Sequence[str] = (),
-    **kwargs: Any,
-) -> None:
-    """Register an environment: the module and the names of its classes, and the options that differ from ``Config``'s.
-
-    Raises:
-        ConfigurationError: there is one of that name.
-    """
-    for name in (task_id, *aliases):
-        if name in _entries:
-            raise WrongOption(f"there is an environment {name!r} already")
-        _entries[name] = _Entry(import_path, spec_cls, {"dm": dm_cls, "gymnasium": gymnasium_cls}, kwargs)
 
 
 def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
@@ -67,10 +48,8 @@ def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
         RemoteUnavailable: a remote could not be started or reached.
     """
     if env_type not in list(INTERFACES):
-        raise WrongOption(f"env_type is {env_type!r}; expected one of {', '.join(INTERFACES)}")
-    entry = _find(task_id)
-    pool = getattr(import_module(entry.import_path), entry.pools[INTERFACES[env_type]])
-    return pool(make_spec(task_id, **kwargs))
+        raise ConfigurationError(f"env_type is {env_type!r}; expected one of {', '.join(INTERFACES)}")
+    return INTERFACES[env_type](make_spec(task_id, **kwargs))
 
 
 def make_dm(task_id: str, **kwargs: Any) -> Any:
@@ -92,22 +71,22 @@ def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
     Raises:
         ConfigurationError: see ``make``.
     """
-    entry = _find(task_id)
-    spec: Any = getattr(import_module(entry.import_path), entry.spec)
-    known = {*spec.gen_config._fields, *CONNECTION} - {"task", "connection"}
+    options = _options(task_id)
+    known = {*Config._fields, *CONNECTION} - {"task", "connection"}
     if unknown := sorted(kwargs.keys() - known):
-        raise WrongOption(f"there is no option {', '.join(unknown)}; expected some of {', '.join(sorted(known))}")
-    options = entry.options | {name: value for name, value in kwargs.items() if name not in CONNECTION}
-    connection = {name: kwargs[name] for name in CONNECTION if name in kwargs}
-    config: Config = spec.gen_config(**options, **({"connection": connection} if connection else {}))
+        raise ConfigurationError(
+            f"there is no option {', '.join(unknown)}; expected some of {', '.join(sorted(known))}"
+        )
+    options |= {name: value for name, value in kwargs.items() if name not in CONNECTION}
+    config = Config(**options, connection={name: kwargs[name] for name in CONNECTION if name in kwargs})
     manager = config.manager()
     if manager is not None and "num_envs" not in options:
         config = config._replace(num_envs=manager.n)
-    return spec(config._replace(remotes=manager))
+    return EnvSpec(config._replace(remotes=manager))
 
 
 def list_all_envs() -> list[str]:
-    """Return all environments that are registered, then those of this machine's runtimes and images.
+    """Return the Atari games by EnvPool's names, then all environments of this machine's runtimes and images.
 
     Raises:
         CatalogueError: a runtime failed to list its environments.
@@ -115,18 +94,15 @@ def list_all_envs() -> list[str]:
     # Docker's client, which asks for images, takes longer to load than most scripts want to wait.
     from pluriverse.catalogue import environments
 
-    return [*_entries, *(str(entry["id"]) for entry in environments())]
+    return [*ATARI, *(str(entry["id"]) for entry in environments())]
 
 
-def _find(task_id: str) -> _Entry:
-    if not isinstance(task_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] - agents do
-        raise WrongOption(f"task_id is {task_id!r:.80}; expected the name of an environment, such as 'Pong-v5'")
-    if task_id in _entries:
-        return _entries[task_id]
-    if "." in task_id:
-        pools = {"dm": "DMEnvPool", "gymnasium": "GymnasiumEnvPool"}
-        return _Entry(__package__ or "", "EnvSpec", pools, {"task": task_id, **_AS_IT_IS})
-    raise WrongOption(
-        f"there is no environment {task_id!r}; expected one of pluriverse's, such as gym-core.PongNoFrameskip-v3, or "
+def _options(task_id: str) -> dict[str, Any]:
+    if task_id in list(ATARI):
+        return {"task": ATARI[task_id], "max_episode_steps": _ATARI_STEPS}
+    if isinstance(task_id, str) and "." in task_id:  # pyright: ignore[reportUnnecessaryIsInstance] - agents do
+        return {"task": task_id, **_AS_IT_IS}
+    raise ConfigurationError(
+        f"task_id is {task_id!r:.80}; expected an environment of pluriverse's, such as gym-core.PongNoFrameskip-v3, or "
         "an Atari game by EnvPool's name, such as Pong-v5; list_all_envs() has all that are on this machine"
     )

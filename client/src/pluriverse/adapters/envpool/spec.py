@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from dm_env import specs
@@ -13,78 +13,59 @@ from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
 from pluriverse.adapters.actions import BUTTONS, ActionMap
+from pluriverse.errors import ConfigurationError
 
 from .arrays import as_tuple, nested, state_tuple
 from .config import Config
-from .errors import WrongOption
 
 _INT32: Final = (-(2**31), 2**31 - 1)
 _FLOAT32: Final = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
 _FLAG: Final = (False, True)
-_EACH_ALIKE: Final[tuple[list[int], list[int]]] = ([], [])
 
 
 class ArraySpec:
     """One array of an environment, without the batch."""
 
-    def __init__(
-        self,
-        dtype: Any,
-        shape: list[int],
-        bounds: tuple[Any, Any] = _INT32,
-        element_wise_bounds: tuple[Any, Any] = _EACH_ALIKE,
-        is_discrete: bool = False,
-    ) -> None:
-        """A -1 in ``shape`` is for the players, who are one. ``element_wise_bounds`` that aren't empty win."""
+    def __init__(self, dtype: Any, shape: Sequence[int] = (), bounds: tuple[Any, Any] = _INT32) -> None:
+        """``bounds``: the least and the greatest, of all elements or one for each."""
         self.dtype: Any = np.dtype(dtype)
-        self.shape: list[int] = shape
-        self.is_discrete: bool = is_discrete
-        self.minimum, self.maximum = (
-            np.array(each) if len(each) else bound for each, bound in zip(element_wise_bounds, bounds, strict=True)
-        )
-
-    @property
-    def of_one(self) -> tuple[int, ...]:
-        """The shape for one environment."""
-        return tuple(size for size in self.shape if size != -1)
+        self.shape: tuple[int, ...] = tuple(shape)
+        self.minimum, self.maximum = (np.asarray(each) if np.ndim(each) else each for each in bounds)
 
     @property
     def choices(self) -> tuple[int, int] | None:
         """The first and the number of the integers that it can be, if that is a single one of a few."""
-        few = np.issubdtype(self.dtype, np.integer) and self.of_one == () and self.maximum < 2**20
+        few = np.issubdtype(self.dtype, np.integer) and self.shape == () and self.maximum < 2**20
         return (int(self.minimum), int(self.maximum) - int(self.minimum) + 1) if few else None
 
     def space(self) -> Any:
         """Return Gymnasium's space."""
         if self.choices is not None:
             return spaces.Discrete(self.choices[1], start=self.choices[0])
-        return spaces.Box(self.minimum, self.maximum, self.of_one, self.dtype)
+        return spaces.Box(self.minimum, self.maximum, self.shape, self.dtype)
 
     def spec(self, name: str) -> Any:
         """Return dm_env's spec, which has the last part of ``name``."""
         name = name.replace(":", ".").rpartition(".")[2]
         if self.choices is not None and self.choices[0] == 0:
             return specs.DiscreteArray(self.choices[1], self.dtype, name)
-        return specs.BoundedArray(self.of_one, self.dtype, self.minimum, self.maximum, name)
-
-    def __repr__(self) -> str:
-        return f"ArraySpec(shape={self.shape}, dtype={self.dtype}, minimum={self.minimum}, maximum={self.maximum})"
+        return specs.BoundedArray(self.shape, self.dtype, self.minimum, self.maximum, name)
 
 
 # EnvPool's names of what ``recv`` returns, in its order; then ours.
 STATE: Final[Mapping[str, ArraySpec]] = {
     "info:env_id": ArraySpec(np.int32, []),
-    "info:players.env_id": ArraySpec(np.int32, [-1]),
+    "info:players.env_id": ArraySpec(np.int32, []),
     "elapsed_step": ArraySpec(np.int32, []),
     "done": ArraySpec(np.bool_, [], _FLAG),
-    "reward": ArraySpec(np.float32, [-1], _FLOAT32),
-    "discount": ArraySpec(np.float32, [-1], (0.0, 1.0)),
+    "reward": ArraySpec(np.float32, [], _FLOAT32),
+    "discount": ArraySpec(np.float32, [], (0.0, 1.0)),
     "step_type": ArraySpec(np.int32, []),
     "trunc": ArraySpec(np.bool_, [], _FLAG),
     "obs": ArraySpec(np.uint8, [], (0, 255)),  # of a shape that follows from the options
-    "info:lives": ArraySpec(np.int32, [-1]),
-    "info:reward": ArraySpec(np.float32, [-1], _FLOAT32),
-    "info:terminated": ArraySpec(np.int32, [-1], (0, 1)),
+    "info:lives": ArraySpec(np.int32, []),
+    "info:reward": ArraySpec(np.float32, [], _FLOAT32),
+    "info:terminated": ArraySpec(np.int32, [], (0, 1)),
     "info:pluriverse.lost": ArraySpec(np.bool_, [], _FLAG),
 }
 
@@ -92,18 +73,9 @@ STATE: Final[Mapping[str, ArraySpec]] = {
 class EnvSpec:
     """The options, observations and actions of an EnvPool, each for one environment."""
 
-    gen_config: ClassVar[type[Config]] = Config
-    _config_keys: ClassVar[list[str]] = list(Config._fields)
-    _default_config_values: ClassVar[tuple[Any, ...]] = Config()
-    _state_keys: ClassVar[list[str]] = list(STATE)
-
-    def __init__(self, config: tuple[Any, ...]) -> None:
-        """``config`` has the values of ``gen_config``.
-
-        Raises:
-            ConfigurationError: an option is wrong; says which and why.
-        """
-        self.config: Config = Config(*config).checked()
+    def __init__(self, config: Config) -> None:
+        """Raise ``ConfigurationError`` if an option is wrong; it says which and why."""
+        self.config: Config = config.checked()
 
     @cached_property
     def described(self) -> tuple[ActionMap, tuple[int, int, int]]:
@@ -122,11 +94,6 @@ class EnvSpec:
             return core.actions, core.pictures.shape
 
     @property
-    def reward_threshold(self) -> float | None:
-        """The reward from which the environment counts as solved; one of the options."""
-        return self.config.reward_threshold
-
-    @property
     def state_array_spec(self) -> dict[str, ArraySpec]:
         """What ``recv`` returns, by EnvPool's names."""
         height, width, channels = self.described[1]
@@ -137,20 +104,20 @@ class EnvSpec:
     def action_array_spec(self) -> dict[str, ArraySpec]:
         """What ``send`` takes: who acts, and ``action`` or several that begin with ``action.``."""
         actions = self.described[0]
-        who = {"env_id": ArraySpec(np.int32, []), "players.env_id": ArraySpec(np.int32, [-1])}
-        keys = ArraySpec(np.int32, [-1, len(actions.keys)], (0, 1))
+        who = {"env_id": ArraySpec(np.int32, []), "players.env_id": ArraySpec(np.int32, [])}
+        keys = ArraySpec(np.int32, [len(actions.keys)], (0, 1))
         match actions.kind:
             case "discrete":
-                return {**who, "action": ArraySpec(np.int32, [-1], (0, actions.n - 1))}
+                return {**who, "action": ArraySpec(np.int32, [], (0, actions.n - 1))}
             case "keys":
                 return {**who, "action": keys}
             case "pointer":
                 _, _, width, height = actions.box
-                pointer = ArraySpec(np.int32, [-1, 2], element_wise_bounds=([0, 0], [width - 1, height - 1]))
-                parts = {"action.pointer": pointer, "action.buttons": ArraySpec(np.int32, [-1, BUTTONS], (0, 1))}
+                pointer = ArraySpec(np.int32, [2], ([0, 0], [width - 1, height - 1]))
+                parts = {"action.pointer": pointer, "action.buttons": ArraySpec(np.int32, [BUTTONS], (0, 1))}
                 return {**who, **parts, **({"action.keys": keys} if actions.keys else {})}
             case "events":
-                raise WrongOption(
+                raise ConfigurationError(
                     "EnvPool's actions are arrays, and lists of events are none; leave actions at 'auto', or 'keys', "
                     "'pointer' or 'discrete', or play this environment with pluriverse.make"
                 )
@@ -177,9 +144,3 @@ class EnvSpec:
             return parts["action"]
         action: Any = spaces.Dict(nested(parts)["action"])
         return spaces.Dict({"action": action})
-
-    gymnasium_observation_space = observation_space
-    gymnasium_action_space = action_space
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}{repr(self.config).removeprefix('Config')}"
