@@ -384,7 +384,7 @@ def export(
         str | None, typer.Option(help="Write the episodes to this Minari dataset, such as greed/human-v0.")
     ] = None,
     video: Annotated[
-        Path | None, typer.Option(help="Write films to this path: MP4 with ffmpeg, else animated PNG.")
+        Path | None, typer.Option(help="Write films to this path, *.mp4; it needs the extra video.")
     ] = None,
     actions: Annotated[
         str | None, typer.Option(help="discrete, keys or pointer; if not given, the first that the environment has.")

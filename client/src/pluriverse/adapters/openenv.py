@@ -20,10 +20,10 @@ import numpy as np
 from openenv.core import EnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core.client_types import StepResult  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core.env_server.types import Action, Observation, State  # pyright: ignore[reportMissingTypeStubs]
+from PIL import Image
 from pluriverse_protocol.limits import MAX_EVENTS_PER_ACTION
 from pydantic import Field
 
-from pluriverse.errors import needed
 from pluriverse.rfb.picture import Pixels
 
 
@@ -55,9 +55,7 @@ class PluriverseObservation(Observation):
     said: str = Field(default="", description="what an action of computer use was answered, besides the picture")
 
     def pixels(self) -> Pixels:
-        """Return the picture, uint8 (height, width, 3), RGB; it needs Pillow."""
-        with needed("Pillow", extra="openenv"):
-            from PIL import Image
+        """Return the picture, uint8 (height, width, 3), RGB."""
         return np.asarray(Image.open(io.BytesIO(base64.b64decode(self.image))).convert("RGB"))
 
 
