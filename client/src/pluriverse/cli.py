@@ -162,9 +162,6 @@ def openenv(
     idle: Annotated[
         float, typer.Option(min=1, help="Seconds after which the session of a client that says nothing ends.")
     ] = 600.0,
-    write: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Don't serve: write the folder of an OpenEnv environment.")
-    ] = None,
 ) -> None:
     """Serve an environment to OpenEnv's clients, a remote for each session; it needs the extra openenv.
 
@@ -172,13 +169,9 @@ def openenv(
     """
     with _exit_on_error():
         with needed("OpenEnv", extra="openenv"):
-            from .serving import openenv_folder, openenv_server
+            from .serving import openenv_server
             from .serving.web import parse_where, serve, take_token
         width, height = size
-        if write is not None:
-            for path in openenv_folder.write(write, env, remotes, clock):
-                typer.echo(path)
-            return
         where = parse_where(http)
         token, is_new = take_token()
         options = {"clock": clock, "width": width, "height": height, "format": "jpeg" if jpeg else "png"}

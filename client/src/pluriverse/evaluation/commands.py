@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import logging
 import platform
@@ -45,19 +44,19 @@ def run(
     """
     with needed("pydantic", extra="eval"):
         from .results import Folder, Run
-        from .suite import read_suite
+        from .suite import read_suite, scripted
     from .agents import open_agent
     from .modes import parse_modes
     from .runner import Runner
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     suite = read_suite(where).only(patterns, seeds)
+    if agent == "scripted":
+        suite = scripted(suite)
     chosen = parse_modes(modes)
     places = one_by_one(remotes)
     # Refused before anything is written, if it can't be had.
-    with contextlib.closing(open_agent(agent, endpoint)) as opened:
-        # Some play some tasks only.
-        suite = suite.only(getattr(opened, "tasks", ()), seeds)
+    open_agent(agent, endpoint).close()
     out = out or Path("eval") / f"{suite.name}-{''.join(c if c.isalnum() else '-' for c in agent)}"
     folder = Folder(out)
     asked = Run(
