@@ -42,6 +42,10 @@ RemotesOption = Annotated[
     ),
 ]
 
+SizeOption = Annotated[
+    tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
+]
+
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run(
@@ -154,9 +158,7 @@ def openenv(
     clock: Annotated[
         str, typer.Option(help="realtime, or lockstep: environments stand still until the next step.")
     ] = "realtime",
-    size: Annotated[
-        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
-    ] = (1280, 800),
+    size: SizeOption = (1280, 800),
     jpeg: Annotated[bool, typer.Option(help="Send pictures as JPEG instead of PNG.")] = False,
     http: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to serve.")] = "127.0.0.1:8000",
     idle: Annotated[
@@ -193,9 +195,7 @@ def mcp(
     clock: Annotated[
         str, typer.Option(help="realtime, or lockstep: environments stand still while the model thinks.")
     ] = "realtime",
-    size: Annotated[
-        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
-    ] = (1280, 800),
+    size: SizeOption = (1280, 800),
     pointer: Annotated[
         bool, typer.Option("--pointer", help="Draw an arrow into pictures where the pointer was put last.")
     ] = False,
@@ -275,9 +275,7 @@ def evaluate_run(
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Where openai:MODEL is; if not given, $OPENAI_BASE_URL.")
     ] = None,
-    size: Annotated[
-        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
-    ] = (1280, 800),
+    size: SizeOption = (1280, 800),
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where results are; if not given, eval/SUITE-AGENT.")
     ] = None,

@@ -6,6 +6,7 @@ Nothing is kept between two calls but the environments themselves: each call nam
 from __future__ import annotations
 
 import base64
+import dataclasses
 import fnmatch
 import functools
 import importlib.metadata
@@ -350,19 +351,11 @@ def _result(
     times: Sequence[float] = (),
     tree: Tree | None = None,
 ) -> CallToolResult:
-    status = computer.standing()
     standing = Standing(
         handle=handle,
-        reward=status.reward,
-        total=status.total,
-        done=status.done,
-        terminated=status.terminated,
-        truncated=status.truncated,
-        steps=status.steps,
-        text=status.text,
-        lags_ms=status.lags_ms,
         tree="" if tree is None else tree.text(),
         frames_ms=list(times),
+        **dataclasses.asdict(computer.standing()),
     )
     content: list[ContentBlock] = [
         ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)
