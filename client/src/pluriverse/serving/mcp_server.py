@@ -139,10 +139,8 @@ class Server:
         computers: Computers,
         environments: Sequence[str],
         allowed: Sequence[str],
-        *,
-        pictures: bool = True,
     ) -> None:
-        """``allowed``: permissions; tools of others aren't there. ``pictures``: answer acts with a picture, too.
+        """``allowed``: permissions; tools of others aren't there.
 
         Raises:
             ConfigurationError: nothing is allowed, or there is no such permission.
@@ -154,7 +152,6 @@ class Server:
             raise ConfigurationError(f"{what}; give --allow one or more of: {known}")
         self._computers = computers
         self._environments = tuple(environments)
-        self._pictures = pictures
         self._lists = threading.Semaphore(MAX_CALLS)
         tools = [
             _strict(tool, ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False))
@@ -311,7 +308,7 @@ class Server:
     async def _seen(self, handle: str, action: Callable[[Computer], object]) -> CallToolResult:
         def act(computer: Computer) -> CallToolResult:
             action(computer)
-            return _result(handle, computer, [computer.seen()] if self._pictures else [])
+            return _result(handle, computer, [computer.seen()])
 
         return await self._do(handle, act)
 
