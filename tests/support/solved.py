@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import numpy as np
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.evaluation.agents.agent import Seen
-from pluriverse.evaluation.agents.solvers import SolverAgent
+from pluriverse.evaluation.agents.scripted import ScriptedAgent
 from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
 from pluriverse.evaluation.suite import Task, read_suite
@@ -31,7 +31,7 @@ def play(start: Start, name: str, seed: int = 0, seconds: float | None = None) -
     (paused,) = parse_modes("paused")
     with start(runtime=runtime) as remote, Play(task, paused, remote.address) as computer:
         computer.start(seed, paused)
-        SolverAgent().play(computer)
+        ScriptedAgent().play(computer)
         return task, computer.earned
 
 

@@ -42,6 +42,10 @@ RemotesOption = Annotated[
     ),
 ]
 
+SizeOption = Annotated[
+    tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
+]
+
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run(
@@ -154,17 +158,12 @@ def openenv(
     clock: Annotated[
         str, typer.Option(help="realtime, or lockstep: environments stand still until the next step.")
     ] = "realtime",
-    size: Annotated[
-        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
-    ] = (1280, 800),
+    size: SizeOption = (1280, 800),
     jpeg: Annotated[bool, typer.Option(help="Send pictures as JPEG instead of PNG.")] = False,
     http: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to serve.")] = "127.0.0.1:8000",
     idle: Annotated[
         float, typer.Option(min=1, help="Seconds after which the session of a client that says nothing ends.")
     ] = 600.0,
-    write: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Don't serve: write the folder of an OpenEnv environment.")
-    ] = None,
 ) -> None:
     """Serve an environment to OpenEnv's clients, a remote for each session; it needs the extra openenv.
 
@@ -172,13 +171,9 @@ def openenv(
     """
     with _exit_on_error():
         with needed("OpenEnv", extra="openenv"):
-            from .serving import openenv_folder, openenv_server
+            from .serving import openenv_server
             from .serving.web import parse_where, serve, take_token
         width, height = size
-        if write is not None:
-            for path in openenv_folder.write(write, env, remotes, clock):
-                typer.echo(path)
-            return
         where = parse_where(http)
         token, is_new = take_token()
         options = {"clock": clock, "width": width, "height": height, "format": "jpeg" if jpeg else "png"}
@@ -200,9 +195,7 @@ def mcp(
     clock: Annotated[
         str, typer.Option(help="realtime, or lockstep: environments stand still while the model thinks.")
     ] = "realtime",
-    size: Annotated[
-        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
-    ] = (1280, 800),
+    size: SizeOption = (1280, 800),
     pointer: Annotated[
         bool, typer.Option("--pointer", help="Draw an arrow into pictures where the pointer was put last.")
     ] = False,
@@ -282,9 +275,7 @@ def evaluate_run(
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Where openai:MODEL is; if not given, $OPENAI_BASE_URL.")
     ] = None,
-    size: Annotated[
-        tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
-    ] = (1280, 800),
+    size: SizeOption = (1280, 800),
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where results are; if not given, eval/SUITE-AGENT.")
     ] = None,
@@ -384,7 +375,7 @@ def export(
         str | None, typer.Option(help="Write the episodes to this Minari dataset, such as greed/human-v0.")
     ] = None,
     video: Annotated[
-        Path | None, typer.Option(help="Write films to this path: MP4 with ffmpeg, else animated PNG.")
+        Path | None, typer.Option(help="Write films to this path, *.mp4; it needs the extra video.")
     ] = None,
     actions: Annotated[
         str | None, typer.Option(help="discrete, keys or pointer; if not given, the first that the environment has.")

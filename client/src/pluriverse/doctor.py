@@ -60,7 +60,6 @@ def examine(runtime: str = "gym-core") -> list[Finding]:
     no_remotes = f"neither Docker nor local remotes; {elsewhere}" if no_docker and no_local else None
     tkinter = importlib.util.find_spec("tkinter")
     no_window = None if tkinter else "Python was built without it; apt-get install python3-tk"
-    no_hands = None if importlib.util.find_spec("pynput") else "not installed; pip install 'pluriverse[play]'"
     screen = SCREEN_PROGRAMS if importlib.util.find_spec(local.SERVER) else {}
     return [
         _driver(),
@@ -69,9 +68,9 @@ def examine(runtime: str = "gym-core") -> list[Finding]:
         Finding("a way to start remotes", "remotes=4", no_remotes),
         *(_program(name, "the screen of local remotes", package) for name, package in screen.items()),
         Finding("the display xvnc", "local remotes with --display-backend xvnc", _why_not_started(runtime, "xvnc")),
-        _program("ffmpeg", "films as MP4; without it they are animated PNG", "ffmpeg"),
+        _module("imageio_ffmpeg", "films", "video"),
         Finding("tkinter", "render in a window", no_window),
-        Finding("pynput", "playing by hand", no_hands),
+        _module("pynput", "playing by hand", "play"),
     ]
 
 
@@ -98,3 +97,8 @@ def _why_not_started(runtime: str, display: str) -> str | None:
 
 def _program(name: str, purpose: str, package: str) -> Finding:
     return Finding(name, purpose, None if shutil.which(name) else f"not on PATH; apt-get install {package}")
+
+
+def _module(name: str, purpose: str, extra: str) -> Finding:
+    found = importlib.util.find_spec(name)
+    return Finding(name, purpose, None if found else f"not installed; pip install 'pluriverse[{extra}]'")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from pluriverse.errors import ConfigurationError
-from pluriverse.evaluation.suite import Suite, read_suite
+from pluriverse.evaluation.agents.python import python_agent
+from pluriverse.evaluation.suite import Suite, read_suite, scripted
 from pluriverse_protocol import bounded
 from support.evaluated import suite, task
 
@@ -35,6 +37,17 @@ def test_score_is_0_for_what_a_random_agent_earns_and_100_for_the_reference_and_
 
 def test_suite_that_is_changed_has_another_digest(tmp_path: Path) -> None:
     assert read(tmp_path, HEAD + TASK).digest != read(tmp_path, HEAD + TASK + "\n# changed").digest
+
+
+def test_suite_has_the_tasks_whose_scripts_are_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "moves.py").write_text("def wait(seen): return None\n")
+    other = TASK.replace('"pong"', '"other"')
+    mine = scripted(read(tmp_path, HEAD + TASK + 'script = "moves:wait"\n' + other))
+    assert [task.name for task in mine.tasks] == ["pong"]
+    assert python_agent(*str(mine.tasks[0].script).split(":"))
+    with pytest.raises(ConfigurationError, match="no task of mine has a script"):
+        scripted(read(tmp_path, HEAD + TASK))
 
 
 def test_shipped_suite_is_found_by_its_name() -> None:

@@ -140,7 +140,6 @@ def test_messages_of_an_episode_that_is_over_are_passed_over() -> None:
     remote.begin()
     remote.say(Reward(99.0, False), episode=1)
     assert buffer.pop().reward == 0.0
-    assert buffer.stale == 1
 
 
 def test_nothing_comes_out_between_a_reset_and_its_grant() -> None:

@@ -63,6 +63,10 @@ def play(address: str, seed: int) -> list[Any]:
     return results
 
 
+def called(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": arguments}
+
+
 def test_a_training_loop_gets_pictures_and_rewards_and_the_same_again(pong: str) -> None:
     first, second = play(pong, 7), play(pong, 7)
     assert [result.observation.image for result in first] == [result.observation.image for result in second]
@@ -81,11 +85,9 @@ def test_a_step_is_small(pong: str) -> None:
 def test_actions_are_those_of_computer_use_too(pong: str) -> None:
     with PluriverseEnv(base_url=pong).sync() as env:
         env.reset(seed=1)
-        held = env.step(PluriverseAction(computer={"action": "hold_key", "text": "Up", "duration": 1}))
+        held = env.step(PluriverseAction(computer=called("press_keys", keys="Up", seconds=1)))
         assert held.observation.width == 160
-        where = env.step(PluriverseAction(computer={"action": "cursor_position"}))
-        assert where.observation.said.startswith("X=")
-        zoomed = env.step(PluriverseAction(computer={"action": "zoom", "region": [0, 0, 80, 105]}))
+        zoomed = env.step(PluriverseAction(computer=called("look", region=[0, 0, 80, 105])))
         assert zoomed.observation.pixels().shape == (210, 160, 3)
         state = env.state()
         assert (state.environment, state.step_count) == (PONG, 60)
@@ -107,7 +109,7 @@ def test_what_is_on_the_screen_is_told_and_clicked_by_its_mark() -> None:
         plain = env.step(PluriverseAction()).observation
         assert plain.tree == ""
         assert not np.array_equal(plain.pixels(), seen.pixels())
-        clicked = env.step(PluriverseAction(computer={"action": "left_click", "mark": int(mark[1])}))
+        clicked = env.step(PluriverseAction(computer=called("click", mark=int(mark[1]))))
         for _ in range(100):
             if clicked.done:
                 break
@@ -127,12 +129,12 @@ def test_an_environment_that_tells_no_tree_says_so(pong: str) -> None:
     ("action", "said"),
     [
         ({"action": 99}, "expected an integer of 0 to"),
-        ({"computer": {"action": "fly"}}, "there is no action"),
-        ({"action": 1, "computer": {"action": "wait", "duration": 1}}, "this is both"),
+        ({"computer": called("fly")}, "there is no action"),
+        ({"action": 1, "computer": called("wait", seconds=1)}, "this is both"),
         ({"action": [["KeyEvent", "Up", True]] * 100_000}, "expected an integer of 0 to"),
-        ({"computer": {"action": "type", "text": "x" * 10_000_000}}, "text has 10000000 characters; at most 10000"),
-        ({"computer": {"action": "left_click", "coordinate": [160, 0]}}, "outside of the picture"),
-        ({"computer": {"action": "key", "text": 5}}, "expected a text"),
+        ({"computer": called("type_text", text="x" * 10_000_000)}, "at most 10000 characters"),
+        ({"computer": called("click", x=160, y=0)}, "outside of the picture"),
+        ({"computer": called("press_keys", keys=5)}, "valid string"),
         ({"computer": "click"}, "VALIDATION_ERROR"),
         ({"frames": 10**9}, "VALIDATION_ERROR"),
         ({"jump": 1}, "VALIDATION_ERROR"),
@@ -307,7 +309,7 @@ def test_ctrl_c_ends_the_server_though_a_session_waits() -> None:
         ),
         connect(f"{said.split()[0].replace('http', 'ws')}/ws") as busy,
     ):
-        for kind, data in (("reset", {}), ("step", {"computer": {"action": "wait", "duration": 95}})):
+        for kind, data in (("reset", {}), ("step", {"computer": called("wait", seconds=95)})):
             busy.send(json.dumps({"type": kind, "data": data}))
         assert json.loads(busy.recv(timeout=DEADLINE_S))["type"] == "observation"
         process.send_signal(signal.SIGINT)

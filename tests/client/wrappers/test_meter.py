@@ -39,9 +39,6 @@ def test_line_is_logged_each_period(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_time_of_a_step_is_told_without_what_a_throttle_waited() -> None:
     timer = Timer(Throttle(ScriptedEnv(), fps=20))
-    assert timer.mean_s == 0.0
     timer.reset()
     info = timer.step([[]])[3]
     assert info["stats.gauges.timer.step"] < info["stats.throttle.sleep"]
-    assert timer.steps == 1
-    assert timer.mean_s == info["stats.gauges.timer.step"]

@@ -20,10 +20,10 @@ import numpy as np
 from openenv.core import EnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core.client_types import StepResult  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core.env_server.types import Action, Observation, State  # pyright: ignore[reportMissingTypeStubs]
+from PIL import Image
 from pluriverse_protocol.limits import MAX_EVENTS_PER_ACTION
 from pydantic import Field
 
-from pluriverse.errors import needed
 from pluriverse.rfb.picture import Pixels
 
 
@@ -31,8 +31,8 @@ class PluriverseAction(Action):
     """One action: ``action`` in the environment's own space, or ``computer`` in that of computer use; neither waits.
 
     ``action``: an integer where actions are discrete, a list of 0 and 1 for each key, an object of pointer, buttons and
-    keys, or a list of events. ``computer``: as Anthropic's computer tool has it, ``{"action": "left_click",
-    "coordinate": [x, y]}`` or ``"mark": 3``. ``frames``: how many frames an action of the first kind is held.
+    keys, or a list of events. ``computer``: a call as MCP's clients make it, such as ``{"name": "click",
+    "arguments": {"x": 40, "y": 90}}``. ``frames``: how many frames an action of the first kind is held.
     ``marks``: draw a numbered box around all that is acted on; ``tree``: tell what is on the screen.
     """
 
@@ -52,12 +52,9 @@ class PluriverseObservation(Observation):
     height: int = 0
     text: str = ""
     tree: str = Field(default="", description="what is on the screen, where it was asked for; [n] before a mark")
-    said: str = Field(default="", description="what an action of computer use was answered, besides the picture")
 
     def pixels(self) -> Pixels:
-        """Return the picture, uint8 (height, width, 3), RGB; it needs Pillow."""
-        with needed("Pillow", extra="openenv"):
-            from PIL import Image
+        """Return the picture, uint8 (height, width, 3), RGB."""
         return np.asarray(Image.open(io.BytesIO(base64.b64decode(self.image))).convert("RGB"))
 
 

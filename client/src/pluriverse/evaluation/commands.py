@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import logging
 import platform
@@ -13,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import rich.console
 import rich.progress
-import rich.table
 
 from pluriverse.errors import ConfigurationError, needed
 from pluriverse.remotes.places import one_by_one
 
-from .statistics import Difference, Estimate, compare
+from .statistics import compare
 
 if TYPE_CHECKING:
     from .results import Episode, Run
+    from .tables import Sheet
 
 _console = rich.console.Console()
 
@@ -45,19 +44,19 @@ def run(
     """
     with needed("pydantic", extra="eval"):
         from .results import Folder, Run
-        from .suite import read_suite
+        from .suite import read_suite, scripted
     from .agents import open_agent
     from .modes import parse_modes
     from .runner import Runner
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     suite = read_suite(where).only(patterns, seeds)
+    if agent == "scripted":
+        suite = scripted(suite)
     chosen = parse_modes(modes)
     places = one_by_one(remotes)
     # Refused before anything is written, if it can't be had.
-    with contextlib.closing(open_agent(agent, endpoint)) as opened:
-        # Some play some tasks only.
-        suite = suite.only(getattr(opened, "tasks", ()), seeds)
+    open_agent(agent, endpoint).close()
     out = out or Path("eval") / f"{suite.name}-{''.join(c if c.isalnum() else '-' for c in agent)}"
     folder = Folder(out)
     asked = Run(
@@ -122,6 +121,9 @@ def compare_runs(first: Path, second: Path) -> None:
     Raises:
         ConfigurationError: one is no folder of results, they are of different suites, or have no mode in common.
     """
+    with needed("tabulate", extra="eval"):
+        from .tables import differences
+
     (run_a, a), (run_b, b) = _read_alike((first, second))
     modes = [mode for mode in run_a.modes if mode in run_b.modes]
     if not modes:
@@ -133,14 +135,7 @@ def compare_runs(first: Path, second: Path) -> None:
             )
         except ValueError as error:
             raise ConfigurationError(f"{first} and {second}: {mode}: {error}") from error
-        table = rich.table.Table(title=f"{mode}: {run_b.agent} less {run_a.agent}")
-        for column in ("task", "difference", "95 %", "pairs", "p", ""):
-            table.add_column(column, justify="left" if column in ("task", "") else "right")
-        for name, difference in tasks.items():
-            table.add_row(name, *_told(difference))
-        table.add_section()
-        table.add_row("all tasks", *_told(together))
-        _console.print(table)
+        _print(differences(f"{mode}: {run_b.agent} less {run_a.agent}", tasks, together))
 
 
 def print_table(folders: Sequence[Path]) -> None:
@@ -149,10 +144,11 @@ def print_table(folders: Sequence[Path]) -> None:
     Raises:
         ConfigurationError: one is no folder of results, or they are of different suites.
     """
-    with needed("pydantic", extra="eval"):
-        from .markdown import markdown
+    with needed("tabulate", extra="eval"):
+        from .tables import beside
 
-    _console.print(markdown(_read_alike(folders)), soft_wrap=True, highlight=False, markup=False)
+    for table in beside(_read_alike(folders)):
+        _print(table)
 
 
 def _read_alike(folders: Sequence[Path]) -> list[tuple[Run, list[Episode]]]:
@@ -171,34 +167,16 @@ def _read_alike(folders: Sequence[Path]) -> list[tuple[Run, list[Episode]]]:
     return runs
 
 
-def _told(difference: Difference) -> tuple[str, ...]:
-    return (
-        f"{difference.mean:+z.1f}",
-        f"{difference.low:+z.1f} to {difference.high:+z.1f}",
-        str(difference.pairs),
-        f"{difference.p:.3f}",
-        "real" if difference.real else "may be chance",
-    )
-
-
 def _report(folder: Any) -> Path:
     """Write the report of a folder, print its scores, and return the page."""
-    from .report import write_report
+    with needed("matplotlib", extra="eval"):
+        from .report import write_report
+    from .tables import scores
 
-    page, asked, found = write_report(folder, report=_console.print)
-    table = rich.table.Table(title=f"{asked.agent} on {asked.suite}: mean score, 95 %")
-    table.add_column("task")
-    for mode in found.modes:
-        table.add_column(mode, justify="right")
-    for task in found.tasks:
-        cells = [found.cells.get((task, mode)) for mode in found.modes]
-        table.add_row(task, *("-" if cell is None else _score(cell.score) for cell in cells))
-    if found.all:
-        table.add_section()
-        table.add_row(f"all {found.counted}", *(_score(found.all[mode].score) for mode in found.modes))
-    _console.print(table)
+    page, _, found = write_report(folder, report=_console.print)
+    _print(scores(found))
     return page
 
 
-def _score(score: Estimate) -> str:
-    return f"{score.mean:z.1f}  {score.low:z.0f} to {score.high:z.0f}"
+def _print(table: Sheet) -> None:
+    _console.print(f"{table.text()}\n", soft_wrap=True, highlight=False, markup=False)

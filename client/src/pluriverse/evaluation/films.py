@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 from pluriverse_protocol.recordings import Said
 
-from pluriverse.errors import needed
 from pluriverse.recording.recorded_screen import RecordedScreen
 from pluriverse.rfb import Region
 from pluriverse.rfb.decoder import make_picture
@@ -30,11 +30,9 @@ def write_film(recording: Path, film: Path) -> None:
     """Write the first minute of a recording.
 
     Raises:
-        ConfigurationError: there is no such recording, it is damaged, or the extra eval isn't installed.
+        ConfigurationError: there is no such recording, or it is damaged.
         OSError: it can't be written.
     """
-    with needed("Pillow", extra="eval"):
-        from PIL import Image
     pictures = [Image.fromarray(picture) for picture in _pictures(RecordedScreen(recording))]
     durations = [1000 // FPS] * (len(pictures) - 1) + [LAST_MS]
     # Whole or not at all, also on a full disk.

@@ -13,34 +13,20 @@ from pluriverse.errors import ConfigurationError
 from .films import write_film
 from .plot import Point, plot
 from .results import Episode, Folder, Run
-from .statistics import Estimate
 from .table import Cell, Table, tabulate
+from .tables import lags, scores
 
 PAGE: Final = "report.html"
 FILMS: Final = "films"
 
 _STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1d2330; --soft: #667085; --line: #d8dde6; --mark: #2f6fde; --paper: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8ecf3; --soft: #98a2b3; --line: #344054; --mark: #7aa7ff; --paper: #10151f; }
-}
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 70rem;
-  margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; } p { margin: .3rem 0; }
-.soft { color: var(--soft); }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
-th, td { text-align: right; padding: .3rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; white-space: normal; } th { font-weight: 600; color: var(--soft); }
-tr.all td { font-weight: 600; border-top: 2px solid var(--ink); }
-.failed { color: #c4320a; }
-.plot { max-width: 40rem; width: 100%; font-size: 12px; fill: var(--soft); }
-.plot .line { stroke: var(--line); fill: none; } .plot .way { stroke: var(--mark); fill: none; stroke-width: 1.5; }
-.plot .interval { stroke: var(--mark); stroke-width: 2; } .plot circle { fill: var(--mark); }
-.plot .name { fill: var(--ink); font-weight: 600; }
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid #8888; white-space: nowrap; }
 .films { display: grid; grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); gap: 1.2rem 1rem; }
-figure { margin: 0; } figure img { width: 100%; background: #000; border-radius: 4px; display: block;
-  aspect-ratio: 4 / 3; object-fit: contain; }
-figcaption { font-size: .85rem; }
+figure { margin: 0; }
+figure img { width: 100%; background: #000; display: block; aspect-ratio: 4 / 3; object-fit: contain; }
 """
 
 
@@ -87,24 +73,15 @@ def _page(run: Run, episodes: Sequence[Episode], table: Table, films: dict[tuple
     yield f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>'
     yield f"<h1>{escape(title)}</h1>"
     began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.began))
-    yield f'<p class="soft">{len(episodes)} episodes, {len(table.tasks)} tasks, {began}. '
+    yield f"<p>{len(episodes)} episodes, {len(table.tasks)} tasks, {began}. "
     yield "Scores: 0 as a random agent, 100 as the reference or better; intervals hold 95 %, by bootstrap.</p>"
     if table.all:
         yield f"<h2>What time costs</h2><p>All {table.counted} tasks that were played in every mode.</p>"
         yield plot([Point(mode, cell.reaction_ms or 0.0, cell.score) for mode, cell in table.all.items()])
-    yield "<h2>Scores</h2><table><thead><tr><th>task</th>"
-    yield from (f"<th>{escape(mode)}</th><th>succeeded</th>" for mode in table.modes)
-    yield "</tr></thead><tbody>"
-    for task in table.tasks:
-        yield f"<tr><td>{escape(task)}</td>"
-        yield from (_scored(table.cells.get((task, mode))) for mode in table.modes)
-        yield "</tr>"
-    if table.all:
-        yield f'<tr class="all"><td>all {table.counted}</td>'
-        yield from (_scored(table.all[mode]) for mode in table.modes)
-        yield "</tr>"
-    yield "</tbody></table>"
-    yield from _lags(episodes, table)
+    yield f"<h2>Scores</h2>{scores(table).text('html')}"
+    yield "<h2>Lags</h2><p>Milliseconds: medians over episodes. A reaction is the game time from the frame that the "
+    yield "agent saw last to its first event; the other lags are the bounds that the remote and the client measure.</p>"
+    yield lags(episodes, table.modes).text("html")
     yield "<h2>Median runs</h2>"
     for mode in table.modes:
         yield f'<h3>{escape(mode)}</h3><div class="films">'
@@ -114,38 +91,6 @@ def _page(run: Run, episodes: Sequence[Episode], table: Table, films: dict[tuple
         yield "</div>"
     yield from _made_of(run, episodes)
     yield "</body></html>\n"
-
-
-def _scored(cell: Cell | None) -> str:
-    if cell is None:
-        return "<td>-</td><td>-</td>"
-    failed = f' <span class="failed">{cell.failed} failed</span>' if cell.failed else ""
-    return f"<td>{_estimate(cell.score)}</td><td>{100 * cell.succeeded:.0f} %{failed}</td>"
-
-
-def _estimate(score: Estimate) -> str:
-    return f'{score.mean:z.1f} <span class="soft">{score.low:z.0f} to {score.high:z.0f}</span>'
-
-
-def _lags(episodes: Sequence[Episode], table: Table) -> Iterable[str]:
-    yield "<h2>Lags</h2><p>Milliseconds: medians over episodes. A reaction is the game time from the frame that the "
-    yield "agent saw last to its first event; the other lags are the bounds that the remote and the client measure.</p>"
-    yield "<table><thead><tr><th>mode</th><th>reaction, p50</th><th>p95</th><th>observation</th><th>action</th>"
-    yield "<th>reward</th></tr></thead><tbody>"
-    for mode in table.modes:
-        played = [episode for episode in episodes if episode.mode == mode]
-        reactions = [episode.reaction_ms for episode in played if episode.reaction_ms is not None]
-        cells = [_median([each[index] for each in reactions]) for index in (0, 1)]
-        for name in ("observation", "action", "reward"):
-            bounds = [episode.lags_ms[name] for episode in played if name in episode.lags_ms]
-            low, high = (_median([each[index] for each in bounds]) for index in (0, 1))
-            cells.append(f"{low} to {high}" if bounds else "-")
-        yield f"<tr><td>{escape(mode)}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-    yield "</tbody></table>"
-
-
-def _median(values: Sequence[float]) -> str:
-    return f"{sorted(values)[len(values) // 2]:.1f}" if values else "-"
 
 
 def _film(film: str, cell: Cell) -> str:
@@ -166,5 +111,5 @@ def _made_of(run: Run, episodes: Sequence[Episode]) -> Iterable[str]:
     errors = sorted({f"{episode.task}: {episode.error}" for episode in episodes if episode.error is not None})
     if errors:
         yield "<h2>Failures</h2><ul>"
-        yield from (f'<li class="failed">{escape(error)}</li>' for error in errors)
+        yield from (f"<li>{escape(error)}</li>" for error in errors)
         yield "</ul>"

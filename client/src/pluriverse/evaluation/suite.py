@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -31,6 +32,7 @@ class Task(BaseModel):
 
     name: Name
     env: str = Field(max_length=MAX_ENV_ID_CHARS)
+    script: str | None = Field(default=None, max_length=200, description="MODULE:NAME beside the suite, which plays it")
     asks: str = Field(max_length=400, description="what it asks of an agent, in a line")
     skill: Skill
     seconds: float = Field(gt=0, le=MAX_SECONDS, description="the budget: game time after which an episode is cut")
@@ -61,6 +63,7 @@ class Suite(BaseModel):
     seeds: list[Seed] = Field(min_length=1, max_length=MAX_SEEDS)
     tasks: list[Task] = Field(min_length=1, max_length=MAX_TASKS)
     digest: str = Field(default="", description="of the file")
+    folder: Path = Field(default=Path(), description="where the file is, and the modules of its scripts")
 
     @model_validator(mode="after")
     def _differ(self) -> Suite:
@@ -85,6 +88,20 @@ class Suite(BaseModel):
         return self.model_copy(update={"tasks": tasks, "seeds": self.seeds[:seeds]})
 
 
+def scripted(suite: Suite) -> Suite:
+    """Return a suite of the tasks that have a script, whose modules can be imported from now on.
+
+    Raises:
+        ConfigurationError: none has.
+    """
+    tasks = [task.name for task in suite.tasks if task.script is not None]
+    if not tasks:
+        raise ConfigurationError(f"no task of {suite.name} has a script")
+    if str(suite.folder) not in sys.path:
+        sys.path.insert(0, str(suite.folder))
+    return suite.only(tasks, None)
+
+
 def read_suite(where: str) -> Suite:
     """Read a suite, of a path or one that is shipped by its name.
 
@@ -94,11 +111,11 @@ def read_suite(where: str) -> Suite:
     path = Path(where)
     if path.suffix != ".toml" and not path.exists():
         shipped = files("pluriverse.evaluation") / "suites"
-        names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir())
+        names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir() if each.name.endswith(".toml"))
         if where not in names:
             known = ", ".join(names)
             raise ConfigurationError(f"there is no suite {where!r}; give a .toml file, or one of {known}")
-        path = shipped / f"{where}.toml"
+        path = Path(str(shipped / f"{where}.toml"))
     try:
         with path.open("rb") as file:
             data = bounded.read(file)
@@ -108,7 +125,8 @@ def read_suite(where: str) -> Suite:
     except ValueError as error:
         raise ConfigurationError(f"{where} is no TOML: {error}") from error
     try:
-        return Suite.model_validate({**given, "digest": hashlib.sha256(data).hexdigest()[:16]})
+        digest = hashlib.sha256(data).hexdigest()[:16]
+        return Suite.model_validate({**given, "digest": digest, "folder": path.resolve().parent})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the suite"

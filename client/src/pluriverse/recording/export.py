@@ -12,7 +12,7 @@ import numpy as np
 from pluriverse.adapters.actions import Kind
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.errors import ConfigurationError
-from pluriverse.wrappers.video import VideoError, VideoWriter, open_video
+from pluriverse.wrappers.video import SUFFIX, VideoError, VideoWriter
 
 from .dataset import write_dataset
 from .demonstrations import Demonstration, demonstrations
@@ -62,23 +62,23 @@ class Export:
         self._report(f"{dataset_id}: {count} episodes; load them with minari.load_dataset({dataset_id!r})")
 
     def to_video(self, path: Path) -> None:
-        """Write a film of each recording: MP4 where ffmpeg is there, else animated PNG.
+        """Write a film of each recording.
 
         Of several, each has its recording's name behind that of ``path``, or its number where two names are the same.
 
         Raises:
-            ConfigurationError: a recording can't be read, or is too long.
+            ConfigurationError: a recording can't be read, or is too long; or the extra video isn't installed.
             pluriverse.wrappers.video.VideoError: a film can't be written.
         """
-        stem = path.with_suffix("") if path.suffix in (".mp4", ".png") else path
         names = [recording.stem for recording in self._paths]
         if len(set(names)) < len(names):
             names = [str(number) for number in range(1, len(names) + 1)]
         for recording, name in zip(self._paths, names, strict=True):
             recorded = RecordedScreen(recording)
-            place = stem if len(names) == 1 else stem.with_name(f"{stem.name}-{name}")
-            written, pictures = _write_film(recorded, place, fps=self._fps, options=self._options)
-            self._report(f"{written}: {pictures} pictures of {recording}")
+            place = path if len(names) == 1 else path.with_stem(f"{path.stem}-{name}")
+            place = place.with_suffix(SUFFIX)
+            pictures = _write_film(recorded, place, fps=self._fps, options=self._options)
+            self._report(f"{place}: {pictures} pictures of {recording}")
             self._report_damage(recorded)
 
     def _episodes(self) -> Generator[Demonstration]:
@@ -96,13 +96,8 @@ class Export:
             self._report(f"{recorded.path}: what follows can't be read: {recorded.damage}")
 
 
-def _write_film(
-    recorded: RecordedScreen, stem: Path, *, fps: float | None, options: PictureOptions
-) -> tuple[Path, int]:
-    """Write a film at ``stem``, with the suffix of its format; return its path and its number of pictures.
-
-    No film is left if this fails.
-    """
+def _write_film(recorded: RecordedScreen, path: Path, *, fps: float | None, options: PictureOptions) -> int:
+    """Write a film; return its number of pictures. None is left if this fails."""
     header = recorded.header
     fps = fps or header.fps
     pictures = Pictures(options, (0, 0, header.width, header.height))
@@ -114,9 +109,8 @@ def _write_film(
         picture = pictures.make(recorded.rgb())
         picture = np.broadcast_to(picture, (*picture.shape[:2], 3))
         if writer is None:
-            writer = open_video(stem, picture, fps)
-        else:
-            writer.write(picture)
+            writer = VideoWriter(path, picture.shape[1], picture.shape[0], fps)
+        writer.write(picture)
         count += 1
 
     try:
@@ -125,14 +119,12 @@ def _write_film(
                 write()
                 due += 1 / fps
         write()
+        assert writer is not None
+        writer.close()
     except BaseException:
         if writer is not None:
             with contextlib.suppress(VideoError):
                 writer.close()
-            writer.path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         raise
-    finally:
-        if writer is not None:
-            writer.close()
-    assert writer is not None
-    return writer.path, count
+    return count

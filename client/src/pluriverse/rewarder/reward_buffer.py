@@ -100,7 +100,6 @@ class RewardBuffer:
         self._ended = -1
         self._masked = True
         self._granted: int | None = None
-        self.stale: int = 0
 
     # ── from the remote ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -114,7 +113,6 @@ class RewardBuffer:
         """
         episode = self._episode(episode_id)
         if episode is None or episode.done:
-            self.stale += 1
             return
         episode.remote_time, episode.local_time = sent_at, received_at
         match message:

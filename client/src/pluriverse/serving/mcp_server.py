@@ -6,9 +6,11 @@ Nothing is kept between two calls but the environments themselves: each call nam
 from __future__ import annotations
 
 import base64
+import dataclasses
 import fnmatch
 import functools
 import importlib.metadata
+import inspect
 import math
 import threading
 import time
@@ -25,32 +27,10 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pydantic import BaseModel, ConfigDict, Field
 
 from pluriverse import catalogue
-from pluriverse.adapters.computer import (
-    Act,
-    Click,
-    Computer,
-    Drag,
-    Hold,
-    Image,
-    Mark,
-    Move,
-    Place,
-    Press,
-    Scroll,
-    Tree,
-    Type,
-    Wait,
-)
-from pluriverse.adapters.computer.acts import (
-    MAX_EVENTS,
-    MAX_PATH_POINTS,
-    MAX_REPEAT,
-    MAX_SECONDS,
-    MAX_TEXT_CHARS,
-    MAX_WHEEL_CLICKS,
-)
+from pluriverse.adapters.computer import Act, Computer, Image, Tree, Wait, calls
+from pluriverse.adapters.computer.acts import MAX_EVENTS, MAX_SECONDS
 from pluriverse.adapters.computer.computer import MAX_FRAMES
-from pluriverse.adapters.computer.key_names import chord, key
+from pluriverse.adapters.computer.key_names import key
 from pluriverse.errors import ConfigurationError, PluriverseError
 from pluriverse.vnc.keys import key_name
 
@@ -127,9 +107,6 @@ class Released(BaseModel):
 
 
 Handle = Annotated[str, Field(description="of an environment, as begin_episode said it", max_length=64)]
-Pixel = Annotated[int | None, Field(description="in pixels of the picture")]
-MarkNumber = Annotated[int | None, Field(ge=1, description="the number of a mark, instead of x and y")]
-Keys = Annotated[str, Field(description="keys joined by +, such as ctrl+s", max_length=200)]
 Seen = Annotated[CallToolResult, Standing]
 
 
@@ -162,10 +139,8 @@ class Server:
         computers: Computers,
         environments: Sequence[str],
         allowed: Sequence[str],
-        *,
-        pictures: bool = True,
     ) -> None:
-        """``allowed``: permissions; tools of others aren't there. ``pictures``: answer acts with a picture, too.
+        """``allowed``: permissions; tools of others aren't there.
 
         Raises:
             ConfigurationError: nothing is allowed, or there is no such permission.
@@ -177,7 +152,6 @@ class Server:
             raise ConfigurationError(f"{what}; give --allow one or more of: {known}")
         self._computers = computers
         self._environments = tuple(environments)
-        self._pictures = pictures
         self._lists = threading.Semaphore(MAX_CALLS)
         tools = [
             _strict(tool, ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False))
@@ -194,10 +168,7 @@ class Server:
         )
 
     def _tools(self) -> dict[Permission, tuple[Callable[..., Awaitable[Any]], ...]]:
-        act = (
-            self.click, self.move_pointer, self.hold_button, self.drag, self.scroll,
-            self.type_text, self.press_keys, self.wait, self.act_for,
-        )  # fmt: skip
+        act = (*map(self._acting, calls.ACTING), self.act_for)
         look = (self.list_environments, self.describe_environment, self.look, self.status, self.wait_until)
         return {"look": look, "act": act, "begin": (self.begin_episode, self.release)}
 
@@ -267,9 +238,7 @@ class Server:
     async def look(
         self,
         handle: Handle,
-        region: Annotated[
-            tuple[int, int, int, int] | None, Field(description="left, top, right, bottom: enlarge this part")
-        ] = None,
+        region: calls.Region = None,
         format: Literal["png", "jpeg"] | None = None,  # noqa: A002 - what models know it by
         marks: Annotated[bool, Field(description="draw a numbered box around all that is acted on")] = False,
         tree: Annotated[bool, Field(description="tell what is on the screen, in words")] = False,
@@ -303,74 +272,6 @@ class Server:
 
     # ── acting ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def click(
-        self,
-        handle: Handle,
-        x: Pixel = None,
-        y: Pixel = None,
-        mark: MarkNumber = None,
-        button: Literal["left", "middle", "right", "back", "forward"] = "left",
-        count: Annotated[int, Field(ge=1, le=3)] = 1,
-        holding: Keys = "",
-    ) -> Seen:
-        """Click at a place or a mark: once, twice or three times, with keys held."""
-        at = _place(x, y, mark)
-        return await self._act(handle, lambda: Click(button, at, count, chord(holding) if holding else ()))
-
-    async def move_pointer(self, handle: Handle, x: Pixel = None, y: Pixel = None, mark: MarkNumber = None) -> Seen:
-        """Move the pointer to a place or a mark."""
-        to = _place(x, y, mark)
-        return await self._act(handle, lambda: Move(to))
-
-    async def hold_button(self, handle: Handle, down: bool) -> Seen:
-        """Press the left button where the pointer is, or release it."""
-        return await self._act(handle, lambda: Hold(down))
-
-    async def drag(
-        self,
-        handle: Handle,
-        path: Annotated[
-            list[tuple[int, int] | int],
-            Field(min_length=2, max_length=MAX_PATH_POINTS, description="each [x, y], or the number of a mark"),
-        ],
-        holding: Keys = "",
-    ) -> Seen:
-        """Press the left button at the first place, go along the others, and release it at the last."""
-        places = tuple(Mark(place) if isinstance(place, int) else place for place in path)
-        return await self._act(handle, lambda: Drag(places, chord(holding) if holding else ()))
-
-    async def scroll(
-        self,
-        handle: Handle,
-        down: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: up")],
-        right: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: left")] = 0,
-        x: Pixel = None,
-        y: Pixel = None,
-        mark: MarkNumber = None,
-        holding: Keys = "",
-    ) -> Seen:
-        """Turn the wheel by clicks, at a place, at a mark or where the pointer is."""
-        at = None if x is None and y is None and mark is None else _place(x, y, mark)
-        return await self._act(handle, lambda: Scroll(right, down, at, chord(holding) if holding else ()))
-
-    async def type_text(self, handle: Handle, text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]) -> Seen:
-        """Write a text, of any characters."""
-        return await self._act(handle, lambda: Type(text))
-
-    async def press_keys(
-        self,
-        handle: Handle,
-        keys: Keys,
-        repeat: Annotated[int, Field(ge=1, le=MAX_REPEAT)] = 1,
-        seconds: Annotated[float | None, Field(ge=0, le=MAX_SECONDS, description="hold them so long")] = None,
-    ) -> Seen:
-        """Press keys together, such as ctrl+s, and release them."""
-        return await self._act(handle, lambda: Press(chord(keys), repeat, seconds))
-
-    async def wait(self, handle: Handle, seconds: Annotated[float, Field(ge=0, le=MAX_SECONDS)]) -> Seen:
-        """Let time pass; in lockstep that of the environment."""
-        return await self._act(handle, lambda: Wait(seconds))
-
     async def act_for(
         self,
         handle: Handle,
@@ -391,14 +292,23 @@ class Server:
     def _may_begin(self, environment: str) -> bool:
         return any(fnmatch.fnmatchcase(environment, pattern) for pattern in self._environments)
 
-    async def _act(self, handle: str, read: Callable[[], Act]) -> CallToolResult:
-        act = read()
-        return await self._seen(handle, lambda computer: computer.do(act))
+    def _acting(self, call: Callable[..., Act]) -> Callable[..., Awaitable[Any]]:
+        """Return the tool that does what ``call`` returns, whose arguments it takes after the handle."""
+
+        @functools.wraps(call)
+        async def act(handle: str, **arguments: Any) -> CallToolResult:
+            return await self._seen(handle, lambda computer: computer.do(call(**arguments)))
+
+        signature = inspect.signature(call, eval_str=True)
+        handle = inspect.Parameter("handle", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Handle)
+        parameters = [handle, *signature.parameters.values()]
+        act.__signature__ = signature.replace(parameters=parameters, return_annotation=Seen)  # type: ignore[attr-defined]
+        return act
 
     async def _seen(self, handle: str, action: Callable[[Computer], object]) -> CallToolResult:
         def act(computer: Computer) -> CallToolResult:
             action(computer)
-            return _result(handle, computer, [computer.seen()] if self._pictures else [])
+            return _result(handle, computer, [computer.seen()])
 
         return await self._do(handle, act)
 
@@ -431,15 +341,6 @@ async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_can
     return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=abandon_on_cancel, limiter=limiter)
 
 
-def _place(x: int | None, y: int | None, mark: int | None) -> Place:
-    """Return the place that is named; raise ToolError if none is, or two are."""
-    if mark is not None and x is None and y is None:
-        return Mark(mark)
-    if mark is None and x is not None and y is not None:
-        return x, y
-    raise ToolError("a place is either x and y, or a mark")
-
-
 def _result(
     handle: str,
     computer: Computer,
@@ -447,19 +348,11 @@ def _result(
     times: Sequence[float] = (),
     tree: Tree | None = None,
 ) -> CallToolResult:
-    status = computer.standing()
     standing = Standing(
         handle=handle,
-        reward=status.reward,
-        total=status.total,
-        done=status.done,
-        terminated=status.terminated,
-        truncated=status.truncated,
-        steps=status.steps,
-        text=status.text,
-        lags_ms=status.lags_ms,
         tree="" if tree is None else tree.text(),
         frames_ms=list(times),
+        **dataclasses.asdict(computer.standing()),
     )
     content: list[ContentBlock] = [
         ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)

@@ -21,7 +21,7 @@ from pluriverse_protocol.limits import MAX_SEED
 from starlette.websockets import WebSocketDisconnect
 
 from pluriverse import validation
-from pluriverse.adapters.computer import Answer, Computer, Tree, anthropic
+from pluriverse.adapters.computer import Answer, Computer, Tree, calls
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes.places import Places
@@ -87,7 +87,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
             return _observed(computer, answered)
         image = computer.look(marks=True) if action.marks else None
         tree = computer.last_tree if action.marks else computer.tree()
-        return _observed(computer, Answer(answered.text, image or answered.image), tree if action.tree else None)
+        return _observed(computer, Answer(image=image or answered.image), tree if action.tree else None)
 
     @property
     def state(self) -> PluriverseState:
@@ -142,7 +142,7 @@ def _act(computer: Computer, action: PluriverseAction) -> Answer:
         return NOTHING
     if action.action is not None:
         raise ActionError("an action is of the environment's own space, or of computer use; this is both")
-    return computer.do(anthropic.read({"name": "computer", "input": action.computer}))
+    return computer.do(calls.read(action.computer))
 
 
 def _observed(computer: Computer, answered: Answer = NOTHING, tree: Tree | None = None) -> PluriverseObservation:
@@ -155,7 +155,6 @@ def _observed(computer: Computer, answered: Answer = NOTHING, tree: Tree | None 
         height=computer.view.height,
         text=standing.text,
         tree="" if tree is None else tree.text(),
-        said=answered.text,
         reward=standing.reward,
         done=standing.done,
     )

@@ -100,22 +100,10 @@ class Logger(Wrapper):
 class Timer(Wrapper):
     """``info["stats.gauges.timer.step"]`` is how many seconds the step took, without what a Throttle waited."""
 
-    def __init__(self, env: Env) -> None:
-        super().__init__(env)
-        self.steps: int = 0
-        self.seconds: float = 0.0
-
     def step(self, action_n: Any) -> Step:
         """See ``Env.step``."""
         began = time.perf_counter()
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         took = time.perf_counter() - began - info.get("stats.throttle.sleep", 0.0)
-        self.steps += 1
-        self.seconds += took
         info["stats.gauges.timer.step"] = took
         return observation_n, reward_n, done_n, info
-
-    @property
-    def mean_s(self) -> float:
-        """The mean of all steps so far, in seconds."""
-        return self.seconds / self.steps if self.steps else 0.0

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
 from pluriverse.env.base import Env, Step, Wrapper
+from pluriverse.errors import ConfigurationError
 
-from .video import VideoError, VideoWriter, open_video
+from .video import SUFFIX, VideoError, VideoWriter
 
 log: Final = logging.getLogger(__name__)
 
@@ -40,7 +41,8 @@ class Monitor(Wrapper):
 
     A line has the episode's ``index``, number (``episode``), ``episode_id``, ``reward``, ``length`` in steps and
     ``seconds``, whether it was ``terminated`` or ``truncated``, the UNIX time ``ended_at``, and ``error`` or null.
-    ``films(number)`` returns whether to film an episode; None films none. A film ends where the picture's size changes.
+    ``films(number)`` returns whether to film an episode, with the extra video; None films none. A film ends where the
+    picture's size changes.
     """
 
     def __init__(self, env: Env, directory: Path | str, *, films: Callable[[int], bool] | None = cubes) -> None:
@@ -112,14 +114,15 @@ class Monitor(Wrapper):
         try:
             if self._video is None:
                 fps = self.env.unwrapped.metadata["video.frames_per_second"]
-                self._video = open_video(self._directory / f"episode-{number:06d}", picture, fps)
+                height, width = picture.shape[:2]
+                self._video = VideoWriter(self._directory / f"episode-{number:06d}{SUFFIX}", width, height, fps)
                 self._size = picture.shape
-            elif picture.shape == self._size:
+            if picture.shape == self._size:
                 self._video.write(picture)
             else:
                 self._end_film()
                 self._filmed = number
-        except VideoError as error:
+        except (ConfigurationError, VideoError) as error:
             log.warning("episode %d isn't filmed: %s", number, error)
             self._video = None
             self._filmed = number

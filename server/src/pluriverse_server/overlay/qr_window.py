@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from pluriverse_server.kit import Pacer, Window
+import segno
 
-from .qr_code import SIZE, encode
+from pluriverse_server.kit import Pacer, Window
 
 # The square that these agents read.
 SIDE: Final = 100
 
+# A code of version 2 has 25 modules a side.
+_MODULES: Final = 25
 MODULE: Final = 3
-_MARGIN: Final = (SIDE - SIZE * MODULE) // 2
+_MARGIN: Final = (SIDE - _MODULES * MODULE) // 2
 _WHITE, _BLACK = b"\xff\xff\xff\xff", b"\x00\x00\x00\x00"
 
 # As Universe's own: reading one costs an agent a millisecond.
@@ -46,9 +48,10 @@ class QrWindow:
         if not self._pacer.take(now):
             return
         rows = [_WHITE * SIDE] * SIDE
-        for place, modules in enumerate(encode(b"v1:%012x%012x" % (clock, probe))):
+        code = segno.make_qr(f"v1:{clock:012x}{probe:012x}", error="l", version=2, mask=0, boost_error=False)
+        for place, modules in enumerate(code.matrix):
             dots = b"".join((_BLACK if module else _WHITE) * MODULE for module in modules)
-            row = _WHITE * _MARGIN + dots + _WHITE * (SIDE - SIZE * MODULE - _MARGIN)
+            row = _WHITE * _MARGIN + dots + _WHITE * (SIDE - _MODULES * MODULE - _MARGIN)
             top = _MARGIN + place * MODULE
             rows[top : top + MODULE] = [row] * MODULE
         self._region.memory[:] = b"".join(rows)

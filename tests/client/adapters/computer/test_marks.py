@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.adapters.computer.marks import LARGE, draw, draw_pointer, label
+from pluriverse.adapters.computer.marks import LARGE, draw, draw_pointer
+from pluriverse.adapters.pictures import Pixels
 
 reach = st.integers(-50, 1000)
 boxes = st.tuples(reach, reach, st.integers(1, 500), st.integers(1, 500))
+
+
+def digits(drawn: Pixels) -> int:
+    """How many pixels of digits there are."""
+    return int((drawn == 255).all(2).sum())
 
 
 @given(st.dictionaries(st.integers(1, 99), boxes, max_size=6), st.integers(1, 80), st.integers(1, 80))
@@ -26,23 +32,22 @@ def test_any_box_may_be_drawn_on_any_picture_which_stays_as_it_was(
 def test_a_box_has_a_frame_and_its_number_above_it_and_is_seen_through(width: int, scale: int) -> None:
     picture = np.full((200, width, 3), 128, np.uint8)
     drawn = draw(picture, {42: (50, 60, 80, 40)})
-    number = label(42, scale)
-    height, across = number.shape
-    place = drawn[60 - height : 60, 50 : 50 + across]
-    assert ((place == 255).all(2) == number).all()
     changed = (drawn != picture).any(2)
     assert changed[60 : 60 + scale, 50:130].all()
     assert changed[100 - scale : 100, 50:130].all()
     assert changed[60:100, 50 : 50 + scale].all()
     assert changed[60:100, 130 - scale : 130].all()
     assert not changed[60 + scale : 100 - scale, 50 + scale : 130 - scale].any()
-    assert changed.sum() == changed[60 - height : 60, 50 : 50 + across].sum() + changed[60:100, 50:130].sum()
+    above = changed[:60].any(1)
+    assert above.sum() >= 7 * scale
+    assert above[-1]
+    assert changed.sum() == changed[:60, 50:130].sum() + changed[60:100, 50:130].sum()
 
 
 @pytest.mark.parametrize("box", [(0, 0, 20, 20), (90, 0, 20, 20), (90, 90, 20, 20), (0, 90, 5, 5)])
 def test_a_number_at_the_edge_is_all_there(box: tuple[int, int, int, int]) -> None:
-    drawn = draw(np.zeros((100, 100, 3), np.uint8), {99: box})
-    assert (drawn == 255).all(2).sum() == label(99, 1).sum()
+    black = np.zeros((100, 100, 3), np.uint8)
+    assert digits(draw(black, {99: box})) == digits(draw(black, {99: (50, 50, 20, 20)}))
 
 
 @pytest.mark.parametrize("ground", [0, 128, 255])
@@ -67,5 +72,7 @@ def test_at_an_edge_as_much_of_the_pointer_is_drawn_as_there_is_room(place: tupl
     assert (drawn[place[1], place[0]] == 0).all()
 
 
-def test_digits_differ() -> None:
-    assert len({label(digit, 1).tobytes() for digit in range(10)}) == 10
+def test_numbers_differ() -> None:
+    black = np.zeros((100, 100, 3), np.uint8)
+    drawn = [draw(black, {number: (50, 50, 20, 20)}) == 255 for number in range(10)]
+    assert len({white.all(2).tobytes() for white in drawn}) == 10

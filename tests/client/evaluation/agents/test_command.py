@@ -88,7 +88,7 @@ def test_program_that_failed_an_episode_is_started_again_for_the_next_one(play: 
 def test_answer_that_cannot_be_done_is_told_and_may_be_given_again(play: Play, tmp_path: Path) -> None:
     play.start(0, PAUSED)
     agent = open_agent(
-        "command:" + program(tmp_path, "what?", "[" * 100_000, '{"action": 77}', '{"acts": [{"action": "wait"}]}', "{}")
+        "command:" + program(tmp_path, "what?", "[" * 100_000, '{"action": 77}', '{"calls": [{"name": "wait"}]}', "{}")
     )
     try:
         agent.play(play)
@@ -97,7 +97,7 @@ def test_answer_that_cannot_be_done_is_told_and_may_be_given_again(play: Play, t
     log = (tmp_path / "log").read_text()
     assert "is no JSON" in log
     assert "77" in log
-    assert "wait needs duration" in log
+    assert "wait: seconds: Missing required argument" in log
     assert play.over
 
 
@@ -156,11 +156,9 @@ def test_program_that_cannot_be_started_is_refused(words: str) -> None:
         CommandAgent(words)
 
 
-def test_answers_are_acts_actions_or_nothing() -> None:
-    assert read({"acts": [{"action": "left_click", "coordinate": [1, 2]}, {"action": "key", "text": "a"}]}) == [
-        Click(at=(1, 2)),
-        Press((97,)),
-    ]
+def test_answers_are_calls_actions_or_nothing() -> None:
+    calls = [{"name": "click", "arguments": {"x": 1, "y": 2}}, {"name": "press_keys", "arguments": {"keys": "a"}}]
+    assert read({"calls": calls}) == [Click(at=(1, 2)), Press((97,))]
     assert read({"action": [0, 1], "frames": 3}) == hold([0, 1], 3)
     assert read({}) is None
 

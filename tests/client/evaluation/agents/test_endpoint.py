@@ -18,8 +18,8 @@ from pluriverse.evaluation.play import Play
 from support.evaluated import task
 
 (PAUSED,) = parse_modes("paused")
-CLICK = {"type": "click", "x": 40, "y": 120, "button": "left"}
-WAIT = {"type": "wait"}
+CLICK = ("click", {"x": 40, "y": 120})
+WAIT = ("wait", {"seconds": 2})
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ class Endpoint:
         self._thread.start()
 
     def says(self, *answers: Any) -> None:
-        """Answer with these: actions of one call, a status, bytes as they are, or None to hang."""
+        """Answer with these: calls, a status, bytes as they are, or None to hang."""
         self.answers = [_answer(each) for each in answers]
         self.requests = []
 
@@ -83,8 +83,10 @@ def _answer(said: Any) -> tuple[int, bytes]:
         return 200, said
     message: dict[str, Any] = {"role": "assistant", "content": "I think."}
     if not isinstance(said, str):
-        call = {"name": "computer", "arguments": json.dumps({"actions": said})}
-        message["tool_calls"] = [{"id": "call-1", "type": "function", "function": call}]
+        calls = [{"name": name, "arguments": json.dumps(given)} for name, given in said]
+        message["tool_calls"] = [
+            {"id": f"call-{number}", "type": "function", "function": call} for number, call in enumerate(calls)
+        ]
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     return 200, json.dumps(
         {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
@@ -113,7 +115,8 @@ def test_model_sees_pictures_acts_and_is_told_what_came_of_it(
     assert len(pong.reactions_ms) == 2
     first, last = scripted.requests[0], scripted.requests[-1]
     assert first["model"] == "small-model"
-    assert first["tools"][0]["function"]["name"] == "computer"
+    assert first["tools"][0]["function"]["name"] == "click"
+    assert "x" in first["tools"][0]["function"]["parameters"]["properties"]
     system, picture = first["messages"]
     assert "Return the ball." in system["content"]
     assert "160 by 210 pixels" in system["content"]
@@ -127,7 +130,7 @@ def test_only_the_last_pictures_are_sent_again(
     pong: Play, scripted: Endpoint, agent: EndpointAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(endpoint, "MAX_ANSWERS", 8)
-    scripted.says([{"type": "screenshot"}])
+    scripted.says([("move_pointer", {"x": 3, "y": 4})])
     pong.start(0, PAUSED)
     with pytest.raises(AgentFailed, match="answered 8 times"):
         agent.play(pong)
@@ -138,14 +141,14 @@ def test_only_the_last_pictures_are_sent_again(
 def test_nonsense_is_answered_with_the_reason_and_harms_nothing(
     pong: Play, scripted: Endpoint, agent: EndpointAgent
 ) -> None:
-    nonsense = [
-        [{"type": "click", "x": 10**9, "y": 0, "button": "left"}, WAIT],
-        [{"type": "keypress", "keys": ["NoSuchKey"]}],
-        [{"type": "type", "text": "x" * 100_000}],
+    nonsense: list[Any] = [
+        [("click", {"x": 10**9, "y": 0}), WAIT],
+        [("press_keys", {"keys": "NoSuchKey"})],
+        [("type_text", {"text": "x" * 100_000})],
         [WAIT] * 1000,
         "jump",
-        {"type": "wait"},
-        [7, None],
+        [("fly", {})],
+        [("wait", 7), ("wait", None)],
         [WAIT, WAIT],
     ]
     scripted.says(*nonsense)
@@ -153,7 +156,7 @@ def test_nonsense_is_answered_with_the_reason_and_harms_nothing(
     agent.play(pong)
     assert pong.ended == "budget"
     told = [message["content"] for message in scripted.requests[-1]["messages"] if message["role"] == "tool"]
-    for expected in ("outside of the picture", "not executed", "NoSuchKey", "100000 characters", "1000 items"):
+    for expected in ("outside of the picture", "not executed", "NoSuchKey", "at most 10000 characters", "1000 actions"):
         assert any(expected in each for each in told), (expected, told)
 
 

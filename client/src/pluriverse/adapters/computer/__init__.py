@@ -1,12 +1,10 @@
-"""Computer use: a screen to look at and hands that act, in the words of language models' providers.
+"""Computer use: a screen to look at and hands that act.
 
-``Computer`` plays an environment; ``anthropic``, ``openai`` and ``gemini`` read what models of these ask for, and write
-what they are answered.
+``Computer`` plays an environment; ``calls.read`` reads what language models ask for.
 """
 
 from __future__ import annotations
 
-from . import anthropic, gemini, openai
 from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Type, Wait, Where
 from .answer import Answer, Image
 from .computer import Computer, Frame, Status
@@ -35,7 +33,4 @@ __all__ = [
     "View",
     "Wait",
     "Where",
-    "anthropic",
-    "gemini",
-    "openai",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
+import io
 from typing import Final, Literal
 
 import numpy as np
 import simplejpeg  # pyright: ignore[reportMissingTypeStubs]
+from PIL import Image as Pillow
 
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.rfb import Region
@@ -21,14 +21,8 @@ Format = Literal["png", "jpeg"]
 
 JPEG_QUALITY: Final = 80
 
-# Three times as quick as the usual level, and a tenth larger.
-ZLIB_LEVEL: Final = 3
-
-_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
-_RGB: Final = 2
-
-# Each byte less the one above it: what games draw is mostly the same from row to row.
-_UP: Final = 2
+# zlib's run lengths alone: on pictures of programs quicker than its usual search, and half as large.
+Z_RLE: Final = 3
 
 
 def shown(screen: Pixels, view: View) -> Pixels:
@@ -41,20 +35,6 @@ def compress(picture: Pixels, format: Format) -> Image:  # noqa: A002 - what Pil
     picture = np.ascontiguousarray(picture)
     if format == "jpeg":
         return Image(simplejpeg.encode_jpeg(picture, JPEG_QUALITY, "RGB"), "image/jpeg")
-    return Image(_png(picture), "image/png")
-
-
-def _png(picture: Pixels) -> bytes:
-    height, width, channels = picture.shape
-    rows = np.empty((height, 1 + width * channels), np.uint8)
-    rows[:, 0] = _UP
-    flat = picture.reshape(height, -1)
-    rows[0, 1:] = flat[0]
-    np.subtract(flat[1:], flat[:-1], out=rows[1:, 1:])
-    header = struct.pack(">IIBBBBB", width, height, 8, _RGB, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), ZLIB_LEVEL)), (b"IEND", b""))
-    return _SIGNATURE + b"".join(map(_chunk, *zip(*chunks, strict=True)))
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    file = io.BytesIO()
+    Pillow.fromarray(picture).save(file, "PNG", compress_type=Z_RLE)
+    return Image(file.getvalue(), "image/png")

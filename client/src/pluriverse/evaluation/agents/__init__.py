@@ -10,12 +10,13 @@ from .endpoint import EndpointAgent
 from .mcp_client import McpAgent
 from .python import python_agent
 from .reference import RandomAgent, StillAgent
-from .solvers import SolverAgent
+from .scripted import ScriptedAgent
 
 __all__ = ["Agent", "AgentFailed", "Seen", "hold", "open_agent"]
 
 KINDS = """
-  random, still, scripted      the agents of reference that are shipped
+  random, still                any act ten times a second, and none
+  scripted                     the script that the suite has for a task
   FILE.py:NAME, MODULE:NAME    Python: a function of what is seen, a class of such, or a Gymnasium policy (with predict)
   openai:MODEL                 a model behind an endpoint that speaks OpenAI's chat completions (--endpoint)
   command:WORDS                a program that reads what is seen and writes what it does, in JSON lines
@@ -34,7 +35,7 @@ def open_agent(name: str, endpoint: str | None = None) -> Agent:
         case ("still", "", ""):
             return StillAgent()
         case ("scripted", "", ""):
-            return SolverAgent()
+            return ScriptedAgent()
         case ("openai", ":", model) if model:
             return EndpointAgent(model, endpoint)
         case ("command", ":", words) if words:

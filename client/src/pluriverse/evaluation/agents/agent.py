@@ -20,7 +20,7 @@ class AgentFailed(PluriverseError):
 
 
 class Agent(Protocol):
-    """Plays episodes, one after the other; with an attribute ``tasks``, only of the tasks of these names."""
+    """Plays episodes, one after the other."""
 
     def play(self, play: Play) -> None:
         """Play until the episode is over, or the agent has nothing more to do.

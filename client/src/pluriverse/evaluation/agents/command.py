@@ -2,8 +2,8 @@
 
 It reads ``{"task", "asks", "width", "height", "clock"}`` when an episode begins, then for each decision ``{"image",
 "media_type", "text", "reward", "ms"}``, and ``{"over": HOW}`` in the end. It answers each picture with one of
-``{"acts": [ACT, …]}``, as Anthropic's computer tool has them; ``{"action": A, "frames": N}`` in the environment's own
-space; and ``{}``, to let a frame pass. What can't be done it reads as ``{"error": WHY}``, and answers that instead.
+``{"calls": [CALL, …]}``, as MCP's clients make them; ``{"action": A, "frames": N}`` in the environment's own space; and
+``{}``, to let a frame pass. What can't be done it reads as ``{"error": WHY}``, and answers that instead.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import time
 from typing import Any, Final
 
 from pluriverse_protocol.strict_json import parse
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pluriverse.adapters.computer import anthropic
+from pluriverse.adapters.computer import calls
 from pluriverse.adapters.computer.acts import MAX_BATCH
-from pluriverse.adapters.computer.fields import Fields
 from pluriverse.errors import ActionError, ConfigurationError, ResetNeeded
 from pluriverse.evaluation.play import Play
 
@@ -158,19 +158,25 @@ class Program:
         self._from.close()
 
 
+class Answer(BaseModel):
+    """What the program writes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    calls: list[Any] | None = Field(default=None, max_length=MAX_BATCH)
+    action: Any = None
+    frames: int = Field(default=1, ge=1, le=MAX_BATCH)
+
+
 def read(answer: Any) -> Any:
     """Return what an answer asks for, as ``agent.do`` takes it; raise ActionError if it is none."""
-    fields = Fields("an answer", answer)
-    acts = fields.items("acts", MAX_BATCH, None)
-    if acts is not None:
-        fields.done()
-        return [anthropic.read({"name": "computer", "input": act}) for act in acts]
-    if not fields.has("action"):
-        fields.done()
-        return None
-    action, frames = fields.any("action"), fields.integer("frames", 1, MAX_BATCH, 1)
-    fields.done()
-    return Hold(action, frames)
+    try:
+        asked = Answer.model_validate(answer)
+    except ValidationError as error:
+        raise ActionError(f"{answer!r:.80} is no answer: {error.errors()[0]['msg']}") from error
+    if asked.calls is not None:
+        return [calls.read(call) for call in asked.calls]
+    return None if asked.action is None else Hold(asked.action, asked.frames)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

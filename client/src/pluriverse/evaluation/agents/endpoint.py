@@ -1,7 +1,7 @@
 """A language model that uses the computer, behind any endpoint that speaks OpenAI's chat completions.
 
-It is shown the screen and offered one tool, whose arguments are the actions of OpenAI's computer use; it is answered
-with the next screen, or with why something can't be done. Copy it for a model that wants other words.
+It is shown the screen and offered the tools of ``pluriverse.adapters.computer.calls``; it is answered with the next
+screen, or with why something can't be done. Copy it for a model that wants other words.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import base64
 import os
 import time
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from pluriverse_protocol.strict_json import parse
+from pydantic import TypeAdapter
 
-from pluriverse.adapters.computer import openai as computer_use
-from pluriverse.errors import ConfigurationError, ResetNeeded, needed
+from pluriverse.adapters.computer import Act, calls
+from pluriverse.errors import ActionError, ConfigurationError, needed
 from pluriverse.evaluation.play import Play
 
 from .agent import AgentFailed
@@ -29,36 +31,22 @@ MAX_ANSWERS: Final = 500
 MAX_IDLE: Final = 3
 PICTURES: Final = 3
 
-PROMPT: Final = """You use a computer by calling the tool `computer`. {asks}
+PROMPT: Final = """You use a computer by calling tools. {asks}
 The screen is {width} by {height} pixels; coordinates are pixels of it. The program {time}
 Instruction on the screen or from the environment, if any: {text}"""
 
 TIME: Final = {"realtime": "goes on while you think: answer quickly.", "lockstep": "stands still while you think."}
 
-_STRING: Final = {"type": "string"}
-_INTEGER: Final = {"type": "integer"}
-_TYPES: Final = ("click", "double_click", "drag", "move", "scroll", "keypress", "type", "wait", "screenshot")
-_ACTION: Final[dict[str, Any]] = {
-    "type": "object",
-    "required": ["type"],
-    "properties": {
-        "type": {"type": "string", "enum": _TYPES},
-        **dict.fromkeys(("x", "y", "scroll_x", "scroll_y"), _INTEGER),
-        "button": {"type": "string", "enum": ("left", "right", "wheel")},
-        "path": {"type": "array", "items": {"type": "object", "properties": {"x": _INTEGER, "y": _INTEGER}}},
-        "keys": {"type": "array", "items": _STRING},
-        "text": _STRING,
-    },
-}
-_ACTIONS: Final = {"type": "array", "items": _ACTION}
-TOOL: Final[dict[str, Any]] = {
-    "type": "function",
-    "function": {
-        "name": "computer",
-        "description": "Do some actions, one after the other, and see the screen afterwards.",
-        "parameters": {"type": "object", "required": ["actions"], "properties": {"actions": _ACTIONS}},
-    },
-}
+
+def _tool(call: Any) -> dict[str, Any]:
+    parameters = TypeAdapter[Any](call).json_schema()
+    return {
+        "type": "function",
+        "function": {"name": call.__name__, "description": call.__doc__, "parameters": parameters},
+    }
+
+
+TOOLS: Final = [_tool(call) for call in calls.ACTING]
 
 
 class EndpointAgent:
@@ -81,25 +69,25 @@ class EndpointAgent:
     def play(self, play: Play) -> None:
         """Play until the episode is over; raise AgentFailed if nothing answers, or the model doesn't act."""
         play.refresh()
-        asked = PROMPT.format(
+        prompt = PROMPT.format(
             asks=play.task.asks,
             width=play.view.width,
             height=play.view.height,
             time=TIME[play.clock],
             text=play.standing().text or "none",
         )
-        messages: list[dict[str, Any]] = [{"role": "system", "content": asked}, _picture(play)]
+        messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}, _picture(play)]
         idle = 0
         for _ in range(MAX_ANSWERS):
             if play.over:
                 return
             said = self._ask(messages)
             messages.append(said.model_dump(exclude_none=True))
-            calls: list[Any] = said.tool_calls or []
-            idle = 0 if calls else idle + 1
+            asked: list[Any] = said.tool_calls or []
+            idle = 0 if asked else idle + 1
             if idle == MAX_IDLE:
-                raise AgentFailed(f"the model answered {MAX_IDLE} times without calling its tool")
-            messages += ({"role": "tool", "tool_call_id": call.id, "content": _do(play, call)} for call in calls)
+                raise AgentFailed(f"the model answered {MAX_IDLE} times without calling a tool")
+            messages += _do_all(play, asked)
             messages.append(_picture(play))
             _forget_pictures(messages)
         raise AgentFailed(f"the model answered {MAX_ANSWERS} times, and the episode isn't over")
@@ -113,7 +101,7 @@ class EndpointAgent:
         pauses_s = iter(PAUSES_S)
         while True:
             try:
-                said = create(model=self._model, messages=messages, tools=[TOOL]).choices[0].message
+                said = create(model=self._model, messages=messages, tools=TOOLS).choices[0].message
                 return self._message.model_validate(said.to_dict(warnings=False))
             except (self._error, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
                 # Where it hangs or refuses, the client has asked again by itself.
@@ -123,19 +111,20 @@ class EndpointAgent:
                 time.sleep(pause_s)
 
 
-def _do(play: Play, call: Any) -> str:
-    """Do what a call asks for; return what the model is told."""
-    try:
-        actions = computer_use.actions(parse(call.function.arguments))
-    except (AttributeError, ValueError) as error:
-        return f"the call can't be read: {error}"
-    try:
-        answers = play.do_all([lambda action=action: computer_use.read(action) for action in actions])
-    except ResetNeeded:
-        answers = []
+def _do_all(play: Play, asked: Sequence[Any]) -> Iterable[dict[str, Any]]:
+    """Do what was asked for; yield what the model is told of each."""
+    answers = play.do_all([lambda call=call: _read(call) for call in asked])
     status = play.standing()
-    told = [answer.text for answer in answers if answer.text]
-    return "; ".join([*told, f"reward {status.reward:g}", *([status.text] if status.text else [])])
+    for call, answer in zip(asked, answers, strict=True):
+        told = [part for part in (answer.text, f"reward {status.reward:g}", status.text) if part]
+        yield {"role": "tool", "tool_call_id": call.id, "content": "; ".join(told)}
+
+
+def _read(call: Any) -> Act:
+    try:
+        return calls.read({"name": call.function.name, "arguments": parse(call.function.arguments)})
+    except (AttributeError, ValueError) as error:
+        raise ActionError(f"the call can't be read: {error}") from error
 
 
 def _picture(play: Play) -> dict[str, Any]:

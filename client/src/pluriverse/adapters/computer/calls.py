@@ -1,0 +1,168 @@
+"""What models ask of a computer: calls of tools, each a name and its arguments, which MCP's clients have, too.
+
+>>> read({"name": "click", "arguments": {"x": 40, "y": 90}})
+Click(button='left', at=(40, 90), count=1, holding=())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, validate_call
+
+from pluriverse.errors import ActionError
+
+from .acts import (
+    MAX_PATH_POINTS,
+    MAX_REPEAT,
+    MAX_SECONDS,
+    MAX_TEXT_CHARS,
+    MAX_WHEEL_CLICKS,
+    Act,
+    Button,
+    Chord,
+    Click,
+    Drag,
+    Hold,
+    Look,
+    Mark,
+    Move,
+    Place,
+    Press,
+    Scroll,
+    Type,
+    Wait,
+)
+from .key_names import chord
+from .tree import MAX_MARKS
+
+Pixel = Annotated[int | None, Field(description="in pixels of the picture")]
+MarkNumber = Annotated[int | None, Field(ge=1, le=MAX_MARKS, description="the number of a mark, instead of x and y")]
+Keys = Annotated[str, Field(description="keys joined by +, such as ctrl+s", max_length=200)]
+Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS)]
+Region = Annotated[tuple[int, int, int, int] | None, Field(description="left, top, right, bottom: enlarge this part")]
+
+
+def click(
+    x: Pixel = None,
+    y: Pixel = None,
+    mark: MarkNumber = None,
+    button: Button = "left",
+    count: Annotated[int, Field(ge=1, le=3)] = 1,
+    holding: Keys = "",
+) -> Act:
+    """Click at a place, at a mark or where the pointer is: once, twice or three times, with keys held."""
+    return Click(button, _place(x, y, mark), count, _chord(holding))
+
+
+def move_pointer(x: Pixel = None, y: Pixel = None, mark: MarkNumber = None, holding: Keys = "") -> Act:
+    """Move the pointer to a place or a mark, with keys held."""
+    to = _place(x, y, mark)
+    if to is None:
+        raise ActionError("a place is either x and y, or a mark")
+    return Move(to, _chord(holding))
+
+
+def hold_button(down: bool) -> Act:
+    """Press the left button where the pointer is, or release it."""
+    return Hold(down)
+
+
+def drag(
+    path: Annotated[
+        list[tuple[int, int] | int],
+        Field(min_length=2, max_length=MAX_PATH_POINTS, description="each [x, y], or the number of a mark"),
+    ],
+    holding: Keys = "",
+) -> Act:
+    """Press the left button at the first place, go along the others, and release it at the last."""
+    return Drag(tuple(Mark(place) if isinstance(place, int) else place for place in path), _chord(holding))
+
+
+def scroll(
+    down: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: up")],
+    right: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: left")] = 0,
+    x: Pixel = None,
+    y: Pixel = None,
+    mark: MarkNumber = None,
+    holding: Keys = "",
+) -> Act:
+    """Turn the wheel by clicks, at a place, at a mark or where the pointer is."""
+    return Scroll(right, down, _place(x, y, mark), _chord(holding))
+
+
+def type_text(text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]) -> Act:
+    """Write a text, of any characters."""
+    return Type(text)
+
+
+def press_keys(
+    keys: Keys,
+    repeat: Annotated[int, Field(ge=1, le=MAX_REPEAT)] = 1,
+    seconds: Annotated[float | None, Field(ge=0, le=MAX_SECONDS, description="hold them so long")] = None,
+) -> Act:
+    """Press keys together, such as ctrl+s, and release them."""
+    return Press(chord(keys), repeat, seconds)
+
+
+def wait(seconds: Seconds) -> Act:
+    """Let time pass; in lockstep that of the environment."""
+    return Wait(seconds)
+
+
+def look(region: Region = None) -> Act:
+    """Look at the screen as it is now."""
+    return Look(region)
+
+
+ACTING: Final[tuple[Callable[..., Act], ...]] = (
+    click, move_pointer, hold_button, drag, scroll, type_text, press_keys, wait,
+)  # fmt: skip
+_CHECKED: Final = {call.__name__: validate_call(call) for call in (*ACTING, look)}
+
+
+class Call(BaseModel):
+    """A call of a tool."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+def read(call: Any) -> Act:
+    """Return what a call asks for.
+
+    Raises:
+        ActionError: it is none, or asks for what isn't there; says what was expected.
+    """
+    name = "a call"
+    try:
+        asked = Call.model_validate(call)
+        name = asked.name
+        checked = _CHECKED.get(name)
+        if checked is None:
+            raise ActionError(f"there is no action {name!r:.80}; expected one of {', '.join(_CHECKED)}")
+        return checked(**asked.arguments)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ActionError(f"{name}: {where:.80}: {first['msg']}, got {first['input']!r:.80}") from error
+
+
+def _place(x: int | None, y: int | None, mark: int | None) -> Place | None:
+    """Return the place that is named, None if none is."""
+    match x, y, mark:
+        case None, None, None:
+            return None
+        case None, None, int(number):
+            return Mark(number)
+        case int(), int(), None:
+            return x, y
+        case _:
+            raise ActionError("a place is either x and y, or a mark")
+
+
+def _chord(names: str) -> Chord:
+    return chord(names) if names else ()

@@ -1,0 +1,1 @@
+"""Scripts of the suite ``realtime``: they look at pixels, as every agent has to."""

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+from realtime.grids import FORWARD, TURN_LEFT, TURN_RIGHT, Grid, path
+from support.solved import Earned
+
+WALLS = {(x, y): "grey square" for x in range(5) for y in range(5) if x in (0, 4) or y in (0, 4)}
+
+
+def test_shortest_path_ends_before_the_target_and_goes_around_things() -> None:
+    grid = Grid((1, 1), 0, WALLS | {(2, 1): "blue ball", (3, 1): "red key"})
+    assert path(grid, (3, 1)) == [TURN_RIGHT, FORWARD, TURN_LEFT, FORWARD, FORWARD, TURN_LEFT]
+    assert path(grid, (2, 1)) == []
+
+
+def test_there_may_be_no_path() -> None:
+    closed = {(2, y): "grey square" for y in range(1, 4)}
+    assert path(Grid((1, 1), 0, WALLS | closed | {(3, 3): "red key"}), (3, 3)) == []
+
+
+@pytest.mark.parametrize("name", ["door-key", "go-to-object"])
+@pytest.mark.parametrize("seed", [0, 5])
+def test_way_is_found(earned: Earned, name: str, seed: int) -> None:
+    task, points = earned(name, seed)
+    assert points >= task.success

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+
+import pytest
+from pluriverse import catalogue
+from support.solved import TASKS
+
+
+@pytest.mark.parametrize("script", [task.script for task in TASKS.values() if task.script is not None])
+def test_script_is_there(script: str) -> None:
+    module, _, name = script.partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+def test_each_task_is_of_an_environment_that_has_its_clocks() -> None:
+    clocks = {entry["id"]: entry["clocks"] for entry in catalogue.environments()}
+    for task in TASKS.values():
+        assert "realtime" in clocks[task.env], task.name
+        assert ("lockstep" in clocks[task.env]) == task.paused, task.name
+
+
+def test_all_runtimes_and_skills_are_there_and_each_runtime_has_a_script() -> None:
+    runtimes = Counter(task.env.partition(".")[0] for task in TASKS.values())
+    assert runtimes.keys() == {"gym-core", "doom", "flashgames", "internet", "desktop", "wob"}
+    assert {
+        TASKS[name].env.partition(".")[0] for name, task in TASKS.items() if task.script is not None
+    } == runtimes.keys()
+    assert min(Counter(task.skill for task in TASKS.values()).values()) >= 5
+
+
+def test_a_run_in_one_live_mode_takes_an_hour_at_most() -> None:
+    assert 10 * sum(task.seconds for task in TASKS.values()) <= 3600
