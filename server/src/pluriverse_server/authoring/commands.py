@@ -306,8 +306,8 @@ def learn(
 ) -> None:
     """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file.
 
-    Glyphs may touch, overlap, have outlines, stand on flat grounds that vary, or in lines that are a little rotated and
-    scaled. Crops that aren't read as they are labelled are left out, and shown on a page beside their recording.
+    Glyphs need a gap between them; what touches or overlaps is read by Tesseract. Crops that aren't read as they are
+    labelled are left out, and listed.
     """
     from .learn import learn_source
 
@@ -315,10 +315,11 @@ def learn(
         learnt = learn_source(runtime, source, env, characters)
     except OSError as error:
         fail(f"{error.filename or runtime}: {error.strerror or error}", EXIT_USAGE)
-    read = f"all {learnt.crops}" if not learnt.doubtful else f"{learnt.crops - learnt.doubtful} of {learnt.crops}"
+    doubtful = len(learnt.doubtful)
+    read = f"{learnt.crops - doubtful} of {learnt.crops}" if doubtful else f"all {learnt.crops}"
     typer.echo(f"wrote {learnt.path}: {learnt.characters}; it reads {read} labelled crops")
-    for page in learnt.pages:
-        typer.echo(f"doubtful crops, labelled wrongly or half drawn: {page}")
+    for doubt in learnt.doubtful:
+        typer.echo(f"doubtful, labelled wrongly or half drawn: {doubt}")
 
 
 class CropCommand(TyperCommand):
