@@ -75,7 +75,7 @@ async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
 
     app, door = web.Application(), Door(Keyring(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
     sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
-    hub = add_viewer(app, door=door, snapshot=snapshot, vnc_socket=sockets[0], watchers_socket=sockets[1])
+    hub = add_viewer(app, door=door, snapshot=snapshot, vnc_socket=sockets[0], watchers_socket=sockets[1], questions={})
     remote = Remote(free_port(), *sockets, hub=hub, door=door)
     runner = await listen(app, door, "127.0.0.1", remote.port)
     try:

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.authoring.label.frames import WHOLE_EVERY, RecordedFrames, changes, events
-from pluriverse_server.authoring.label.server import Kind, Known, LabelServer, RewardSource
+from pluriverse_server.authoring.frames import WHOLE_EVERY, RecordedFrames, changes, events
+from pluriverse_server.authoring.label import Kind, Known, LabelServer, RewardSource
 from pluriverse_server.recording.file import RecordingFile
 from support.chromium import Chromium
 from support.recorded import FRAMES, HEIGHT, WIDTH, colour_of, write_recording
@@ -28,6 +28,11 @@ class Served:
 
     address: str
     labels: Path
+
+    @property
+    def folder(self) -> str:
+        """The address without what the page shows."""
+        return self.address.removesuffix("?label")
 
     @property
     def saved(self) -> dict[str, Any]:
@@ -160,13 +165,13 @@ def test_a_recording_that_was_cut_is_shown_as_far_as_it_goes(tmp_path: Path) -> 
 
 async def test_only_who_has_the_address_gets_anything(served: Served) -> None:
     async with aiohttp.ClientSession() as session:
-        origin = served.address.rsplit("/", 2)[0]
+        origin = served.folder.rsplit("/", 2)[0]
         for path in ("/", "/recording", "/wrong-token/recording"):
             async with session.get(origin + path) as answer:
                 assert answer.status == 404
-        async with session.get(served.address + "frames/9999.png") as answer:
+        async with session.get(served.folder + "frames/9999.png") as answer:
             assert answer.status == 404
-        async with session.put(served.address + "labels", data="{") as answer:
+        async with session.put(served.folder + "labels", data="{") as answer:
             assert answer.status == 400
     assert served.saved == {}
 
@@ -214,15 +219,15 @@ async def test_episodes_and_rewards_are_labelled(served: Served, browser: Chromi
     await press(browser, "e")
     await eventually(lambda: served.saved.get("episodes") == [first])
     await press(browser, "e")
-    await eventually(lambda: served.saved["episodes"] == [{**first, "done": "truncated"}])
+    await eventually(lambda: served.saved.get("episodes") == [{**first, "done": "truncated"}])
     await press(browser, "e")
-    await eventually(lambda: served.saved["episodes"] == [{**first, "end": None, "done": None}])
+    await eventually(lambda: served.saved.get("episodes") == [{**first, "end": None, "done": None}])
     # Where the next begins, one that nobody saw end has ended.
     await press(browser, "b")
     second = {**first, "begin": 12, "end": None, "done": None}
-    await eventually(lambda: served.saved["episodes"] == [{**first, "done": None}, second])
+    await eventually(lambda: served.saved.get("episodes") == [{**first, "done": None}, second])
     await press(browser, "ArrowDown", "ArrowDown", "Home", "n", "Enter", "n", "5", "Enter")
-    await eventually(lambda: served.saved["rewards"] == [[1, 1], [3, 5]])
+    await eventually(lambda: served.saved.get("rewards") == [[1, 1], [3, 5]])
     assert browser.errors == []
 
 
@@ -239,11 +244,11 @@ async def test_recorded_episodes_are_accepted_and_an_end_stays_where_the_next_be
     await press(browser, "n")
     await browser.wait_until(shows_frame(120))
     await press(browser, "e")
-    await eventually(lambda: served.saved["episodes"] == [{**ended, "done": "truncated", "reason": ""}, second])
+    await eventually(lambda: served.saved.get("episodes") == [{**ended, "done": "truncated", "reason": ""}, second])
     await press(browser, "Enter", "x")
-    await eventually(lambda: served.saved["episodes"] == [ended])
+    await eventually(lambda: served.saved.get("episodes") == [ended])
     await press(browser, "Enter")
-    await eventually(lambda: served.saved["episodes"] == [ended, second])
+    await eventually(lambda: served.saved.get("episodes") == [ended, second])
     assert browser.errors == []
 
 
@@ -271,10 +276,10 @@ async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_o
         await eventually(lambda: served.saved.get("proposed") == {"score": [3]})
         assert served.saved["sources"] == {"score": [[2, 8], [3, 12]]}
         await press(browser, "a")
-        await eventually(lambda: served.saved["proposed"] == {"score": [0, 1, 3]})
+        await eventually(lambda: served.saved.get("proposed") == {"score": [0, 1, 3]})
         assert served.saved["sources"] == {"score": [[0, 0], [1, 5], [2, 8], [3, 12]]}
         await press(browser, "5", "Enter")
-        await eventually(lambda: served.saved["proposed"] == {"score": [0, 1]})
+        await eventually(lambda: served.saved.get("proposed") == {"score": [0, 1]})
         assert "proposed" in (await browser.evaluate(ROWS))[0]
     film.close()
     assert browser.errors == []
@@ -288,13 +293,13 @@ async def test_rewards_are_worked_out_from_what_the_score_was_in_each_episode(
         "episodes": [{"begin": 0, "end": 12}, {"begin": 12}],
         "sources": {"score": [[0, 10], [1, 11], [3, 13], [12.1, 0], [12.2, 4]]},
     }
-    async with aiohttp.ClientSession() as session, session.put(served.address + "labels", json=labels) as answer:
+    async with aiohttp.ClientSession() as session, session.put(served.folder + "labels", json=labels) as answer:
         assert answer.status == 204
     await browser.open(served.address)
     await browser.wait_until(READY)
     await press(browser, "ArrowDown", "a")
     # The second episode began with what the first had ended with, and its change to nothing counts.
-    await eventually(lambda: served.saved["rewards"] == [[1, 0.5], [3, 1], [12.1, -6.5], [12.2, 2]])
+    await eventually(lambda: served.saved.get("rewards") == [[1, 0.5], [3, 1], [12.1, -6.5], [12.2, 2]])
     assert browser.errors == []
 
 
@@ -305,7 +310,7 @@ async def test_rewards_before_any_episode_are_told_what_they_wait_for(served: Se
     said = "document.getElementById('entry-error').innerText"
     await browser.wait_until(f"{said} === 'Label the episodes first.'")
     await press(browser, "ArrowUp", "ArrowUp", "a", "ArrowDown", "ArrowDown", "a")
-    await eventually(lambda: served.saved["rewards"])
+    await eventually(lambda: served.saved.get("rewards"))
     assert await browser.evaluate(said) == ""
     assert browser.errors == []
 
@@ -327,7 +332,7 @@ async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is
         await press(browser, "a")
         await eventually(lambda: served.saved.get("sources") == {"score": [[1, 1], [2, 3], [4, 3], [5, 4]]})
         await press(browser, "ArrowDown", "a")
-        await eventually(lambda: served.saved["rewards"] == [[1, -1], [2, -2], [4, -3], [5, -1]])
+        await eventually(lambda: served.saved.get("rewards") == [[1, -1], [2, -2], [4, -3], [5, -1]])
     film.close()
     assert browser.errors == []
 
@@ -415,7 +420,7 @@ async def test_page_speaks_to_no_one_else_and_has_names_for_what_it_shows(served
     await browser.wait_until(READY)
     addresses = await browser.evaluate("performance.getEntries().map(e => e.name).filter(n => n.includes('://'))")
     assert len(addresses) > 5
-    assert all(address.startswith(served.address) for address in addresses), addresses
+    assert all(address.startswith(served.folder) for address in addresses), addresses
     nameless = await browser.evaluate(
         "[...document.querySelectorAll('button, input')]"
         ".filter(e => !e.textContent && !e.ariaLabel && !e.labels?.length).length"

@@ -1,15 +1,30 @@
-"""Asks a program what a recording's pictures show, and keeps what it says in NAME.proposals.json."""
+"""Asks a program what a recording's pictures show, and keeps what it says in NAME.proposals.json.
+
+The program gets a line of JSON on its standard input for each picture, and writes one for each to its output, in any
+order, before it ends::
+
+    {"id": 0, "source": "score", "kind": "number", "at": 1.25, "region": [8, 8, 72, 20], "png": "iVBORw0KGgo…"}
+    {"id": 0, "value": 120, "confidence": 0.97}
+
+``png`` is a picture in base64: what was in the source's ``region``, or with --frames the whole screen. ``kind`` is
+``number``, ``string`` or ``boolean``, or null where values may be of any. A ``value`` of null is no proposal;
+``confidence``, of 0 to 1, is 1 unless it says otherwise.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import base64
+import contextlib
 import hashlib
 import io
 import json
+import os
+import select
 import shlex
-import sys
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -21,22 +36,22 @@ from pluriverse_protocol.recordings import MalformedRecording
 from pydantic import Field, ValidationError
 
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.label.frames import RecordedFrames
-from pluriverse_server.authoring.label.server import Kind, Known, what_is_read
-from pluriverse_server.authoring.labels import Text, game_of, write_table
 from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.manifest.sources import Share
 from pluriverse_server.manifest.table import Table
 
-from .proposals import Proposal, Proposals, proposals_path, read_proposals
-
-SHIPPED: Final = ("tesseract", "vision")
+from .frames import RecordedFrames
+from .label import Kind, Known, what_is_read
+from .labels import Proposal, Proposals, Text, game_of, proposals_path, read_proposals, write_table
 
 # A person accepts some hundreds; with more, one source after the other.
 MAX_PICTURES: Final = 5000
 
 # A model that is loaded first takes a minute.
 ANSWER_S: Final = 300.0
+
+# A program that writes no more ends soon.
+END_S: Final = 5.0
 
 # A line may quote a text of a thousand characters, each as six.
 MAX_LINE_BYTES: Final = 64 * 1024
@@ -70,10 +85,10 @@ class Picture:
         return json.dumps({**asked, "region": list(self.region), "png": png}).encode() + b"\n"
 
 
-async def propose(
+def propose(
     recording: Path, command: str, source: str | None, say: Callable[[str], None], *, frames: bool = False
 ) -> None:
-    """Ask ``command``, of SHIPPED or any program's, about each picture of a source, or of all; write the proposals.
+    """Ask a program's ``command`` about each picture of a source, or of all; write the proposals.
 
     With ``frames`` it is shown the whole screen each time, else the source's region. ``say`` gets what came of it.
 
@@ -81,10 +96,10 @@ async def propose(
         AuthoringError: the recording, the source or the program can't be used. What it has answered is kept.
     """
     try:
-        recorded = await asyncio.to_thread(RecordedFrames, recording)
+        recorded = RecordedFrames(recording)
         try:
             known, _ = what_is_read(game_of(recording, recorded.header))
-            pictures = await asyncio.to_thread(pictures_of, recorded, _chosen(known, source), frames=frames)
+            pictures = _pictures_of(recorded, _chosen(known, source), frames=frames)
         finally:
             recorded.close()
     except (MalformedRecording, ManifestError) as error:
@@ -93,7 +108,8 @@ async def propose(
         raise AuthoringError(f"{error.filename or recording}: {error.strerror}") from error
     answers: dict[int, Answer] = {}
     try:
-        await ask(command, pictures, answers)
+        if pictures:
+            _ask(command, pictures, answers)
     finally:
         if answers:
             path = proposals_path(recording)
@@ -102,7 +118,7 @@ async def propose(
             say(f"{command} proposes values for {made} of {len(pictures)} pictures: {path}")
 
 
-def pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, frames: bool = False) -> list[Picture]:
+def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, frames: bool) -> list[Picture]:
     """Return each different picture of each source.
 
     Raises:
@@ -125,70 +141,55 @@ def pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, frame
     return list(found.values())
 
 
-async def ask(command: str, pictures: Sequence[Picture], answers: dict[int, Answer]) -> None:
+def _ask(command: str, pictures: Sequence[Picture], answers: dict[int, Answer]) -> None:
     """Put what a program says of the pictures into ``answers``, by their places.
 
     Raises:
         AuthoringError: it can't be started, fails, says nothing for long, or what it says can't be used.
     """
-    if not pictures:
-        return
-    words = _words(command)
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=MAX_LINE_BYTES
-        )
-    except OSError as error:
-        raise AuthoringError(f"{words[0]} can't be started: {error.strerror}; expected {_EXPECTED}") from error
-    assert process.stdin is not None
-    assert process.stdout is not None
-    sending = asyncio.create_task(_send(process.stdin, pictures))
-    try:
-        while len(answers) < len(pictures):
-            async with asyncio.timeout(ANSWER_S):
-                line = await process.stdout.readline()
-            if not line:
-                status = await process.wait()
-                raise AuthoringError(
-                    f"{command} ended with status {status} after {len(answers)} of {len(pictures)} answers"
-                )
-            answer = _answer(command, line, pictures)
-            answers[answer.id] = answer
-    except TimeoutError:
-        raise AuthoringError(f"{command} has said nothing for {ANSWER_S:g} s") from None
-    except ValueError:  # of readline
-        raise AuthoringError(f"{command} writes a line of over {MAX_LINE_BYTES} bytes") from None
-    finally:
-        sending.cancel()
-        await asyncio.wait({sending})
-        if process.returncode is None:
-            process.kill()
-        # Its end is noticed once what it has written is read.
-        await process.communicate()
-
-
-async def _send(pipe: asyncio.StreamWriter, pictures: Sequence[Picture]) -> None:
-    try:
-        for number, picture in enumerate(pictures):
-            pipe.write(picture.line(number))
-            await pipe.drain()
-        pipe.close()
-    except ConnectionError:
-        # It has ended, which the reader of its answers tells.
-        return
-
-
-_EXPECTED: Final = f"{' or '.join(SHIPPED)}, or a program's command"
-
-
-def _words(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise AuthoringError(f"{command!r} is no command: {error}; expected {_EXPECTED}") from None
+        raise AuthoringError(f"{command!r} is no command: {error}") from None
     if not words:
-        raise AuthoringError(f"expected {_EXPECTED}")
-    return [sys.executable, "-m", f"{__package__}.{words[0]}"] if words[0] in SHIPPED else words
+        raise AuthoringError("expected a program's command")
+    with tempfile.TemporaryFile() as questions:
+        questions.writelines(picture.line(number) for number, picture in enumerate(pictures))
+        questions.seek(0)
+        try:
+            process = subprocess.Popen(words, stdin=questions, stdout=subprocess.PIPE, start_new_session=True)
+        except OSError as error:
+            raise AuthoringError(f"{words[0]} can't be started: {error.strerror}") from error
+        with process:
+            try:
+                for line in _lines(process, command):
+                    answer = _answer(command, line, pictures)
+                    answers[answer.id] = answer
+                    if len(answers) == len(pictures):
+                        return
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(END_S)
+                ended = f"{command} ended with status {process.returncode}"
+                raise AuthoringError(f"{ended} after {len(answers)} of {len(pictures)} answers")
+            finally:
+                # With what it has started, which may have its output too.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+
+def _lines(process: subprocess.Popen[bytes], command: str) -> Iterator[bytes]:
+    assert process.stdout is not None
+    pending = b""
+    while True:
+        if not select.select([process.stdout], [], [], ANSWER_S)[0]:
+            raise AuthoringError(f"{command} has said nothing for {ANSWER_S:g} s")
+        data = os.read(process.stdout.fileno(), MAX_LINE_BYTES)
+        if not data:
+            return
+        *lines, pending = (pending + data).split(b"\n")
+        if len(pending) > MAX_LINE_BYTES:
+            raise AuthoringError(f"{command} writes a line of over {MAX_LINE_BYTES} bytes")
+        yield from lines
 
 
 def _answer(command: str, line: bytes, pictures: Sequence[Picture]) -> Answer:

@@ -1,5 +1,6 @@
 // Shows a recording frame by frame with its readings, and takes the labels.
 
+import { percent } from "./format.js";
 import { EPISODES, Labels, REWARDS } from "./labels.js";
 import { Timeline } from "./timeline.js";
 
@@ -10,7 +11,6 @@ const AHEAD = 4;
 const SURE = 0.8;
 
 const $ = (id) => document.getElementById(id);
-const percent = (share) => `${Math.round(share * 100)} %`;
 const seconds = (time) => `${Math.floor(time / 60)}:${(time % 60).toFixed(3).padStart(6, "0")}`;
 
 const recording = await (await fetch("recording")).json();
@@ -105,7 +105,7 @@ function placeRegion() {
   const region = recording.sources[track]?.region;
   $("region").hidden = !region;
   if (!region) return;
-  const box = $("screen").getBoundingClientRect();
+  const box = $("shown").getBoundingClientRect();
   const scale = Math.min(box.width / recording.width, box.height / recording.height);
   const [left, top] = [(box.width - recording.width * scale) / 2, (box.height - recording.height * scale) / 2];
   const [x, y, width, height] = region;

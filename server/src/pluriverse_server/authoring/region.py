@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
@@ -18,12 +18,10 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import ANYTHING, PLAIN, AnySource, ScreenSource
 from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError
 from pluriverse_server.sources.screen import make_reader
-from pluriverse_server.sources.screen.colour import ColourReader, distances
-from pluriverse_server.sources.screen.gauge import BarReader, Shades, make_dial
+from pluriverse_server.sources.screen.colour import ColourReader
+from pluriverse_server.sources.screen.gauge import BarReader, Shades
 from pluriverse_server.sources.screen.number import NumberReader
-from pluriverse_server.sources.screen.template import FLAT, CountReader
-
-from .shapes import dials_of, icons_of
+from pluriverse_server.sources.screen.template import FLAT
 
 # x, y, width and height in pixels.
 Region = tuple[int, int, int, int]
@@ -41,33 +39,12 @@ TOLERANCE: Final = 48
 # A bar that is contradicted by more than a fortieth of its length is none, but a region that is too large for it.
 MIN_BAR_SURE: Final = 0.95
 
-# Dials have smoothed edges all around.
-MIN_DIAL_SURE: Final = 0.8
-
 # A picture whose pixels deviate so much from their mean can't be mistaken for an empty place.
 SHARP: Final = 4 * FLAT
 
-# What is less sure than this, which sources ask for by default, stands behind all else.
-DOUBTFUL: Final = 0.8
-
-# The name of the source before it has one.
+# The name of the source, and of a point's colour, before a person gives them another.
 UNNAMED: Final = "it"
-
-# Of a point's colour, before a person gives it another name: the nearest of these.
-COLOUR_NAMES: Final = {
-    "black": "#000000",
-    "grey": "#808080",
-    "white": "#ffffff",
-    "red": "#e02020",
-    "orange": "#f08020",
-    "yellow": "#f0e020",
-    "green": "#20a030",
-    "cyan": "#20d0d0",
-    "blue": "#2040d0",
-    "purple": "#9030c0",
-    "pink": "#f080c0",
-    "brown": "#804010",
-}
+THERE: Final = "there"
 
 _SOURCES: Final[TypeAdapter[AnySource]] = TypeAdapter(AnySource)
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
@@ -75,16 +52,12 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One way to read a region: the source's ``table``, what it reads now, and how sure it is, 0 to 1.
-
-    ``cut`` is the part of the screen that the source's picture has.
-    """
+    """One way to read a region: the source's ``table``, what it reads now, and how sure it is, 0 to 1."""
 
     how: str
     value: Value
     sure: float
-    table: Mapping[str, Any]
-    cut: Region | None = None
+    table: dict[str, Any]
 
 
 class Proposer:
@@ -96,25 +69,19 @@ class Proposer:
         self._tesseract: dict[str, ScreenReader] = {}
 
     def propose(self, pixels: Pixels, region: Region) -> tuple[list[Proposal], list[str]]:
-        """Return how the pixels of ``region`` can be read, likeliest first, and why some readers aren't there."""
+        """Return how the pixels of ``region`` can be read, lines of text first, and why some readers aren't there."""
         missing: list[str] = []
+        colours = _colours_of(pixels)
         lines = [line for line in self._lines(pixels, region, missing) if line.value is not None]
-        lines.sort(key=lambda proposal: -proposal.sure)
-        colours = colours_of(pixels)
         found = [
-            *(line for line in lines if line.sure >= DOUBTFUL),
-            *_counts(pixels, region),
+            *sorted(lines, key=lambda line: -line.sure),
             *_bars(pixels, region, colours),
-            *_dials(pixels, region, colours),
             *_template(pixels, region),
             *_pixel(pixels, region),
             *(
                 Proposal(f"share of {colour}", round(share, 3), 1.0, _screen("colour", region, colour=colour))
                 for colour, share in colours
             ),
-            *(line for line in lines if line.sure < DOUBTFUL),
-            # Whatever else it is can be read by a function that is yet to be written.
-            Proposal("by Python, a function of your own", None, 0.0, {"from": "python", "region": list(region)}),
         ]
         return found, missing
 
@@ -149,15 +116,14 @@ class Proposer:
         return make_reader(UNNAMED, source, self._folder)
 
 
-def template_png(pixels: Pixels) -> bytes:
-    """Return a region as the picture of a template."""
-    rgb = np.ascontiguousarray(pixels[..., 2::-1])
+def png_of(pixels: Pixels) -> bytes:
+    """Return a region as PNG."""
     png = io.BytesIO()
-    Image.fromarray(rgb).save(png, "png")
+    Image.fromarray(np.ascontiguousarray(pixels[..., 2::-1])).save(png, "png")
     return png.getvalue()
 
 
-def colours_of(pixels: Pixels) -> list[tuple[str, float]]:
+def _colours_of(pixels: Pixels) -> list[tuple[str, float]]:
     """Return the commonest colours of a region as ``#rrggbb``, with the share of the pixels that are nearly so."""
     levels = pixels[..., 2::-1].reshape(-1, 3)
     coarse = (levels >> (8 - COLOUR_BITS)).astype(np.int32)
@@ -173,11 +139,9 @@ def colours_of(pixels: Pixels) -> list[tuple[str, float]]:
         colour = f"#{red:02x}{green:02x}{blue:02x}"
         near = ColourReader([colour], TOLERANCE).mask(pixels).reshape(-1)
         left &= ~near
-        if near.mean() < MIN_SHARE:
+        if near.mean() < MIN_SHARE or len(found) == COLOURS:
             break
         found.append((colour, float(near.mean())))
-        if len(found) == COLOURS:
-            break
     return found
 
 
@@ -194,74 +158,31 @@ def _written(line: str) -> Iterator[str]:
 
 
 def _bars(pixels: Pixels, region: Region, colours: list[tuple[str, float]]) -> Iterator[Proposal]:
-    """Yield bars along the longer side that are neither full nor empty, the most colourful first."""
-    directions = ("right", "left") if region[2] >= region[3] else ("up", "down")
-    bars: list[tuple[int, Proposal]] = []
+    """Yield bars along the longer side that are neither full nor empty."""
     for colour, _ in colours:
-        for direction in directions:
+        for direction in ("right", "left") if region[2] >= region[3] else ("up", "down"):
             value, sure = BarReader(Shades([colour], [], TOLERANCE), direction).read(pixels)
             if MIN_SHARE < cast("float", value) < 1 and sure >= MIN_BAR_SURE:
                 table = _screen("bar", region, colour=colour, direction=direction)
-                proposal = Proposal(f"bar of {colour}, to the {direction}", round(cast("float", value), 3), sure, table)
-                bars.append((_vividness(colour), proposal))
+                yield Proposal(f"bar of {colour}, to the {direction}", round(cast("float", value), 3), sure, table)
                 break
-    yield from (proposal for _, proposal in sorted(bars, key=lambda bar: -bar[0]))
 
 
 def _template(pixels: Pixels, region: Region) -> Iterator[Proposal]:
     """Yield the picture itself, if it has a shape: how sure it is says how unlike a flat colour."""
     deviation = float(pixels[..., :3].astype(np.float32).std(axis=(0, 1)).max())
     if deviation >= FLAT:
-        yield Proposal("picture as it is now", True, min(1.0, deviation / SHARP), _screen("template", region), region)
-
-
-def _counts(pixels: Pixels, region: Region) -> Iterator[Proposal]:
-    """Yield how many there are of the first icon of a row, and of the last, which may be that of a lost life."""
-    counted: set[int] = set()
-    for x, y, width, height in icons_of(pixels, TOLERANCE):
-        picture = np.full((height, width, 4), 255, np.uint8)
-        picture[..., :3] = pixels[y : y + height, x : x + width, 2::-1]
-        value, sure = CountReader(picture, region[2:]).read(pixels)
-        if value not in counted:
-            counted.add(cast("int", value))
-            cut = region[0] + x, region[1] + y, width, height
-            how = f"count of the picture of {width}x{height} at {cut[0]}, {cut[1]}"
-            yield Proposal(how, value, round(sure, 3), _screen("count", region), cut)
-
-
-def _dials(pixels: Pixels, region: Region, colours: list[tuple[str, float]]) -> Iterator[Proposal]:
-    """Yield dials that are neither full nor empty, the most colourful first."""
-    dials: list[tuple[int, Proposal]] = []
-    for dial in dials_of(pixels, [colour for colour, _ in colours], TOLERANCE):
-        shades = Shades([dial.colour], dial.empty, TOLERANCE)
-        value, sure = make_dial(UNNAMED, shades, region, None, dial.radius, dial.angles).read(pixels)
-        if MIN_SHARE < cast("float", value) < 1 and sure >= MIN_DIAL_SURE:
-            keys: dict[str, Any] = {"colour": dial.colour, "angles": dial.angles, "radius": dial.radius}
-            if dial.empty:
-                keys["empty"] = dial.empty
-            way = "clockwise" if dial.angles[1] > dial.angles[0] else "anticlockwise"
-            how = f"dial of {dial.colour}, {way} from {dial.angles[0]:g}°"
-            proposal = Proposal(how, round(cast("float", value), 3), round(sure, 3), _screen("dial", region, **keys))
-            dials.append((_vividness(dial.colour), proposal))
-    yield from (proposal for _, proposal in sorted(dials, key=lambda dial: -dial[0]))
+        yield Proposal("picture as it is now", True, min(1.0, deviation / SHARP), _screen("template", region))
 
 
 def _pixel(pixels: Pixels, region: Region) -> Iterator[Proposal]:
-    """Yield the colour in the middle, if most of the region has it: how sure it is says how much of it."""
+    """Yield the colour in the middle: how sure it is says how much of the region has it."""
     x, y = region[2] // 2, region[3] // 2
     colour = f"#{bytes(pixels[y, x, 2::-1]).hex()}"
     sure = float(ColourReader([colour], TOLERANCE).mask(pixels).mean())
-    if sure >= DOUBTFUL:
-        place = [region[0] + x, region[1] + y]
-        names = list(COLOUR_NAMES)
-        name = names[int(distances(pixels[y : y + 1, x : x + 1], list(COLOUR_NAMES.values())).argmin())]
-        table = {"from": "screen", "read": "pixel", "point": place, "colours": {name: colour}}
-        yield Proposal(f"colour at {place[0]}, {place[1]}: {colour}", name, round(sure, 3), table)
-
-
-def _vividness(colour: str) -> int:
-    channels = bytes.fromhex(colour.removeprefix("#"))
-    return (max(channels) - min(channels)) * 2 + max(channels)
+    place = [region[0] + x, region[1] + y]
+    table = {"from": "screen", "read": "pixel", "point": place, "colours": {THERE: colour}}
+    yield Proposal(f"colour at {place[0]}, {place[1]}: {colour}", THERE, round(sure, 3), table)
 
 
 def _proposal(how: str, table: dict[str, Any], reader: ScreenReader, pixels: Pixels) -> Proposal:

@@ -1,8 +1,7 @@
-"""Serves the page that labels a recording, on this machine only, at an address that can't be guessed.
+"""Serves a recording to the viewer's page, which labels it; on this machine only, at an address that can't be guessed.
 
 ======================  ==============================================================
-``/TOKEN/``             the page
-``/TOKEN/static``       its scripts and styles; ``/TOKEN/viewer`` has the viewer's
+``/TOKEN/?label``       the page
 ``/TOKEN/recording``    what there is to label, as JSON
 ``/TOKEN/frames/N.png`` picture N
 ``/TOKEN/labels``       PUT: the labels, which are saved at once
@@ -24,8 +23,14 @@ from pluriverse_protocol.recordings import MalformedRecording
 from pydantic import ValidationError
 
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.labels import MAX_LABELS_BYTES, Labels, game_of, labels_path, read_labels, write_table
-from pluriverse_server.authoring.propose.proposals import read_proposals
+from pluriverse_server.authoring.labels import (
+    Labels,
+    game_of,
+    labels_path,
+    read_labels,
+    read_proposals,
+    write_table,
+)
 from pluriverse_server.console.serve import stopped_by_signals
 from pluriverse_server.manifest.game import OWN_SOURCES, GameTables
 from pluriverse_server.manifest.runtime import ManifestError, describe
@@ -38,19 +43,16 @@ from pluriverse_server.manifest.sources import (
     TemplateSource,
     TextSource,
 )
-from pluriverse_server.viewer.routes import STATIC as VIEWER_STATIC
+from pluriverse_server.viewer.routes import page_app
 
 from .frames import RecordedFrames, changes, events
 
 STOPPED: Final = "Ctrl-C ends it; every label is saved already."
 
-STATIC: Final = Path(__file__).parent / "static"
 HOST: Final = "127.0.0.1"
 
 # 128 bits, against other pages and other users of this machine.
 TOKEN_BYTES: Final = 16
-
-CONTENT_SECURITY_POLICY: Final = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 # The state of a change that no source has read.
 CHANGED: Final = "changed"
@@ -110,29 +112,19 @@ class LabelServer:
         await runner.setup()
         try:
             await web.TCPSite(runner, HOST, port).start()
-            yield f"http://{HOST}:{runner.addresses[0][1]}/{token}/"
+            yield f"http://{HOST}:{runner.addresses[0][1]}/{token}/?label"
         finally:
             await runner.cleanup()
 
     def _app(self, token: str) -> web.Application:
-        page = web.Application(client_max_size=MAX_LABELS_BYTES)
-        page.add_routes(
-            [
-                web.get("/", self._page),
-                web.get("/recording", self._recording),
-                web.get(r"/frames/{index:\d{1,9}}.png", self._frame),
-                web.put("/labels", self._take_labels),
-                web.static("/static", STATIC),
-                web.static("/viewer", VIEWER_STATIC),
-            ]
-        )
-        page.on_response_prepare.append(_add_headers)
-        app = web.Application(client_max_size=MAX_LABELS_BYTES)
-        app.add_subapp(f"/{token}/", page)
+        routes = [
+            web.get("/recording", self._recording),
+            web.get(r"/frames/{index:\d{1,9}}.png", self._frame),
+            web.put("/labels", self._take_labels),
+        ]
+        app = web.Application()
+        app.add_subapp(f"/{token}/", page_app(routes))
         return app
-
-    async def _page(self, _: web.Request) -> web.StreamResponse:
-        return web.FileResponse(STATIC / "index.html")
 
     async def _recording(self, _: web.Request) -> web.StreamResponse:
         recorded, header = self._recorded, self._recorded.header
@@ -189,13 +181,6 @@ class LabelServer:
 
 def _moved(recorded: RecordedFrames, region: Sequence[int]) -> list[tuple[float, None, None, str]]:
     return [(at, None, None, CHANGED) for at, _, _ in recorded.changes_of(region)]
-
-
-async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
-    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    response.headers.setdefault("Cache-Control", "no-store")
 
 
 async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> None:
