@@ -85,7 +85,7 @@ async def record(author: Author) -> None:
 
 async def label(author: Author, seen: greed.Seen) -> None:
     async with author.typing(told("pluriverse-server label greed")) as said, aiohttp.ClientSession() as browser:
-        address = find(r"(http://127\.0\.0\.1:\S+)", said)
+        address = find(r"(http://127\.0\.0\.1:\S+/)\?label", said)
         labels = greed.labels_of(Path("first.plrec"), seen)
         async with browser.put(f"{address}labels", json=labels) as answer:
             assert answer.status == 204, await answer.text()

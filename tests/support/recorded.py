@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from pluriverse_protocol.recordings import Header, Said, Update
+from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.recording.file import RecordingFile
 
@@ -73,3 +74,26 @@ def _said(frame: int, at: float) -> list[dict[str, Any]]:
     if frame in (10, 30):
         said.append({"report": "reward", "episode": 1, "reward": 1.0 + (frame == 30), "at": BEGAN + at - SHOWN_S})
     return said
+
+
+def picture(at: float) -> Update:
+    """A picture unlike that before it."""
+    return Update(at, raw_update([((0, 0, WIDTH, HEIGHT), bytes([round(at * 10) % 256] * 4) * (WIDTH * HEIGHT))]))
+
+
+def read(at: float, value: float | None) -> Said:
+    reading = {"value": value, "raw": value, "confidence": 1.0, "state": "ok", "events": 0, "lag_ms": 0.1}
+    return Said(at, {"report": "readings", "episode": 1, "readings": {"score": reading}})
+
+
+def earn(at: float, amount: float) -> Said:
+    return Said(at, {"report": "reward", "episode": 1, "reward": amount})
+
+
+def recorded(path: Path, records: Sequence[Record]) -> Path:
+    """A recording of just these."""
+    file = RecordingFile(path, Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 10.0, 1000.0))
+    for record in sorted(records, key=lambda record: record.at):
+        file.write(record)
+    file.close()
+    return path

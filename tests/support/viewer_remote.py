@@ -16,6 +16,7 @@ from pluriverse_server.access.tokens import parse_tokens
 from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.viewer import ViewerHub, add_viewer
+from pluriverse_server.viewer.routes import Question
 from support.ports import free_port
 
 PASSWORD: Final = "sesame"
@@ -48,13 +49,17 @@ def a_state() -> dict[str, Any]:
 
 @dataclass
 class Remote:
-    """The viewer's server. ``state`` is what its snapshots say; the sockets are where it looks for the gate."""
+    """The viewer's server. ``state`` is what its snapshots say; the sockets are where it looks for the gate.
+
+    ``questions`` are what can be asked.
+    """
 
     port: int
     vnc_socket: Path
     watchers_socket: Path
     hub: ViewerHub
     door: Door
+    questions: dict[str, Question]
     state: dict[str, Any] = field(default_factory=a_state)
     snapshots: int = 0
 
@@ -74,9 +79,12 @@ async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
         return remote.snapshot()
 
     app, door = web.Application(), Door(Keyring(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
+    questions: dict[str, Question] = {}
     sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
-    hub = add_viewer(app, door=door, snapshot=snapshot, vnc_socket=sockets[0], watchers_socket=sockets[1])
-    remote = Remote(free_port(), *sockets, hub=hub, door=door)
+    hub = add_viewer(
+        app, door=door, snapshot=snapshot, vnc_socket=sockets[0], watchers_socket=sockets[1], questions=questions
+    )
+    remote = Remote(free_port(), *sockets, hub=hub, door=door, questions=questions)
     runner = await listen(app, door, "127.0.0.1", remote.port)
     try:
         yield remote

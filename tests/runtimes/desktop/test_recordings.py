@@ -44,7 +44,8 @@ def test_every_reward_and_every_end_is_the_true_one(recording: Path) -> None:
     assert as_json(recording, result) == written
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
 def test_the_recordings_notice_nearly_all_rules_that_are_wrong() -> None:
     trials = [score_recording(DESKTOP, MANIFEST, path, read_labels(labels_path(path))) for path in RECORDINGS]
     noticed, untested = 0, list[str]()

@@ -116,6 +116,7 @@ def test_missing_docker_is_told_with_what_mends_it(runtime: Path, monkeypatch: p
         build(runtime, load(runtime), TAG)
 
 
+@pytest.mark.nightly
 @pytest.mark.container
 @pytest.mark.timeout(600)
 def test_image_has_the_runtime_and_its_packages_but_not_those_that_build_it(runtime: Path) -> None:

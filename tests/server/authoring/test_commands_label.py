@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pluriverse_protocol.recordings import Header
-from pluriverse_server.authoring.label.server import Known, RewardSource, what_is_read
+from pluriverse_server.authoring.label import Known, RewardSource, what_is_read
 from pluriverse_server.authoring.labels import game_of
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import ManifestError

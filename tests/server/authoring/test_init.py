@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.authoring import AuthoringError
+from pluriverse_server.authoring.frames import RecordedFrames, changes, events
 from pluriverse_server.authoring.init import init
-from pluriverse_server.authoring.label.frames import RecordedFrames, changes, events
 from pluriverse_server.authoring.labels import LabelledEpisode, LabelledValues, Labels, labels_path, write_table
 from pluriverse_server.authoring.learn import learn_source
 from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions

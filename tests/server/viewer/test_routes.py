@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -133,6 +134,27 @@ async def test_one_viewer_too_many_is_told_why(
         refusal = await extra.receive(timeout=10)
         assert (refusal.type, refusal.data) == (WSMsgType.CLOSE, aiohttp.WSCloseCode.TRY_AGAIN_LATER)
         assert str(hub.MAX_VIEWERS) in (refusal.extra or "")
+
+
+async def test_who_may_control_asks_and_is_told_what_is_refused(remote: Remote, session: aiohttp.ClientSession) -> None:
+    async def double(asked: Mapping[str, Any]) -> int:
+        if asked["number"] > 9:
+            raise routes.Refused("too large")
+        return 2 * asked["number"]
+
+    remote.questions["double"] = double
+
+    async def ask(address: str, question: str = '{"number": 3}') -> tuple[int, str]:
+        async with session.post(remote.url(f"ask/{address}"), data=question) as answer:
+            return answer.status, await answer.text()
+
+    assert await ask("double?password=sesame") == (200, "6")
+    assert await ask("double?password=sesame", '{"number": 10}') == (409, "too large")
+    for question in ("{}", "[]", "{"):
+        assert (await ask("double?password=sesame", question))[0] == 400
+    assert (await ask("other?password=sesame"))[0] == 404
+    assert (await ask(f"double?password={EYE}"))[0] == 403
+    assert (await ask("double"))[0] == 401
 
 
 async def test_shutdown_tells_every_page(desktop: Desktop, session: aiohttp.ClientSession) -> None:

@@ -30,7 +30,7 @@ from pluriverse_server.console.options import (
 from pluriverse_server.console.secrecy import keep_secret
 from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
-from pluriverse_server.manifest.runtime import Manifest, ManifestError
+from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.settings import Settings
 
 PANEL = "Making a runtime"
@@ -105,53 +105,38 @@ def look(
     ] = None,
     screen: Annotated[str, typer.Option(help="The new runtime's screen, WIDTHxHEIGHT in pixels.")] = "1024x768",
     env: Annotated[str | None, typer.Option(help="Of a runtime with several environments, which.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 for any free port.")] = 0,
     vnc_port: VncPortOption = 5900,
     rewarder_port: RewarderPortOption = 15900,
     verbose: VerboseOption = False,
 ) -> None:
     """Run a program without any runtime.toml, look at it in the browser, and write down what is read of it.
 
-    Drag a region, and each reader that may fit says what it reads and how sure it is; or find a value in the program's
-    widgets, files, output and memory. Each choice becomes a table of a new runtime.toml.
+    Drag a region in the viewer, and each reader that may fit says what it reads and how sure it is. Each choice becomes
+    a table of a new runtime.toml.
     """
     import re
 
-    from .look.beginning import begin
-    from .look.looking import look as look_at
-    from .look.notebook import Notebook
+    from .look import look as look_at
+    from .runtime_file import RuntimeFile, begin
 
     size = re.fullmatch(r"(\d{2,4})x(\d{2,4})", screen)
     if size is None:
         fail(f"--screen {screen}: expected WIDTHxHEIGHT in pixels, such as 640x480", EXIT_USAGE)
     folder = begin(words, output, (int(size[1]), int(size[2])))
-    notebook = Notebook(folder, env)
+    file = RuntimeFile(folder, env)
     with exit_on_error():
-        settings = _prepare(folder, notebook.env_id, "127.0.0.1", vnc_port, rewarder_port, None, False, verbose)
-        event_loop.run(look_at(notebook, settings, port, typer.echo))
+        settings = _prepare(folder, file.env_id, "127.0.0.1", vnc_port, rewarder_port, None, True, verbose)
+        event_loop.run(look_at(file, settings))
 
 
 def validate(
     runtime: RuntimeArgument,
     draft: DraftOption = False,
-    lockstep: Annotated[
-        bool, typer.Option("--lockstep", help="Play an episode in lockstep twice, too, and compare every frame.")
-    ] = False,
-    env: Annotated[str | None, typer.Option(help="With --lockstep: what to play; if not given, the default.")] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**63 - 1, help="With --lockstep: the seed of the episode and of the actions.")
-    ] = 1,
-    frames: Annotated[int, typer.Option(min=1, help="With --lockstep: how many frames to play.")] = 600,
-    verbose: VerboseOption = False,
 ) -> None:
     """Check a runtime: prints each mistake with its file, line and remedy; exit status 2 if there are any.
 
     Checks runtime.toml and the games' files, the files and programs that they name, the places on the screen, and the
     environments. Warns of what runs but is likely to give wrong rewards. Starts nothing but the catalogue's script.
-
-    With --lockstep it then starts a remote, and plays an episode twice with the same seed and actions. It says that the
-    two are the same, or at which frame they first differ, in which pixels, reward or text, and what was asked for the
-    time or random numbers in that frame, by which library: exit status 1.
     """
     from .validate import validate as check
 
@@ -162,23 +147,6 @@ def validate(
         raise typer.Exit(EXIT_USAGE)
     about = found.manifest.runtime
     typer.echo(f"{runtime}: valid: runtime {about.id} {about.version}, {len(found.catalogue)} environments")
-    if lockstep:
-        _play_twice(runtime, found.manifest, env or about.default_env, seed, frames, verbose=verbose)
-
-
-def _play_twice(runtime: Path, manifest: Manifest, env: str, seed: int, frames: int, *, verbose: bool) -> None:
-    from .twice import play_twice
-
-    if "lockstep" not in manifest.clocks(env):
-        clock = 'clock = ["realtime", "lockstep"] in [program]'
-        raise AuthoringError(f"{env} is played in real time alone; to try it in lockstep, write {clock}")
-    if verbose:
-        set_up_logging(verbose=True)
-    with exit_on_error():
-        verdict = event_loop.run(play_twice(runtime, env, seed=seed, frames=frames))
-    typer.echo(str(verdict))
-    if not verdict.exact:
-        raise typer.Exit(EXIT_BROKEN)
 
 
 def try_(
@@ -262,7 +230,7 @@ def label(
         str | None,
         typer.Option(
             metavar="CMD",
-            help="First ask a program what the sources show: tesseract, vision, or any command.",
+            help="First ask a program what the sources show.",
             show_default=False,
         ),
     ] = None,
@@ -280,16 +248,15 @@ def label(
     NAME.labels.json beside the recording.
 
     With --propose a program is asked about each picture that differs, and its answers are proposed instead: none is a
-    label until you accept it. "tesseract" is Tesseract; "vision" any endpoint that speaks OpenAI's chat completions, as
-    PLURIVERSE_VISION_URL, _MODEL and _KEY name it. Another command gets a line of JSON for each picture, and answers
-    with one (docs/authoring.md). The proposals are kept in NAME.proposals.json, and are there the next time.
+    label until you accept it. It gets a line of JSON for each picture, and answers with one (docs/authoring.md). The
+    proposals are kept in NAME.proposals.json, and are there the next time.
     """
-    from .label.server import label_recording
+    from .label import label_recording
 
     if propose is not None:
-        from .propose.ask import propose as ask
+        from .propose import propose as ask
 
-        asyncio.run(ask(recording, propose, source, typer.echo, frames=frames))
+        ask(recording, propose, source, typer.echo, frames=frames)
     elif source is not None or frames:
         fail("--source and --frames are of --propose", EXIT_USAGE)
     asyncio.run(label_recording(recording, port, typer.echo))
@@ -306,8 +273,8 @@ def learn(
 ) -> None:
     """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file.
 
-    Glyphs may touch, overlap, have outlines, stand on flat grounds that vary, or in lines that are a little rotated and
-    scaled. Crops that aren't read as they are labelled are left out, and shown on a page beside their recording.
+    Glyphs need a gap between them; what touches or overlaps is read by Tesseract. Crops that aren't read as they are
+    labelled are left out, and listed.
     """
     from .learn import learn_source
 
@@ -315,10 +282,11 @@ def learn(
         learnt = learn_source(runtime, source, env, characters)
     except OSError as error:
         fail(f"{error.filename or runtime}: {error.strerror or error}", EXIT_USAGE)
-    read = f"all {learnt.crops}" if not learnt.doubtful else f"{learnt.crops - learnt.doubtful} of {learnt.crops}"
+    doubtful = len(learnt.doubtful)
+    read = f"{learnt.crops - doubtful} of {learnt.crops}" if doubtful else f"all {learnt.crops}"
     typer.echo(f"wrote {learnt.path}: {learnt.characters}; it reads {read} labelled crops")
-    for page in learnt.pages:
-        typer.echo(f"doubtful crops, labelled wrongly or half drawn: {page}")
+    for doubt in learnt.doubtful:
+        typer.echo(f"doubtful, labelled wrongly or half drawn: {doubt}")
 
 
 class CropCommand(TyperCommand):

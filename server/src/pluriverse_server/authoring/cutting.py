@@ -24,9 +24,6 @@ MAX_VARIANTS: Final = 8
 # Pieces that differ by more are different pictures; different digits differ by a fifth or more.
 SAME: Final = 0.06
 
-# Glyphs of lines that were straightened are at any fraction of a pixel, so more of their pictures are kept.
-SAME_STRAIGHTENED: Final = 0.02
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -60,9 +57,7 @@ def cut(ink: NDArray[np.float32], tear: int) -> tuple[Piece, ...]:
     return tuple(Piece(start, end, ink[:, start:end]) for start, end in zip(starts, ends, strict=True))
 
 
-def averaged(
-    shown: Sequence[tuple[int, NDArray[np.float32]]], top: int, bottom: int, same: float = SAME
-) -> list[NDArray[np.float32]]:
+def averaged(shown: Sequence[tuple[int, NDArray[np.float32]]], top: int, bottom: int) -> list[NDArray[np.float32]]:
     """Return one picture for all inks of a character that look the same, of rows ``top`` to ``bottom`` (excluded).
 
     ``shown`` are the inks with the numbers of their crops. A picture of a single crop is left out if others agree on
@@ -74,7 +69,7 @@ def averaged(
         nearest = min(
             ((*_apart(variant.mean, rows), variant) for variant in variants), default=None, key=lambda found: found[0]
         )
-        if nearest is None or (nearest[0] > same and len(variants) < MAX_VARIANTS):
+        if nearest is None or (nearest[0] > SAME and len(variants) < MAX_VARIANTS):
             variants.append(_Variant(rows, rows.copy(), {crop}))
         else:
             _, shift, variant = nearest
@@ -145,17 +140,16 @@ SAMPLE_OF_CHARACTER: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to cut crops: by an ink, at gaps of ``tear`` or more columns without it, or 0 if glyphs touch.
+    """A way to cut crops: by an ink, at gaps of ``tear`` or more columns without it.
 
     ``labels`` are the crops' texts, with leading zeros if there are any; ``pieces`` are None for those crops that are
-    not cut as labelled. ``height``: lines were straightened and brought to this height; 0 if they weren't.
+    not cut as labelled.
     """
 
     ink: Ink
     tear: int
     labels: tuple[str, ...]
     pieces: tuple[tuple[Piece, ...] | None, ...]
-    height: int = 0
 
     @property
     def cut_well(self) -> int:
@@ -177,15 +171,11 @@ def best_ways(crops: Sequence[Pixels], labels: Sequence[str]) -> list[Way]:
         return len(way.characters & letters), way.cut_well
 
     some, said = [crops[index] for index in sample], [labels[index] for index in sample]
-    ways = [max(ways_by(ink, _shown(ink, some), said, range(1, MAX_TEAR + 1)), key=merit) for ink in inks_of(some)]
+    ways = [max(_ways_by(ink, some, said, range(1, MAX_TEAR + 1)), key=merit) for ink in _inks_of(some)]
     best = sorted(ways, key=merit, reverse=True)[:MAX_TRIED]
     if len(sample) == len(crops):
         return best
-    return [max(ways_by(way.ink, _shown(way.ink, crops), labels, [way.tear]), key=merit) for way in best]
-
-
-def _shown(ink: Ink, crops: Sequence[Pixels]) -> list[NDArray[np.float32]]:
-    return [ink.strength(pixels) for pixels in crops]
+    return [max(_ways_by(way.ink, crops, labels, [way.tear]), key=merit) for way in best]
 
 
 def sample_of(labels: Sequence[str]) -> list[int]:
@@ -199,10 +189,13 @@ def sample_of(labels: Sequence[str]) -> list[int]:
     return sorted(chosen)
 
 
-def inks_of(crops: Sequence[Pixels]) -> Iterator[Ink]:
+def _inks_of(crops: Sequence[Pixels]) -> Iterator[Ink]:
     """Yield the inks that are worth trying, the most likely first."""
     pixels = np.concatenate([crop.reshape(-1, 4) for crop in crops])
-    colours = colours_of(pixels)
+    cubes = cubes_of(pixels)
+    count = np.bincount(cubes)
+    common = [cube for cube in np.argsort(-count, kind="stable")[:MAX_COLOURS] if count[cube]]
+    colours = [np.median(pixels[cubes == cube, 2::-1], axis=0).astype(int).tolist() for cube in common]
     for reach in REACHES:
         for red, green, blue in colours:
             yield Ink("colour", reach // 4, reach, (red, green, blue))
@@ -212,21 +205,9 @@ def inks_of(crops: Sequence[Pixels]) -> Iterator[Ink]:
     yield Ink("contrast", *CONTRAST)
 
 
-def colours_of(pixels: Pixels) -> list[list[int]]:
-    """Return the commonest colours of pixels of shape (any, 4): red, green, blue."""
-    cubes = cubes_of(pixels)
-    count = np.bincount(cubes)
-    common = [cube for cube in np.argsort(-count, kind="stable")[:MAX_COLOURS] if count[cube]]
-    return [np.median(pixels[cubes == cube, 2::-1], axis=0).astype(int).tolist() for cube in common]
-
-
-def ways_by(
-    ink: Ink, inks: Sequence[NDArray[np.float32]], labels: Sequence[str], tears: Iterable[int], height: int = 0
-) -> Iterator[Way]:
-    """Yield the ways to cut by an ink: as labelled and, where that makes a difference, with leading zeros filled in.
-
-    ``inks``: the crops in that ink, straightened if there is a ``height``.
-    """
+def _ways_by(ink: Ink, crops: Sequence[Pixels], labels: Sequence[str], tears: Iterable[int]) -> Iterator[Way]:
+    """Yield the ways to cut by an ink: as labelled and, where that makes a difference, with leading zeros filled in."""
+    inks = [ink.strength(pixels) for pixels in crops]
     for tear in tears:
         cuts = [cut(ink_of_crop, tear) for ink_of_crop in inks]
         usual = Counter(len(pieces) for pieces, label in zip(cuts, labels, strict=True) if label).most_common(1)
@@ -236,4 +217,4 @@ def ways_by(
                 pieces if len(pieces) == len(label.replace(" ", "")) else None
                 for pieces, label in zip(cuts, spelled, strict=True)
             ]
-            yield Way(ink, tear, spelled, tuple(whole), height)
+            yield Way(ink, tear, spelled, tuple(whole))

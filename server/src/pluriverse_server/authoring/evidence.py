@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
-from pluriverse_server.manifest.conditions import holds
 from pluriverse_server.manifest.game import GameTables, Step
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.sources.reading import Reading
@@ -32,14 +30,6 @@ UNSHIFTED: Final = {
         strict=True,
     )
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Wait:
-    """Until an episode was ``ready``: what was read since the steps that led to it."""
-
-    ready: float
-    readings: Sequence[tuple[float, Readings]]
 
 
 class Evidence:
@@ -67,7 +57,11 @@ class Evidence:
         self._episodes = rescraper.episodes
         # From the request of each episode until it was ready.
         self._intervals = _intervals(trial)
-        self._waits = [self._wait(begun, ready, between) for begun, ready in self._intervals]
+        # What was read since the steps that led to each.
+        self._waits = [
+            (ready, [(at, read) for at, read in between if self._led_at(begun, ready) < at <= ready])
+            for begun, ready in self._intervals
+        ]
 
     def differs(self, game: GameTables) -> bool:
         """Return whether what other rules make of it differs from the labels."""
@@ -87,25 +81,11 @@ class Evidence:
         """Whether a program that is read reported an end itself."""
         return any(episode.done is not None and episode.done.what.source == REPORTS for episode in self._episodes)
 
-    @property
-    def longest(self) -> float:
-        """The seconds of the longest episode."""
-        seconds = self._trial.result.seconds
-        return max((one.end or seconds) - one.begin for one in self._trial.labels.episodes)
-
-    @property
-    def led(self) -> bool:
-        """Whether an episode was led to while it was recorded."""
-        return bool(self._intervals)
-
     def begins_sooner(self, game: GameTables) -> bool:
         """Return whether by other rules an episode would have begun before it did."""
         rules = Rules(game)
         return any(
-            rules.ready(readings)
-            for wait in self._waits
-            for at, readings in wait.readings
-            if at < wait.ready - WINDOW_S
+            rules.ready(readings) for ready, waited in self._waits for at, readings in waited if at < ready - WINDOW_S
         )
 
     def held(self, keys: Sequence[int]) -> bool:
@@ -128,23 +108,14 @@ class Evidence:
 
     def led_by(self, step: Step) -> bool:
         """Return whether the keys or the click of a step were recorded where an episode was led to."""
-        return any(_is_of(step, event) for begun, ready in self._intervals for event in self._inputs(begun, ready))
+        return any(
+            begun <= record.at <= ready and _is_of(step, record.event)
+            for begun, ready in self._intervals
+            for record in self._trial.samples.inputs
+        )
 
-    def _inputs(self, begun: float, ready: float) -> list[KeyEvent | PointerEvent]:
-        return [record.event for record in self._trial.samples.inputs if begun <= record.at <= ready]
-
-    def _wait(self, begun: float, ready: float, between: Sequence[tuple[float, Readings]]) -> _Wait:
-        led = max((record.at for record in self._trial.samples.inputs if begun <= record.at <= ready), default=begun)
-        readings = [(at, read) for at, read in between if led < at <= ready]
-        until = self._game.reset.steps[-1].until if self._game.reset.steps else None
-        if until is not None:
-            done = (
-                index
-                for index, (_, read) in enumerate(readings)
-                if holds(until, {name: reading.value for name, reading in read.items()})
-            )
-            readings = readings[next(done, len(readings)) :]
-        return _Wait(ready, readings)
+    def _led_at(self, begun: float, ready: float) -> float:
+        return max((record.at for record in self._trial.samples.inputs if begun <= record.at <= ready), default=begun)
 
 
 def _intervals(trial: Trial) -> list[tuple[float, float]]:

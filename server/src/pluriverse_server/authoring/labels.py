@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 from pluriverse_protocol.recordings import Header
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -16,22 +16,27 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.manifest.game import GameTables, SourceName
 from pluriverse_server.manifest.runtime import ManifestError, describe, load
-from pluriverse_server.manifest.sources import MAX_SOURCES
+from pluriverse_server.manifest.sources import MAX_SOURCES, Share
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.recording.file import SUFFIX
 
 # Where a runtime's recordings are, and their labels beside them.
 FOLDER: Final = "recordings"
 LABELS_SUFFIX: Final = ".labels.json"
+PROPOSALS_SUFFIX: Final = ".proposals.json"
 
 # A person labels some hundreds.
 MAX_LABELS: Final = 100_000
 MAX_EPISODES: Final = 10_000
 MAX_LABELS_BYTES: Final = 16 * 1024 * 1024
 
+_T = TypeVar("_T", bound=Table)
+
 Time = Annotated[float, Field(ge=0, le=86_400)]
 Text = Annotated[str, Field(max_length=1000)]
 LabelledValue = tuple[Time, bool | float | Text | None]
+# From when on, what, and how sure the program is.
+Proposal = tuple[Time, bool | float | Text, Share]
 LabelledValues = Annotated[list[LabelledValue], Field(max_length=MAX_LABELS)]
 
 
@@ -90,6 +95,15 @@ class Labels(Table):
         return rewards
 
 
+class Proposals(Table):
+    """What a program proposed for each source by time, and the command that it is ``by``; none is a label."""
+
+    by: Annotated[dict[SourceName, Text], Field(max_length=MAX_SOURCES)] = {}
+    sources: Annotated[
+        dict[SourceName, Annotated[list[Proposal], Field(max_length=MAX_LABELS)]], Field(max_length=MAX_SOURCES)
+    ] = {}
+
+
 def labels_path(recording: Path) -> Path:
     """Return the path of a recording's labels."""
     return beside(recording, LABELS_SUFFIX)
@@ -102,12 +116,27 @@ def beside(recording: Path, suffix: str) -> Path:
 
 def read_labels(path: Path) -> Labels:
     """Read a file of labels; raise AuthoringError, with a line for each problem, if it can't be used."""
+    if not path.exists():
+        raise AuthoringError(f"{path}: no such file; make it with: pluriverse-server label")
+    return _read(path, Labels)
+
+
+def proposals_path(recording: Path) -> Path:
+    """Return the path of a recording's proposals."""
+    return beside(recording, PROPOSALS_SUFFIX)
+
+
+def read_proposals(recording: Path) -> Proposals:
+    """Return a recording's proposals, none if there is no file; raise AuthoringError if it can't be used."""
+    path = proposals_path(recording)
+    return _read(path, Proposals) if path.exists() else Proposals()
+
+
+def _read(path: Path, kind: type[_T]) -> _T:
     try:
         if path.stat().st_size > MAX_LABELS_BYTES:
             raise AuthoringError(f"{path}: over {MAX_LABELS_BYTES} bytes")
-        return Labels.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise AuthoringError(f"{path}: no such file; make it with: pluriverse-server label") from None
+        return kind.model_validate_json(path.read_bytes())
     except OSError as error:
         raise AuthoringError(f"{path}: can't be read: {error.strerror}") from error
     except ValidationError as error:

@@ -27,12 +27,10 @@ from pluriverse_server.programs.catalogue import load_catalogue, require_environ
 from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
-from pluriverse_server.sources.screen.glyphs import OVERLAP, STRONG, Glyphs
+from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
 
-from .cutting import SAME, SAME_STRAIGHTENED, USUAL_REACH, Way, averaged, best_ways, sample_of
-from .doubtful import Doubt, clock, write_doubts
-from .harder import harder_ways
+from .cutting import USUAL_REACH, Way, averaged, best_ways, sample_of
 from .labels import LabelledValues, labels_path, read_labels
 
 DIGITS: Final = "0123456789"
@@ -53,15 +51,8 @@ LABEL_WELL: Final = (
 # Glyphs that read less of the labelled crops aren't any.
 MIN_CLEAR: Final = 0.75
 
-# Usual ways that read less are followed by harder ones.
-WELL_READ: Final = 0.9
-
 # How many ways that read a sample best are tried on all crops.
 FINALISTS: Final = 2
-
-# A harder way needs pieces of so many crops, and may misread as many more of a sample than the best so far.
-MIN_CUT: Final = 0.4
-WORSE: Final = 1
 
 # The confidence beyond which glyphs aren't better.
 CONTENT: Final = 0.97
@@ -75,13 +66,12 @@ SETTLED_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The glyph file, its characters, the labelled crops, how many are doubtful, and the pages that show these."""
+    """The glyph file, its characters, how many labelled crops there are, and the doubtful ones, each in words."""
 
     path: Path
     characters: str
     crops: int
-    doubtful: int
-    pages: tuple[Path, ...]
+    doubtful: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +110,6 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
         )
     crops: list[tuple[Pixels, str]] = []
     names: list[str] = []
-    places: list[tuple[Path, float]] = []
     for recording in sorted((directory / RECORDINGS).glob(f"*{SUFFIX}")):
         if not labels_path(recording).exists():
             continue
@@ -131,8 +120,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
             steps = read_labels(labels_path(recording)).sources.get(name, [])
             for crop in crops_of(replay, steps, source.region):
                 crops.append((crop.pixels, line.replace(PLAIN, crop.text)))
-                names.append(f"{recording.name} at {clock(crop.at)}")
-                places.append((recording, crop.at))
+                names.append(f"{recording.name} at {_clock(crop.at)}")
         except MalformedRecording as error:
             raise AuthoringError(f"{recording}: {error}") from error
     if not crops:
@@ -143,15 +131,12 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
         )
     needed = characters if characters is not None else DIGITS if isinstance(source, NumberSource) else ""
     chosen: list[int] = np.linspace(0, len(crops) - 1, min(len(crops), MAX_CROPS)).astype(int).tolist()
-    lesson = learn([crops[index] for index in chosen], needed, [names[index] for index in chosen])
+    names = [names[index] for index in chosen]
+    lesson = learn([crops[index] for index in chosen], needed, names)
     path = directory / (source.glyphs or f"glyphs/{name}.png")
     lesson.glyphs.save(path)
-    doubts: dict[Path, list[tuple[float, Doubt]]] = {places[index][0]: [] for index in chosen}
-    for doubt in lesson.doubts:
-        recording, at = places[chosen[doubt.crop]]
-        doubts[recording].append((at, doubt))
-    pages = [page for recording, some in doubts.items() if (page := write_doubts(recording, name, some)) is not None]
-    return Learnt(path, "".join(sorted(set(lesson.glyphs.characters))), len(chosen), len(lesson.doubts), tuple(pages))
+    doubtful = tuple(f"{names[doubt.crop]} {doubt}" for doubt in lesson.doubts)
+    return Learnt(path, "".join(sorted(set(lesson.glyphs.characters))), len(chosen), doubtful)
 
 
 def crops_of(replay: Replay, steps: LabelledValues, region: Sequence[int]) -> list[Crop]:
@@ -192,6 +177,25 @@ def _written(value: Value) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def _clock(at: float) -> str:
+    """Format a time as the label page does."""
+    minutes, seconds = divmod(round(at, 3), 60)
+    return f"{minutes:.0f}:{seconds:06.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A crop's number, how it is labelled, and how it was read."""
+
+    crop: int
+    label: str
+    text: str
+    confidence: float
+
+    def __str__(self) -> str:
+        return f"is labelled {self.label!r}, but reads {self.text!r} with a confidence of {self.confidence:.2f}"
+
+
 @dataclass(frozen=True, slots=True)
 class Lesson:
     """Glyphs, and the crops that they don't read as labelled."""
@@ -225,16 +229,8 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
     _check(crops, characters, names)
     labels = [label.strip() for _, label in crops]
     needed = {letter for label in labels for letter in label} - {" "}
-    pictures = [pixels for pixels, _ in crops]
-    ways = best_ways(pictures, labels)
+    ways = best_ways([pixels for pixels, _ in crops], labels)
     trials, unusable = _tried(ways, crops, needed)
-    usual = max(trials, key=_merit, default=None)
-    most = usual.right if usual else 0
-    # What is read right, but unsurely, isn't labelled wrongly: its ink isn't right.
-    if usual is None or most < WELL_READ * len(crops) or any(doubt.text == doubt.label for doubt in usual.doubts):
-        harder, also = _tried(harder_ways(pictures, labels), crops, needed, usual, harder=True)
-        # Usual ways are simpler, and so they are preferred if they read as many.
-        trials, unusable = [trial for trial in harder if trial.right > most] or trials, unusable or also
     if not trials:
         raise AuthoringError(
             f"no glyphs can be made of these crops: {unusable}; {LABEL_WELL}"
@@ -247,37 +243,19 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
     return Lesson(best.glyphs, best.doubts)
 
 
-def _tried(
-    ways: Iterable[Way],
-    crops: Sequence[tuple[Pixels, str]],
-    needed: set[str],
-    rival: _Trial | None = None,
-    *,
-    harder: bool = False,
-) -> tuple[list[_Trial], str]:
-    """Return how the ways that read a sample best read all crops, and what is wrong with one that can't be used.
-
-    ``harder``: the ways take long to read by. The first that reads all of the sample is as good as any, and each is
-    read by only as long as it may be better than the best so far, which is ``rival`` at first.
-    """
+def _tried(ways: Iterable[Way], crops: Sequence[tuple[Pixels, str]], needed: set[str]) -> tuple[list[_Trial], str]:
+    """Return how the ways that read a sample best read all crops, and what is wrong with one that can't be used."""
     sample = sample_of([label for _, label in crops])
     most = (1 - MIN_CLEAR) * len(sample)
-    if rival is not None:
-        most = min(most, len({doubt.crop for doubt in rival.doubts} & set(sample)))
     trials: list[_Trial] = []
     unusable = ""
     for way in ways:
-        if way.characters >= needed and not (harder and way.cut_well < MIN_CUT * len(crops)):
+        if way.characters >= needed:
             try:
                 trials.append(_trial(way, _glyphs_of(way, crops[0][0].shape), crops, sample, most))
             except ValueError as error:
                 # Parts of the background may be cut like glyphs, and be far too large for one.
                 unusable = str(error)
-                continue
-            if harder:
-                most = min(most, WORSE + len(trials[-1].doubts))
-                if not trials[-1].doubts:
-                    break
     best = sorted(trials, key=_merit, reverse=True)
     # Those that weren't read to the end are no better.
     best = [trial for trial in best[:FINALISTS] if len(trial.doubts) <= most] or best[:1]
@@ -328,7 +306,7 @@ def _trial(way: Way, glyphs: Glyphs, crops: Sequence[tuple[Pixels, str]], chosen
         if spelling.text == way.labels[index] and spelling.confidence >= MIN_CONFIDENCE:
             right += 1
         else:
-            doubts.append(Doubt(index, crops[index][0], crops[index][1].strip(), spelling.text, spelling.confidence))
+            doubts.append(Doubt(index, crops[index][1].strip(), spelling.text, spelling.confidence))
             if len(doubts) > most:
                 break
     return _Trial(way, glyphs, right, worst, tuple(doubts))
@@ -342,9 +320,8 @@ def _glyphs_of(way: Way, shape: tuple[int, ...]) -> Glyphs:
     shown = {letter: inks[:: 1 + len(inks) // MAX_SHOWN] for letter, inks in shown.items()}
     inked = [(ink >= STRONG).any(axis=1) for inks in shown.values() for _, ink in inks]
     rows = np.flatnonzero(np.any(inked, axis=0))
-    top, bottom = (0, way.height) if way.height else (int(rows[0]), int(rows[-1]) + 1)
-    same = SAME_STRAIGHTENED if way.height else SAME
-    drawn = [(letter, picture) for letter in sorted(shown) for picture in averaged(shown[letter], top, bottom, same)]
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    drawn = [(letter, picture) for letter in sorted(shown) for picture in averaged(shown[letter], top, bottom)]
     return Glyphs(
         characters="".join(letter for letter, _ in drawn),
         pictures=tuple(picture for _, picture in drawn),
@@ -353,15 +330,7 @@ def _glyphs_of(way: Way, shape: tuple[int, ...]) -> Glyphs:
         top=top,
         space=_space(way, [picture.shape[1] for letter, picture in drawn if letter.isalnum()]),
         spaced=any(" " in label for label in way.labels),
-        overlap=_overlap(way),
-        tilted=way.height > 0,
     )
-
-
-def _overlap(way: Way) -> int:
-    """Return how many columns neighbours have in common, and one for what wasn't seen."""
-    pairs = [pair for pieces in way.pieces if pieces is not None for pair in pairwise(pieces)]
-    return max([OVERLAP, *(left.end - right.start + 1 for left, right in pairs)])
 
 
 def _space(way: Way, widths: Sequence[int]) -> int:
@@ -379,9 +348,6 @@ def _space(way: Way, widths: Sequence[int]) -> int:
                 between = min(between or gap, gap)
     if between > within:
         return (within + between + 1) // 2
-    if not way.tear:
-        # What touches leaves no room, so a gap is one.
-        return within + 2
     # In a monospaced font narrow glyphs, which may not have been seen side by side, have the widest gaps.
     spread = max(widths) - min(widths) if widths else 0
     return within + spread + 2 if within else max(widths, default=4) + 2
@@ -399,7 +365,6 @@ def _nothing_found(ways: Sequence[Way], needed: set[str]) -> str:
 def _misread(names: Sequence[str], doubts: Sequence[Doubt], count: int) -> str:
     first = doubts[0]
     return (
-        f"{len(doubts)} of {count} crops aren't read as they are labelled; {names[first.crop]} is labelled "
-        f"{first.label!r}, but reads {first.text!r} with a confidence of {first.confidence:.2f}, expected at least "
-        f"{MIN_CONFIDENCE}; mend its label, leave it out if it is half drawn, or label more like it"
+        f"{len(doubts)} of {count} crops aren't read as they are labelled; {names[first.crop]} {first}, expected at "
+        f"least {MIN_CONFIDENCE}; mend its label, leave it out if it is half drawn, or label more like it"
     )

@@ -2,13 +2,13 @@
 
 Pictures are read once, since rules change nothing in them. What no reading shows, such as another key, is sought in
 what was recorded beside: the keys and clicks of the steps and of who played, and how long an episode took to be ready.
+What leaves nothing in a recording, such as the steps of spares, isn't changed.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -29,13 +29,8 @@ from .rescrape import Scraped
 # More than the delays that are allowed, and less than the window within which rewards and ends are found at all.
 LATE_S: Final = 0.4
 
-# Whether a recording notices; or why none can.
-Answer = bool | str
-
 # What is changed, in words that follow "your recordings don't test"; and whether a recording notices.
-Mutation = tuple[str, Callable[[Evidence], Answer]]
-
-_ON_SPARES: Final = "spares are led on screens of their own"
+Mutation = tuple[str, Callable[[Evidence], bool]]
 
 _SWAPPED: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE,
@@ -47,56 +42,28 @@ _SWAPPED: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mutations:
-    """Wrong rules in words: those that are noticed, those that aren't, and those that nothing can show, and why."""
+    """Wrong rules in words: those that are noticed, and those that aren't."""
 
     noticed: list[str] = field(default_factory=list[str])
     untested: list[str] = field(default_factory=list[str])
-    unshown: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """One environment's rules: its tables, what agents may press, and its time limit."""
-
-    game: GameTables
-    choices: Sequence[Choice] = ()
-    time_limit_s: float | None = None
-
-
-def mutate(environment: Environment, trials: Sequence[Trial]) -> Mutations:
-    """Change each rule in turn. ``trials`` are the environment's recordings; all of them must be perfect."""
-    began = time.monotonic()
+def mutate(game: GameTables, choices: Sequence[Choice], trials: Sequence[Trial]) -> Mutations:
+    """Change each rule of an environment, and each choice, in turn; ``trials`` are its recordings, all perfect."""
     found = Mutations()
     # One that notices is enough, and short ones answer soon.
-    recorded = [Evidence(environment.game, one) for one in sorted(trials, key=lambda one: one.result.seconds)]
-    for what, notices in mutations(environment):
-        reason = ""
-        for one in recorded:
-            answer = notices(one)
-            if answer is True:
-                found.noticed.append(what)
-                break
-            reason = answer or reason
-        else:
-            if reason:
-                found.unshown.append((what, reason))
-            else:
-                found.untested.append(what)
-    return replace(found, seconds=time.monotonic() - began)
-
-
-def mutations(environment: Environment) -> Iterator[Mutation]:
-    """Yield every change of an environment's rules that makes them wrong."""
-    game = environment.game
-    yield from _of_rewards(game)
-    yield from _of_ends(game)
-    yield from _of_ready(game)
-    yield from _of_limits(game)
-    yield from _of_keys(environment.choices)
-    yield from _of_steps(game)
-    if environment.time_limit_s is not None:
-        yield _of_time_limit(environment.time_limit_s)
+    recorded = [Evidence(game, one) for one in sorted(trials, key=lambda one: one.result.seconds)]
+    hears_ends = any(one.hears_ends for one in recorded)
+    for what, notices in (
+        *_of_rewards(game),
+        *_of_ends(game, hears_ends=hears_ends),
+        *_of_ready(game),
+        *_of_limits(game),
+        *_of_keys(choices),
+        *_of_steps(game),
+    ):
+        (found.noticed if any(map(notices, recorded)) else found.untested).append(what)
+    return found
 
 
 def _of_rewards(game: GameTables) -> Iterator[Mutation]:
@@ -122,17 +89,12 @@ def _of_rewards(game: GameTables) -> Iterator[Mutation]:
                 yield f"that {name} isn't given when {text}", _rewarded(game, index, when=text)
 
 
-def _of_ends(game: GameTables) -> Iterator[Mutation]:
+def _of_ends(game: GameTables, *, hears_ends: bool) -> Iterator[Mutation]:
     if not game.scraped:
         yield from _of_said_ends("the ends")
         return
-    if game.is_heard:
-        for what, notices in _of_said_ends("the ends that the program reports", REPORTS):
-
-            def heard(recorded: Evidence, notices: Callable[[Evidence], Answer] = notices) -> Answer:
-                return notices(recorded) if recorded.hears_ends else "a program needn't report ends, and none was heard"
-
-            yield what, heard
+    if hears_ends:
+        yield from _of_said_ends("the ends that the program reports", REPORTS)
     kinds: tuple[Literal["done", "truncated"], ...] = ("done", "truncated")
     for kind in kinds:
         conditions: dict[str, str] = getattr(game.episode, kind)
@@ -175,19 +137,15 @@ def _of_end(name: str, is_one: Callable[[Done], bool]) -> Iterator[Mutation]:
 
 
 def _of_ready(game: GameTables) -> Iterator[Mutation]:
-    ready = game.episode.ready
-    if ready is None:
+    ready, steps = game.episode.ready, game.reset.steps
+    # Where the last step waits, for as much perhaps, nothing differs.
+    if ready is None or game.reset.spares or (steps and steps[-1].until is not None):
         return
     for text in (None, *shifted(ready, game.sources)):
         other = _with_episode(game, ready=text)
 
-        def notices(recorded: Evidence, other: GameTables = other) -> Answer:
-            if recorded.differs(other) or (not game.reset.spares and recorded.begins_sooner(other)):
-                return True
-            if game.reset.spares:
-                return _ON_SPARES
-            waits = bool(game.reset.steps) and game.reset.steps[-1].until is not None
-            return "the last step waits for as much" if waits else False
+        def notices(recorded: Evidence, other: GameTables = other) -> bool:
+            return recorded.differs(other) or recorded.begins_sooner(other)
 
         yield (f"that ready isn't {text}" if text else f"what ready waits for: {ready}"), notices
 
@@ -197,9 +155,7 @@ def _of_limits(game: GameTables) -> Iterator[Mutation]:
         for bound in ("min", "max", "max_jump", "monotonic"):
             if getattr(source, bound) is not None:
 
-                def notices(
-                    recorded: Evidence, name: str = name, source: Source = source, bound: str = bound
-                ) -> Answer:
+                def notices(recorded: Evidence, name: str = name, source: Source = source, bound: str = bound) -> bool:
                     tighter = _tighter(source, bound, recorded.values[name])
                     if tighter is None:
                         return False
@@ -230,47 +186,27 @@ def _of_keys(choices: Sequence[Choice]) -> Iterator[Mutation]:
 
 
 def _of_steps(game: GameTables) -> Iterator[Mutation]:
-    reset = game.reset
-    for list_name, steps in (("start", reset.start), ("steps", reset.steps)):
-        pressing = [(number, step) for number, step in enumerate(steps, 1) if step.keys or step.type or step.click]
-
-        def notices(recorded: Evidence, some: Sequence[Any], once: bool = list_name == "start") -> Answer:
-            if any(recorded.led_by(step) for _, step in some):
-                return True
-            if reset.spares:
-                return _ON_SPARES
-            return "the program had been started before the recording began" if once else False
-
-        if pressing:
-            yield f"reset.{list_name}", lambda recorded, some=pressing, ask=notices: ask(recorded, some)
-        for number, step in pressing:
-            what = "click" if step.click else "keys"
-            one = [(number, step)]
-            yield (
-                f"the {what} of reset.{list_name}[{number}]",
-                lambda recorded, some=one, ask=notices: ask(recorded, some),
-            )
-        for number, step in enumerate(steps, 1):
-            if step.restore is not None:
-                yield f"the file of reset.{list_name}[{number}]", lambda _: "files aren't recorded"
+    if game.reset.spares:
+        return
+    pressing = [
+        (number, step) for number, step in enumerate(game.reset.steps, 1) if step.keys or step.type or step.click
+    ]
+    if pressing:
+        yield "reset.steps", lambda recorded: any(recorded.led_by(step) for _, step in pressing)
+    for number, step in pressing:
+        what = "click" if step.click else "keys"
+        yield f"the {what} of reset.steps[{number}]", lambda recorded, step=step: recorded.led_by(step)
 
 
-def _of_time_limit(limit_s: float) -> Mutation:
-    def notices(recorded: Evidence) -> Answer:
-        return recorded.longest > limit_s / 2 or "it is your choice, and no episode is half as long"
-
-    return "the time limit", notices
-
-
-def _altered(alter: Callable[[Scraped], None]) -> Callable[[Evidence], Answer]:
+def _altered(alter: Callable[[Scraped], None]) -> Callable[[Evidence], bool]:
     return lambda recorded: recorded.differs_if(alter)
 
 
-def _other(game: GameTables) -> Callable[[Evidence], Answer]:
+def _other(game: GameTables) -> Callable[[Evidence], bool]:
     return lambda recorded: recorded.differs(game)
 
 
-def _rewarded(game: GameTables, index: int, **changes: Any) -> Callable[[Evidence], Answer]:
+def _rewarded(game: GameTables, index: int, **changes: Any) -> Callable[[Evidence], bool]:
     rewards: list[RewardTable] = list(game.rewards)
     rewards[index] = rewards[index].model_copy(update=changes)
     return _other(game.model_copy(update={"rewards": rewards}))

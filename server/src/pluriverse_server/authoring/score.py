@@ -20,7 +20,7 @@ from pluriverse_server.sources.reading import SourceError
 
 from .judge import Result, Trial, judge_samples, uncompared
 from .labels import FOLDER, Labels, labels_path, read_labels
-from .mutate import Environment, Mutations, mutate
+from .mutate import Mutations, mutate
 from .report import print_mutations, print_results, write_report
 from .samples import read_samples
 
@@ -127,9 +127,8 @@ def mutations_of(manifest: Manifest, trials: Sequence[Trial]) -> Iterator[tuple[
             continue
         entry = next((one for one in manifest.envs if one.id == env_id), EnvTable(id=env_id))
         spaces = manifest.spaces_of(entry)
-        limit_s = manifest.environment(entry).time_limit_s
-        environment = Environment(manifest.game(env_id), spaces.discrete if spaces is not None else (), limit_s)
-        yield env_id, mutate(environment, of_env)
+        choices = spaces.discrete if spaces is not None else ()
+        yield env_id, mutate(manifest.game(env_id), choices, of_env)
 
 
 def _by_environment(things: Iterable[T], environment: Callable[[T], str]) -> list[tuple[str, list[T]]]:

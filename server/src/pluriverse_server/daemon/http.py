@@ -10,7 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
 from pluriverse_server.process import StartError, listeners, port_fault, start_error
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
 from pluriverse_server.viewer.hub import ViewerHub
-from pluriverse_server.viewer.routes import add_viewer, is_same_origin
+from pluriverse_server.viewer.routes import Question, add_viewer, is_same_origin
 from pluriverse_server.web_socket import StrictWebSocket
 
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
@@ -55,7 +55,8 @@ _FULL: Final = "this remote has as many connections as it serves; try again when
 class Views:
     """What is behind the HTTP side: the state as JSON, the metrics' text, whether VNC answers, the viewer's socket.
 
-    ``take_screen`` serves the screen, on the connection of a WebSocket, to someone at an address.
+    ``take_screen`` serves the screen, on the connection of a WebSocket, to someone at an address. ``questions`` are
+    what the viewer may ask.
     """
 
     status: Callable[[], Mapping[str, Any]]
@@ -64,6 +65,7 @@ class Views:
     vnc_socket: Path
     watchers_socket: Path
     take_screen: Callable[[socket.socket, str, Token], Awaitable[None]]
+    questions: Mapping[str, Question] = field(default_factory=dict[str, Question])
 
 
 def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tuple[web.Application, ViewerHub]:
@@ -128,6 +130,7 @@ def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tupl
         snapshot=views.status,
         vnc_socket=views.vnc_socket,
         watchers_socket=views.watchers_socket,
+        questions=views.questions,
     )
     add_operations(app, door, operations)
     app.router.add_get(lane.PATH, step)

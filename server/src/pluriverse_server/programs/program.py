@@ -36,7 +36,7 @@ from .asked_trees import AskedTrees
 from .catalogue import python_command
 from .cpu_wait import Patience
 from .lane_socket import LaneSocket
-from .scraped import PRINTED_VARIABLE, patience_s, scraper_command
+from .scraped import patience_s, scraper_command
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ RETRY_S: Final = 0.5
 STOP_S: Final = 0.2
 
 # What of this process' environment is for the program's too.
-PASSED_ON: Final = (ASKED_VARIABLE, PRINTED_VARIABLE)
+PASSED_ON: Final = (ASKED_VARIABLE,)
 
 # How many of a dead program's last lines are logged.
 LOGGED_OUTPUT_LINES: Final = 8

@@ -16,9 +16,6 @@ OWN_TIME_S: Final = 15.0
 # Where keys don't lead to an episode, the program is restarted once.
 ATTEMPTS: Final = 2
 
-# Makes a scraper keep what its program prints in a file; ``look`` sets it.
-PRINTED_VARIABLE: Final = "PLURIVERSE_PRINTED"
-
 
 def scraper_command(directory: Path, folder: Path) -> list[str]:
     """Return the command of the scraper of the runtime in ``directory``, with a private ``folder`` for its files."""

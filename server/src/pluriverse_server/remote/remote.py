@@ -26,6 +26,7 @@ from pluriverse_server.programs.catalogue import load_catalogue, require_environ
 from pluriverse_server.settings import Settings
 from pluriverse_server.tasks import TaskFailed, call_later, first_failure, start_task
 from pluriverse_server.viewer.hub import ViewerHub
+from pluriverse_server.viewer.routes import Question
 
 from .child_user import let_in, user_for_children
 from .environment import EnvironmentService
@@ -51,8 +52,10 @@ class GaveUp(Exception):
 class Remote:
     """A remote; ``run`` starts it and returns when it has ended."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, questions: Mapping[str, Question] | None = None) -> None:
+        """``questions`` are what its viewer may ask, beside playing."""
         self.settings = settings
+        self._questions = questions or {}
         self._stopping = asyncio.Event()
         self._service: EnvironmentService | None = None
         self._screen: Screen | None = None
@@ -171,7 +174,7 @@ class Remote:
         service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
         gate = screen.gate
         sockets = screen.viewer_socket, screen.watchers_socket
-        views = Views(self.status, service.render_metrics, lambda: screen.answers, *sockets, gate.take)
+        views = Views(self.status, service.render_metrics, lambda: screen.answers, *sockets, gate.take, self._questions)
         service.metrics.ports.update(vnc=screen.gate, rewarder=door)
         service.lift = gate.lift
         service.is_watched = lambda: bool(screen.gate.clients)

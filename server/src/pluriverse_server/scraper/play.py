@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import shutil
 import signal
 import tempfile
@@ -26,7 +25,6 @@ from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_com
 from pluriverse_server.manifest.sources import LogSource
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import python_command
-from pluriverse_server.programs.scraped import PRINTED_VARIABLE
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
 from pluriverse_server.sources.program.tree import read_tree
@@ -54,9 +52,6 @@ log = logging.getLogger(__name__)
 
 # A program that hasn't come to its clock by then never will: it can't have anything preloaded.
 CLOCK_S: Final = 5.0
-
-# Where a program's output is kept for who looks at it, beside its HOME.
-PRINTED: Final = "printed"
 
 # How often the program's use of memory, files and processes is measured.
 LIMITS_S: Final = 1.0
@@ -184,7 +179,7 @@ class Play:
             self._exit_stack.push_async_callback(self._hearing.stop)
             env[SOCKET_VARIABLE] = str(place)
         display, cookies = screen["DISPLAY"], desktop.cookies.path
-        output = ProgramOutput(folder / PRINTED if os.environ.get(PRINTED_VARIABLE) else None)
+        output = ProgramOutput()
         target = Target(
             lambda: self._child.pid if self._child else None,
             home,

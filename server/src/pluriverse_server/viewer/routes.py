@@ -3,6 +3,7 @@
 ==================  ===================================================================================
 ``/viewer/``        the page
 ``/viewer/static``  its scripts and styles, noVNC among them
+``/viewer/ask/``    POST, JSON in and out: what a remote is asked beside playing, of who may control it
 ``/viewer/access``  ``{"granted": bool, "control": bool}``: what ``?password=``, or a token there, allows
 ``/viewer/vnc``     WebSocket: RFB, binary, both ways; input only with ``?control=1``, of who may
 ``/viewer/state``   WebSocket: the state of the remote as JSON
@@ -12,9 +13,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from aiohttp import WSCloseCode, web
 
@@ -26,6 +28,7 @@ from .hub import TooManyViewers, ViewerHub, close
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _GuardedHandler = Callable[[web.Request, Token], Awaitable[web.StreamResponse]]
+Question = Callable[[Mapping[str, Any]], Awaitable[Any]]
 
 STATIC: Final = Path(__file__).parent / "static"
 NOVNC: Final = STATIC / "vendor" / "novnc" / "core" / "rfb.js"
@@ -36,6 +39,7 @@ NO_ASSETS: Final = (
 )
 NO_PASSWORD: Final = "The password is missing or wrong: give this remote's with ?password=…\n"  # noqa: S105
 OTHER_ORIGIN: Final = "Only the remote's own page may connect here.\n"
+NO_CONTROL: Final = "This password or token may only look.\n"
 FULL: Final = "This remote has as many connections as it serves; try again when one has gone.\n"
 NO_WEBSOCKET: Final = "This address speaks WebSocket; the page for people is /viewer/.\n"
 
@@ -52,6 +56,14 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
         "frame-ancestors 'self' http://127.0.0.1:* http://localhost:*",
     )
 )
+
+
+# What is asked is some hundred bytes, labels and regions' pictures up to megabytes.
+MAX_REQUEST_BYTES: Final = 16 * 1024 * 1024
+
+
+class Refused(Exception):
+    """A question has no answer; the page shows the message."""
 
 
 class Doorkeeper(Protocol):
@@ -78,27 +90,38 @@ class Doorkeeper(Protocol):
         ...
 
 
+def page_app(routes: Iterable[web.AbstractRouteDef]) -> web.Application:
+    """Return the application of the page, which asks at ``routes`` for what it shows."""
+    app = web.Application(client_max_size=MAX_REQUEST_BYTES)
+    app.add_routes([web.get("/", _page), web.static("/static", STATIC), *routes])
+    app.on_response_prepare.append(_add_headers)
+    return app
+
+
 def add_viewer(
-    app: web.Application, *, door: Doorkeeper, snapshot: Snapshot, vnc_socket: Path, watchers_socket: Path
+    app: web.Application,
+    *,
+    door: Doorkeeper,
+    snapshot: Snapshot,
+    vnc_socket: Path,
+    watchers_socket: Path,
+    questions: Mapping[str, Question],
 ) -> ViewerHub:
     """Serve the viewer at ``/viewer/``.
 
     ``snapshot`` returns the state that the page shows, as JSON without NaN; both sockets speak RFB, and
-    the second takes no input. The hub counts
+    the second takes no input. ``questions`` are what can be asked, by word; each may raise Refused. The hub counts
     the viewers, is notified of changes through ``changed``, and closes its connections when ``app`` shuts down.
     """
     hub = ViewerHub()
-    viewer = web.Application()
-    viewer.add_routes(
+    viewer = page_app(
         [
-            web.get("/", _page),
             web.get("/access", _access(door)),
-            web.get("/vnc", _guarded(door, _vnc(hub, door, vnc_socket, watchers_socket))),
-            web.get("/state", _guarded(door, _state(hub, snapshot))),
-            web.static("/static", STATIC),
+            web.get("/vnc", _websocket(door, _vnc(hub, door, vnc_socket, watchers_socket))),
+            web.get("/state", _websocket(door, _state(hub, snapshot))),
+            web.post("/ask/{word}", _guarded(door, _ask(door, questions))),
         ]
     )
-    viewer.on_response_prepare.append(_add_headers)
     viewer.on_shutdown.append(lambda _: hub.close())
     app.router.add_get("/viewer", _redirect)
     app.add_subapp("/viewer/", viewer)
@@ -139,13 +162,37 @@ def _guarded(door: Doorkeeper, handler: _GuardedHandler) -> _Handler:
             if denied.known:
                 raise web.HTTPForbidden(text=f"{denied}\n") from None
             raise web.HTTPUnauthorized(text=NO_PASSWORD) from None
+        return await handler(request, who)
+
+    return guarded
+
+
+def _websocket(door: Doorkeeper, handler: _GuardedHandler) -> _Handler:
+    async def websocket(request: web.Request, who: Token) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() != "websocket":
             raise web.HTTPUpgradeRequired(text=NO_WEBSOCKET)
         if not door.admit(request, who):
             raise web.HTTPServiceUnavailable(text=FULL)
         return await handler(request, who)
 
-    return guarded
+    return _guarded(door, websocket)
+
+
+def _ask(door: Doorkeeper, questions: Mapping[str, Question]) -> _GuardedHandler:
+    async def ask(request: web.Request, who: Token) -> web.StreamResponse:
+        if not door.may_control(who):
+            raise web.HTTPForbidden(text=NO_CONTROL)
+        question = questions.get(request.match_info["word"])
+        if question is None:
+            raise web.HTTPNotFound
+        try:
+            return web.json_response(await question(cast("dict[str, Any]", json.loads(await request.read()))))
+        except Refused as refused:
+            raise web.HTTPConflict(text=str(refused)) from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise web.HTTPBadRequest(text=f"asked in another way: {error!r}") from None
+
+    return ask
 
 
 def is_same_origin(request: web.Request) -> bool:

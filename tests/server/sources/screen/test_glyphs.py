@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,18 +44,6 @@ def test_a_file_holds_what_was_saved(glyphs: Glyphs, tmp_path: Path) -> None:
     assert (loaded.characters, loaded.ink, loaded.region) == (glyphs.characters, glyphs.ink, glyphs.region)
     assert (loaded.top, loaded.space, loaded.spaced) == (glyphs.top, glyphs.space, glyphs.spaced)
     assert all(np.array_equal(one, other) for one, other in zip(loaded.pictures, glyphs.pictures, strict=True))
-
-
-def test_a_file_holds_outlines_overlap_and_tilt_and_may_lack_them(glyphs: Glyphs, tmp_path: Path) -> None:
-    path = tmp_path / "score.png"
-    ink = Ink("outlined", 30, 120, (255, 200, 0), (10, 20, 30))
-    replace(glyphs, ink=ink, overlap=4, tilted=True).save(path)
-    loaded = load(path)
-    assert (loaded.ink, loaded.overlap, loaded.tilted) == (ink, 4, True)
-    glyphs.save(path)
-    table = {key: value for key, value in said(path).items() if key not in ("overlap", "tilted")}
-    write(path, table)
-    assert (load(path).overlap, load(path).tilted) == (2, False)
 
 
 def test_a_file_may_be_called_anything(glyphs: Glyphs, tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.authoring.learn import learn
-from pluriverse_server.sources.screen.glyphs import Glyphs, Ink
 from pluriverse_server.sources.screen.line import CLEAR, Line, Spelling
-from support.glyphs import Pixels, Style, bgrx, draw
+from support.glyphs import Pixels, Style, draw
 
 LEARNT = ("0", "12", "345", "6789", "100", "2468", "13579", "90")
 
@@ -24,8 +23,9 @@ STYLES = {
     "on noise": Style("DejaVuSans", background="noise", align="right"),
     "red and bold": Style("DejaVuSerif-Bold", 18, colour=(230, 40, 40), smooth=False),
     "dark on light": Style("DejaVuSans", colour=(20, 20, 60), behind=(230, 230, 210)),
-    "slanted": Style("DejaVuSans-Oblique", smooth=False),
 }
+# Its glyphs touch, which is never read as another number.
+SLANTED = Style("DejaVuSans-Oblique", smooth=False)
 
 
 @cache
@@ -49,7 +49,7 @@ def test_a_region_without_ink_says_nothing_for_sure(style: Style) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(
-    style=st.sampled_from(list(STYLES.values())),
+    style=st.sampled_from([*STYLES.values(), SLANTED]),
     number=st.integers(0, 999_999),
     share=st.floats(0.01, 1),
     seed=st.integers(0, 2**32 - 1),
@@ -123,17 +123,6 @@ def test_other_regions_are_read_wherever_the_line_stands_in_them() -> None:
     high[25:53], wide[:, 150:270] = draw("8421", FIXED), draw("8421", FIXED)
     assert line_of(FIXED).read(high).text == "8421"
     assert line_of(FIXED).read(wide).text == "8421"
-
-
-def test_glyphs_that_touch_are_read_one_by_one() -> None:
-    hook, ring = np.ones((6, 4), np.float32), np.ones((6, 4), np.float32)
-    hook[2:, :3], ring[2:4, 1:3] = 0, 0
-    line = Line(Glyphs("70", (hook, ring), Ink("light", 160, 100), (40, 6), 0, 4))
-    shown = np.zeros((6, 40, 3), np.uint8)
-    shown[:, 5:21] = np.hstack((ring, hook, hook, ring))[..., None] * 255
-    spelling = line.read(bgrx(shown))
-    assert spelling.text == "0770"
-    assert spelling.confidence >= CLEAR
 
 
 def _rows_of(pixels: Pixels) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def test_a_time_is_a_text() -> None:
 
 
 def test_words_have_spaces_where_they_were_learnt() -> None:
-    style = Style("DejaVuSans", size=16, width=200)
+    style = Style("DejaVuSansMono", size=16, width=200)
     words = learn([(draw(text, style), text) for text in ("GAME OVER", "READY", "LEVEL")], "").glyphs
     assert TextReader(words).read(draw("READY GAME", style))[0] == "READY GAME"
     assert TextReader(words).read(draw("OVER", style))[0] == "OVER"

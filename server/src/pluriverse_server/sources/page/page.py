@@ -225,14 +225,6 @@ class Page:
             return None
         return answer["result"].get("value")
 
-    async def declared_names(self) -> list[str]:
-        """Return the names of what the page's scripts have declared beside what is a property of ``window``.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-        """
-        return (await self._call("Runtime.globalLexicalScopeNames"))["names"]
-
     async def tree(self, picture: Box) -> Tree:
         """Return what is to be seen of the page within ``picture``: x, y, width and height on the screen.
 

@@ -44,18 +44,13 @@ class ProgramReader(ABC):
 class ProgramOutput:
     """A program's output: one thread writes it, others read it, each at an offset of its own."""
 
-    def __init__(self, copy: Path | None = None) -> None:
-        """``copy``: a file that all of it is written to as well."""
-        self._copy = copy
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept = bytearray()
         self._dropped = 0
 
     def write(self, data: bytes) -> None:
         """Append output, and drop the oldest if there is too much."""
-        if self._copy is not None:
-            with self._copy.open("ab") as file:
-                file.write(data)
         with self._lock:
             self._kept += data
             excess = len(self._kept) - MAX_KEPT_BYTES

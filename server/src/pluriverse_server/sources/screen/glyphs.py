@@ -22,7 +22,6 @@ from PIL.PngImagePlugin import PngImageFile, PngInfo
 from pluriverse_server.sources.reading import Pixels, SourceError
 
 from .images import open_png
-from .outlined import strokes
 
 CHUNK: Final = "pluriverse"
 
@@ -52,7 +51,7 @@ CUBE_BITS: Final = 4
 BLUE, GREEN, RED = np.uint16(29), np.uint16(150), np.uint16(77)
 
 
-Kind = Literal["colour", "light", "dark", "contrast", "outlined"]
+Kind = Literal["colour", "light", "dark", "contrast"]
 Colour = tuple[int, int, int]
 
 
@@ -60,43 +59,35 @@ Colour = tuple[int, int, int]
 class Ink:
     """The pixels that count as ink.
 
-    They have a ``colour`` (red, green, blue); are ``light`` or ``dark``; are whatever stands out from a flat ground, in
-    ``contrast`` to it; or are ``outlined``: of a colour, within an ``outline`` of another. A pixel's level is its
-    largest distance from the colour in any channel, its luminance, or its distance from the ground in relation to the
-    largest one. At level ``full`` it is all ink, at ``none`` no ink, and in between partly, like the smoothed edges of
-    glyphs.
+    They have a ``colour`` (red, green, blue); are ``light`` or ``dark``; or are whatever stands out from a flat
+    ground, in ``contrast`` to it. A pixel's level is its largest distance from the colour in any channel, its
+    luminance, or its distance from the ground in relation to the largest one. At level ``full`` it is all ink, at
+    ``none`` no ink, and in between partly, like the smoothed edges of glyphs.
     """
 
     kind: Kind
     full: int
     none: int
     colour: Colour = (0, 0, 0)
-    outline: Colour = (0, 0, 0)
 
     def __post_init__(self) -> None:
-        channels = (*self.colour, *self.outline)
-        known = all(0 <= channel < LEVELS for channel in channels) and len(channels) == 2 * len("rgb")
+        known = all(0 <= channel < LEVELS for channel in self.colour) and len(self.colour) == len("rgb")
         sense = self.full > self.none if self.kind in ("light", "contrast") else self.full < self.none
         if not (known and sense and 0 <= self.full < LEVELS and 0 <= self.none < LEVELS):
             raise ValueError(f"no ink is {self.kind} {self.colour} from {self.full} to {self.none}")
 
     def strength(self, pixels: Pixels) -> NDArray[np.float32]:
         """Return how much of each pixel is ink, 0 to 1: float32 of shape (height, width)."""
-        ink = self._table.take(self._level(pixels))
-        if self.kind != "outlined":
-            return ink
-        apart = max(abs(one - other) for one, other in zip(self.colour, self.outline, strict=True))
-        return strokes(ink, _away(pixels, self.outline) <= apart // 2)
+        return self._table.take(self._level(pixels))
 
     @property
     def by_pixel(self) -> bool:
         """Whether a pixel is ink whatever the others are."""
-        return self.kind not in ("contrast", "outlined")
+        return self.kind != "contrast"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a glyph file has it."""
-        said = {"kind": self.kind, "full": self.full, "none": self.none, "colour": list(self.colour)}
-        return {**said, "outline": list(self.outline)} if self.kind == "outlined" else said
+        return {"kind": self.kind, "full": self.full, "none": self.none, "colour": list(self.colour)}
 
     @cached_property
     def _table(self) -> NDArray[np.float32]:
@@ -105,7 +96,7 @@ class Ink:
 
     def _level(self, pixels: Pixels) -> NDArray[Any]:
         match self.kind:
-            case "colour" | "outlined":
+            case "colour":
                 return _away(pixels, self.colour)
             case "contrast":
                 away = _away(pixels, ground_of(pixels))
@@ -132,8 +123,7 @@ def ink_of(table: dict[str, Any]) -> Ink:
     kind, colour = table["kind"], tuple(int(channel) for channel in table["colour"])
     if kind not in get_args(Kind):
         raise ValueError(f"unknown kind of ink {kind!r}")
-    outline = tuple(int(channel) for channel in table.get("outline", (0, 0, 0)))
-    return Ink(kind, int(table["full"]), int(table["none"]), colour, outline)  # pyright: ignore[reportArgumentType]
+    return Ink(kind, int(table["full"]), int(table["none"]), colour)  # pyright: ignore[reportArgumentType]
 
 
 def _away(pixels: Pixels, colour: Colour) -> NDArray[np.uint8]:
@@ -155,8 +145,7 @@ class Glyphs:
 
     All have the same height; each begins and ends with a column of strong ink. ``region`` is the width and height of
     the region that they were learnt from, ``top`` the row in it where they begin. ``space`` or more columns without ink
-    between two glyphs are a space, or a missing glyph. Neighbours may have ``overlap`` columns in common. ``tilted``:
-    lines are straightened and brought to the glyphs' height before they are read.
+    between two glyphs are a space, or a missing glyph.
     """
 
     characters: str
@@ -166,8 +155,6 @@ class Glyphs:
     top: int
     space: int
     spaced: bool = False
-    overlap: int = OVERLAP
-    tilted: bool = False
 
     def __post_init__(self) -> None:
         heights = {picture.shape[0] for picture in self.pictures}
@@ -182,8 +169,6 @@ class Glyphs:
             raise ValueError("a glyph without ink")
         if self.space < 1:
             raise ValueError(f"a space of {self.space} columns")
-        if not 0 <= self.overlap <= MAX_CELL:
-            raise ValueError(f"an overlap of {self.overlap} columns")
 
     @property
     def height(self) -> int:
@@ -210,8 +195,6 @@ class Glyphs:
             "top": self.top,
             "space": self.space,
             "spaced": self.spaced,
-            "overlap": self.overlap,
-            "tilted": self.tilted,
         }
         chunk = PngInfo()
         chunk.add_text(CHUNK, json.dumps(said))
@@ -233,8 +216,7 @@ def load_glyphs(path: Path, name: str, directory: Path) -> Glyphs:
         region = (int(said["region"][0]), int(said["region"][1]))
         pictures = _cut(np.asarray(image), (width, height), widths)
         ink, top, space = ink_of(said["ink"]), int(said["top"]), int(said["space"])
-        overlap, tilted = int(said.get("overlap", OVERLAP)), bool(said.get("tilted", False))
-        return Glyphs(str(said["characters"]), pictures, ink, region, top, space, bool(said["spaced"]), overlap, tilted)
+        return Glyphs(str(said["characters"]), pictures, ink, region, top, space, bool(said["spaced"]))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise SourceError(f"{name}: {path} is a damaged glyph file ({error!r}); {remedy}") from None
 

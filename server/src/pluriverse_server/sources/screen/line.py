@@ -1,15 +1,12 @@
 """Reads a line of glyphs: finds the sequence of glyphs that explains all ink of a region best. Pure.
 
-Glyphs begin after columns without ink, so neither their widths nor the line's alignment nor blanks matter. What can't
-be read with confidence that way may touch or overlap: then all glyphs are compared with all columns, and each glyph of
-the line that explains most once more with what its neighbours leave of the picture.
+Glyphs begin after columns without ink, so neither their widths nor the line's alignment nor blanks matter.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,8 +14,7 @@ from numpy.typing import NDArray
 
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, Pixels
 
-from .glyphs import STRONG, Glyphs
-from .upright import straightened
+from .glyphs import OVERLAP, STRONG, Glyphs
 
 # Where a glyph may begin, in columns from its first ink: a smoothed edge counts as ink on some backgrounds only.
 OFFSETS: Final = np.arange(-2, 2)
@@ -39,23 +35,14 @@ MISMATCH_RANGE: Final = 0.4
 STRAY_RANGE: Final = 0.25
 SURE_MARGIN: Final = 0.85
 
-# The confidence that sources ask for by default; below it, it is worth the time to look closely.
+# The confidence that sources ask for by default.
 CLEAR: Final = 0.8
 
 # Characters that differ in less than this share of their ink can't be told apart.
 MIN_RIVALRY: Final = 0.02
 
-# The least share of a pixel that a glyph's neighbours leave to it.
-MIN_FREE: Final = 0.01
-
 # A region with more beginnings shows a picture or noise, not text.
 MAX_STARTS: Final = 96
-
-# The most columns that all glyphs are compared with.
-MAX_COLUMNS: Final = 512
-
-# How often glyphs that overlap are read once more, after their neighbours changed.
-ROUNDS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,37 +111,19 @@ class Line:
 
     def read(self, pixels: Pixels) -> Spelling:
         """Return the line's text."""
-        if self.glyphs.tilted:
-            guesses = straightened(self.glyphs.ink.strength(pixels), self.glyphs.height)
-        else:
-            guesses = iter((self._rows(pixels),))
-        best, seen = Spelling("", 1.0), None
-        for rows in guesses:
-            picture = self._picture(rows)
-            spelling = self._read(picture)
-            if seen is None or spelling.confidence > best.confidence:
-                best, seen = spelling, picture
-            if best.confidence >= CLEAR:
-                return best
-        if seen is not None and len(seen.starts) <= MAX_STARTS:
-            best = max(best, self._read_closely(seen), key=lambda spelling: spelling.confidence)
-        return best
-
-    def _read(self, picture: _Picture) -> Spelling:
+        picture = self._picture(self._rows(pixels))
         if not picture.starts:
             return Spelling("", 1.0)
         if len(picture.starts) > MAX_STARTS:
             return Spelling("", 0.0)
         tables = self._tables(picture, picture.starts)
-        line, stray = _explain(self._fitting(tables), picture.strong, self.glyphs.overlap)
+        line, stray = _explain(self._fitting(tables), picture.strong)
         if not line:
             return Spelling("", 0.0)
         mismatch = max(glyph.mismatch for glyph in line)
-        return self._spelling(line, stray, mismatch, self._margin_of(line, tables, picture))
-
-    def _spelling(self, line: list[_Found], stray: float, mismatch: float, margin: float) -> Spelling:
         fit = 1 - max(0.0, mismatch - FREE_MISMATCH) / MISMATCH_RANGE
         lonely = 1 - stray / (STRAY_RANGE * self._typical)
+        margin = self._margin_of(line, tables, picture)
         return Spelling(self._spell(line), max(0.0, min(1.0, fit, lonely, margin / SURE_MARGIN)))
 
     def _rows(self, pixels: Pixels) -> NDArray[np.float32]:
@@ -214,96 +183,6 @@ class Line:
             found.append(_Found(x, x + self._columns[glyph], glyph, start, cost, mismatch))
         return found
 
-    def _read_closely(self, picture: _Picture) -> Spelling:
-        """Read glyphs that may begin anywhere, and overlap."""
-        inked = np.flatnonzero(picture.inked)
-        if inked[-1] - inked[0] >= MAX_COLUMNS:
-            return Spelling("", 0.0)
-        line, _ = _explain(self._anywhere(picture, inked), picture.strong, self.glyphs.overlap)
-        if not line:
-            return Spelling("", 0.0)
-        line, mismatch, margin, same = self._among_others(line, picture)
-        for _ in range(ROUNDS):
-            if same:
-                break
-            line, mismatch, margin, same = self._among_others(line, picture)
-        return self._spelling(line, _beside(line, picture.strong), mismatch, margin)
-
-    def _anywhere(self, picture: _Picture, inked: NDArray[np.intp]) -> list[_Found]:
-        """Return the glyphs that fit somewhere better than a column further left or right."""
-        at = np.arange(int(inked[0] + OFFSETS[0]), int(inked[-1] + OFFSETS[-1]))
-        windows = self._windows(picture)[at]
-        sides = self._sides
-        there = np.square(windows) @ sides
-        energy = (self._templates**2 * sides).sum(axis=0)
-        cost = np.maximum(there + energy - 2 * (windows @ (self._templates * sides)), 0)
-        mismatch = cost / (there + energy)
-        fits = mismatch < np.minimum(mismatch.min(axis=1, keepdims=True) + CLEAR_LEAD, MAX_MISMATCH)
-        fits[1:] &= mismatch[1:] <= mismatch[:-1]
-        fits[:-1] &= mismatch[:-1] <= mismatch[1:]
-        return [
-            _Found(x, x + self._columns[glyph], glyph, 0, float(cost[place, glyph]), float(mismatch[place, glyph]))
-            for place, glyph in np.argwhere(fits).tolist()
-            for x in (int(at[place]),)
-        ]
-
-    def _among_others(self, line: list[_Found], picture: _Picture) -> tuple[list[_Found], float, float, bool]:
-        """Read each glyph of the line where its neighbours leave the picture to it.
-
-        Return the line, its largest mismatch, its smallest margin, and whether it is the same as before.
-        """
-        height, columns = self.glyphs.height, self.glyphs.widest + 2 * NEAR
-        count, worst, margin, same = len(self._widths), 0.0, 1.0, True
-        ink = np.pad(picture.flat.reshape(-1, height), ((columns, columns), (0, 0)))
-        line = list(line)
-        for index, glyph in enumerate(line):
-            left = glyph.x - NEAR
-            free = np.ones((columns, height), np.float32)
-            for other in line:
-                if other is not glyph and other.x < left + columns and other.end > left:
-                    first, last = max(other.x, left), min(other.end, left + columns)
-                    drawn = self.glyphs.pictures[other.glyph].T[first - other.x : last - other.x]
-                    free[first - left : last - left] = np.minimum(free[first - left : last - left], 1 - drawn)
-            free = free.reshape(-1)
-            shown = ink[left + columns : left + 2 * columns].reshape(-1) * free
-            there, energy = float(shown @ (shown / np.maximum(free, MIN_FREE))), self._moved_squares @ free
-            cost = np.maximum(there + energy - 2 * (self._moved @ shown), 0)
-            best = int(cost.argmin())
-            rest = free * self._moved[best]
-            apart = energy + energy[best] - 2 * (self._moved @ rest)
-            rivals = self._others[best % count][np.arange(len(cost)) % count]
-            lead = (cost - cost[best]) / np.maximum(apart, MIN_RIVALRY * self._energy[best % count])
-            margin = min(margin, float(lead[rivals].min(initial=1.0)))
-            mismatch = float(cost[best] / (there + energy[best]))
-            worst = max(worst, mismatch)
-            x, chosen = left + best // count, best % count
-            same &= (x, chosen) == (glyph.x, glyph.glyph)
-            line[index] = _Found(x, x + self._columns[chosen], chosen, 0, float(cost[best]), mismatch)
-        return line, worst, margin, same
-
-    @cached_property
-    def _sides(self) -> NDArray[np.float32]:
-        """What counts of a window by itself: in the columns that neighbours may reach into, only a glyph's own ink."""
-        counts = np.zeros((len(self._widths), self.glyphs.widest, self.glyphs.height), np.float32)
-        for count, picture in zip(counts, self.glyphs.pictures, strict=True):
-            width, side = picture.shape[1], min(self.glyphs.overlap, picture.shape[1] // 2)
-            count[:width] = picture.T >= STRONG
-            count[side : width - side] = 1
-        return np.ascontiguousarray(counts.reshape(len(counts), -1).T)
-
-    @cached_property
-    def _moved(self) -> NDArray[np.float32]:
-        """All glyphs in a window wider by ``NEAR`` on both sides, at each place in it that is near: one a row."""
-        width, height = self.glyphs.widest, self.glyphs.height
-        moved = np.zeros((2 * NEAR + 1, len(self._widths), width + 2 * NEAR, height), np.float32)
-        for shift, rows in enumerate(moved):
-            rows[:, shift : shift + width] = self._templates.T.reshape(-1, width, height)
-        return moved.reshape((2 * NEAR + 1) * len(self._widths), -1)
-
-    @cached_property
-    def _moved_squares(self) -> NDArray[np.float32]:
-        return np.square(self._moved)
-
     def _margin_of(self, line: list[_Found], tables: _Tables, picture: _Picture) -> float:
         """Return how far the least certain glyph is from being another: 1 as it was learnt, 0 half way to the other."""
         x, end, glyph, start = np.array([found[:4] for found in line]).T
@@ -355,7 +234,7 @@ def _left_of(columns: NDArray[np.float32]) -> NDArray[np.float32]:
     return sums
 
 
-def _explain(found: list[_Found], strong: NDArray[np.float32], overlap: int) -> tuple[list[_Found], float]:
+def _explain(found: list[_Found], strong: NDArray[np.float32]) -> tuple[list[_Found], float]:
     """Return the sequence of glyphs that leaves the least unexplained, and how much ink is beside them."""
     left = strong.tolist()
     found.sort(key=lambda glyph: glyph.x)
@@ -369,7 +248,7 @@ def _explain(found: list[_Found], strong: NDArray[np.float32], overlap: int) -> 
             best, last = (cost, ended) if cost < best else (best, last)
         cost, ended = best, last
         for end, other, overlapped in ends:
-            if end <= glyph.x + overlap and other + left[end] - left[glyph.x] < cost:
+            if end <= glyph.x + OVERLAP and other + left[end] - left[glyph.x] < cost:
                 cost, ended = other + left[end] - left[glyph.x], overlapped
         before.append(ended)
         heapq.heappush(ends, (glyph.end, cost + glyph.cost + left[glyph.x] - left[glyph.end], index))
@@ -380,14 +259,8 @@ def _explain(found: list[_Found], strong: NDArray[np.float32], overlap: int) -> 
         line.append(found[last])
         last = before[last]
     line.reverse()
-    return line, _beside(line, strong)
-
-
-def _beside(line: list[_Found], strong: NDArray[np.float32]) -> float:
-    """Return how much ink is in no glyph's columns."""
-    left = strong.tolist()
     covered, stray = 0, 0.0
     for glyph in line:
         stray += left[max(glyph.x, covered)] - left[covered]
         covered = max(covered, glyph.end)
-    return stray + left[-1] - left[covered]
+    return line, stray + left[-1] - left[covered]

@@ -25,6 +25,18 @@ export function milliseconds(value) {
   return [value < 10 ? Math.max(value, 0).toFixed(1) : value.toFixed(0), "ms"];
 }
 
+/** A value of a source. */
+export function shown(value) {
+  if (value == null) return NONE;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "number" ? number(value) : `“${value}”`;
+}
+
+/** How sure something is. */
+export function percent(share) {
+  return share == null ? NONE : `${Math.round(share * 100)} %`;
+}
+
 /** A rate to a decimal, without a decimal that says nothing. */
 export function rate(value) {
   return value == null ? NONE : String(Math.round(value * 10) / 10);

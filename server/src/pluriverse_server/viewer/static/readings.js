@@ -1,6 +1,6 @@
 // What the sources read: drawn over the picture where they read it, listed beside it, and the rewards that came of it.
 
-import { milliseconds, number } from "./format.js";
+import { milliseconds, number, percent, shown } from "./format.js";
 
 // Drawn on whatever the picture has there, so always on a dark label; each state has its word as well.
 const COLOURS = {
@@ -143,18 +143,8 @@ function labelText(name, { value, raw, confidence, state }) {
   return parts.join(" · ");
 }
 
-function shown(value) {
-  if (value == null) return "–";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return typeof value === "number" ? number(value) : `“${value}”`;
-}
-
 function short(text) {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;
-}
-
-function percent(share) {
-  return share == null ? "–" : `${Math.round(share * 100)} %`;
 }
 
 function sourceRow([name, { value, raw, confidence, state, lag_ms }]) {

@@ -2,6 +2,7 @@
 
 import { Feed } from "./feed.js";
 import { Lockstep } from "./lockstep.js";
+import { Look } from "./look.js";
 import { Panel } from "./panel.js";
 import { Readings } from "./readings.js";
 import { Screen } from "./screen.js";
@@ -22,7 +23,13 @@ let password = page.searchParams.get("password") ?? sessionStorage.getItem(PASSW
 const panel = new Panel();
 const screen = new Screen($("screen"));
 const readings = new Readings($("screen"));
-screen.overlay = readings;
+const look = page.searchParams.has("look") ? new Look($("screen"), (word) => endpoint(`ask/${word}`)) : null;
+screen.overlay = {
+  place: (place) => {
+    readings.place(place);
+    look?.place(place);
+  },
+};
 const feed = new Feed((state) => {
   screen.metadata = state.metadata;
   // Between two episodes the picture is nowhere; what it was a moment ago is the better guess.

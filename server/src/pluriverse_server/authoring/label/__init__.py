@@ -1,1 +1,0 @@
-"""Says, in the browser, what a recording's score really was."""
