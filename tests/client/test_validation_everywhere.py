@@ -5,11 +5,12 @@ Calls and parameters are found by looking, so that a new one is covered by itsel
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import pickle
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -190,22 +191,20 @@ def fails_clearly(call: Call, name: str, value: Any) -> None:
     assert re.search(called, str(caught.value))
 
 
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        pytest.param(call, each, id=f"{call.name}-{each.name}")
-        for call in MAKING
-        for each in call.parameters()
-        if not (call.options == OF_ENVPOOL and each.name in NOT_TRIED)
-    ],
-)
-def test_what_cannot_be_is_told_before_a_remote_starts(call: Call, parameter: inspect.Parameter) -> None:
-    @settings(max_examples=40, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+def check(call: Call, parameter: inspect.Parameter, examples: int) -> None:
+    @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
     @given(wrong_values(parameter))
-    def check(value: Any) -> None:
+    def check_values(value: Any) -> None:
         fails_clearly(call, parameter.name, value)
 
-    check()
+    check_values()
+
+
+@pytest.mark.parametrize("call", MAKING, ids=lambda call: call.name)
+def test_what_cannot_be_is_told_before_a_remote_starts(call: Call) -> None:
+    for parameter in call.parameters():
+        if not (call.options == OF_ENVPOOL and parameter.name in NOT_TRIED):
+            check(call, parameter, 15)
 
 
 @pytest.mark.parametrize("call", [call for call in MAKING if "remotes" in call.given], ids=lambda call: call.name)
@@ -223,6 +222,8 @@ PLAYING: Final[dict[str, Callable[[], Any]]] = {
     "dm_env.load": lambda: dm_env.load(LAKE, "local:1"),
     "alf.load": lambda: alf.load(LAKE, "local:1"),
 }
+
+OTHERS: Final = sorted(PLAYING.keys() - {"make", "gymnasium.PluriverseEnv"})
 
 # Of VectorEnv, for wrappers and adapters; and what takes anything, since it ignores it.
 NOT_FOR_AGENTS: Final = {
@@ -259,16 +260,6 @@ WRONG.update(
 )
 
 
-@pytest.fixture(scope="module")
-def playing(request: pytest.FixtureRequest) -> Generator[Any]:
-    env = PLAYING[request.param]()
-    try:
-        env.reset()
-        yield env
-    finally:
-        env.close()
-
-
 def agents_calls(env: Any) -> Iterator[Call]:
     for name, method in inspect.getmembers(env, inspect.ismethod):
         is_ours = method.__func__.__module__.startswith("pluriverse.")
@@ -276,45 +267,33 @@ def agents_calls(env: Any) -> Iterator[Call]:
             yield Call(method.__qualname__, method, {})
 
 
+@pytest.mark.parametrize(
+    "name", ["make", "gymnasium.PluriverseEnv", *(pytest.param(name, marks=pytest.mark.nightly) for name in OTHERS)]
+)
+def test_one_that_plays_tells_at_once_what_is_wrong_cannot_be_pickled_and_says_that_it_was_closed(name: str) -> None:
+    env = PLAYING[name]()
+    with contextlib.closing(env):
+        env.reset()
+        checked = [check_playing(call, each) for call in agents_calls(env) for each in call.parameters()]
+        assert checked
+        says_what_to_pickle(env)
+    action: Any = [[]] if name == "make" else np.zeros(1, np.int64) if "Vector" in name else 0
+    with pytest.raises((pluriverse.Closed, gymnasium.error.ClosedEnvironmentError), match="closed"):
+        env.step(action)
+
+
 def check_playing(call: Call, parameter: inspect.Parameter) -> None:
-    if f"{call.name}.{parameter.name}" in IGNORED:
-        return
-    needed = {each.name: GIVEN[each.name] for each in call.parameters() if each.name in GIVEN}
-
-    @settings(max_examples=25, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
-    @given(wrong_values(parameter))
-    def check(value: Any) -> None:
-        fails_clearly(Call(call.name, call.function, needed), parameter.name, value)
-
-    check()
+    if f"{call.name}.{parameter.name}" not in IGNORED:
+        needed = {each.name: GIVEN[each.name] for each in call.parameters() if each.name in GIVEN}
+        check(Call(call.name, call.function, needed), parameter, 10)
 
 
-@pytest.mark.parametrize("playing", PLAYING, indirect=True)
-def test_wrong_values_of_calls_are_told_at_once(playing: Any) -> None:
-    checked = [check_playing(call, each) for call in agents_calls(playing) for each in call.parameters()]
-    assert checked
-
-
-@pytest.mark.parametrize("playing", PLAYING, indirect=True)
-def test_environment_that_is_pickled_says_what_to_pickle(playing: Any) -> None:
-    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
-        pickle.dumps(playing)
-    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
-        copy.deepcopy(playing)
+def says_what_to_pickle(env: Any) -> None:
+    for copied in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
+            copied(env)
 
 
 def test_envpool_that_is_pickled_says_what_to_pickle() -> None:
-    env = envpool.make_gymnasium(LAKE, remotes="local:1")
-    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
-        pickle.dumps(env)
-    env.close()
-
-
-@pytest.mark.parametrize("name", PLAYING)
-def test_step_after_close_says_so(name: str) -> None:
-    env = PLAYING[name]()
-    env.reset()
-    action: Any = [[]] if name == "make" else np.zeros(1, np.int64) if "pool" in name or "Vector" in name else 0
-    env.close()
-    with pytest.raises((pluriverse.Closed, gymnasium.error.ClosedEnvironmentError), match="closed"):
-        env.step(action)
+    with contextlib.closing(envpool.make_gymnasium(LAKE, remotes="local:1")) as env:
+        says_what_to_pickle(env)
