@@ -27,6 +27,7 @@ from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.env.vector import VectorEnv
+from support.nightly import nightly_but
 
 LAKE: Final = "gym-core.FrozenLake-v1"
 CLEAR: Final = (pluriverse.PluriverseError, TypeError, ValueError)
@@ -223,8 +224,6 @@ PLAYING: Final[dict[str, Callable[[], Any]]] = {
     "alf.load": lambda: alf.load(LAKE, "local:1"),
 }
 
-OTHERS: Final = sorted(PLAYING.keys() - {"make", "gymnasium.PluriverseEnv"})
-
 # Of VectorEnv, for wrappers and adapters; and what takes anything, since it ignores it.
 NOT_FOR_AGENTS: Final = {
     "step_some",
@@ -267,9 +266,7 @@ def agents_calls(env: Any) -> Iterator[Call]:
             yield Call(method.__qualname__, method, {})
 
 
-@pytest.mark.parametrize(
-    "name", ["make", "gymnasium.PluriverseEnv", *(pytest.param(name, marks=pytest.mark.nightly) for name in OTHERS)]
-)
+@pytest.mark.parametrize("name", nightly_but(["make", "gymnasium.PluriverseEnv"], PLAYING))
 def test_one_that_plays_tells_at_once_what_is_wrong_cannot_be_pickled_and_says_that_it_was_closed(name: str) -> None:
     env = PLAYING[name]()
     with contextlib.closing(env):

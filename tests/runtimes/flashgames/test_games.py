@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 import pytest_asyncio
 from support.flash import CARS, FINISH, Lamps, lamp_place, racer_lanes, shooter
+from support.nightly import nightly_but
 from support.pages import PageRemote, page_remote, short_folder
 from support.rfb import RfbClient
 from support.served import PASSWORD
@@ -153,6 +154,7 @@ async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote
     assert changes == 3
 
 
+@pytest.mark.nightly
 async def test_race_to_the_finish_at_full_speed_pays_all_cars_and_the_finish(
     remote: PageRemote, viewer: RfbClient
 ) -> None:
@@ -177,6 +179,7 @@ def shooter_seed() -> tuple[int, int]:
     raise AssertionError("no such seed")
 
 
+@pytest.mark.nightly
 async def test_gun_in_the_corner_is_paid_for_the_saucers_above_it(remote: PageRemote, viewer: RfbClient) -> None:
     seed, score = shooter_seed()
     await begin(remote, "Shooter", seed)
@@ -191,7 +194,7 @@ async def test_gun_in_the_corner_is_paid_for_the_saucers_above_it(remote: PageRe
 # ── Puzzle: read by the wrapper ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("seed", [3, 2**62 - 2**20])
+@pytest.mark.parametrize("seed", nightly_but([2**62 - 2**20], [3, 2**62 - 2**20]))
 async def test_solved_puzzle_pays_for_every_lamp_that_was_lit(remote: PageRemote, viewer: RfbClient, seed: int) -> None:
     lamps = Lamps(seed)
     lit = len(lamps.lit)

@@ -22,6 +22,7 @@ def vendor() -> ModuleType:
     return module
 
 
+@pytest.mark.nightly
 def test_games_are_compiled_and_ruffle_fetched_once(vendor: ModuleType, tmp_path: Path) -> None:
     target = tmp_path / "vendor"
     assert vendor.vendor(target) is True
