@@ -26,7 +26,7 @@ from support.waiting import eventually
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 PASSWORD = "open-pw"
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 @contextlib.contextmanager

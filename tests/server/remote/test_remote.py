@@ -404,9 +404,13 @@ async def test_every_task_of_a_running_remote_is_watched(tmp_path: Path) -> None
     async with remote_up(tmp_path) as up:
         # These end by themselves, or are waited for.
         others = {"stop", "VNC health", up.running.get_name()}
-        names = {task.get_name() for task in asyncio.all_tasks() - before} - others
         servers = {f"{server}: {end}" for server in ("X server", "VNC server") for end in ("output", "end")}
-        assert {name for name in names if not re.match(r"Task-\d+", name)} == {*LONG_LIVED, *servers}
+
+        def named() -> set[str]:
+            names = {task.get_name() for task in asyncio.all_tasks() - before} - others
+            return {name for name in names if not re.match(r"Task-\d+", name)}
+
+        await eventually(lambda: named() == {*LONG_LIVED, *servers})
 
 
 async def test_listener_that_fails_ends_the_remote_and_not_what_it_listens_to(tmp_path: Path) -> None:
