@@ -143,7 +143,7 @@ def ring():
 BELL.wait_for(lambda: False, 0.01)
 child = os.fork()
 threading.Timer(0.05, ring).start()
-woken = BELL.wait_for(lambda: rung, 10)
+woken = BELL.wait_for(lambda: rung, 60)
 if child:
     woken = woken and os.waitpid(child, 0)[1] == 0
 os._exit(not woken)

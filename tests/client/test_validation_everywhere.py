@@ -216,12 +216,12 @@ def test_what_can_be_starts_one(call: Call) -> None:
 
 # ── calls of an environment that plays ───────────────────────────────────────────────────────────────────────────────
 
-PLAYING: Final[dict[str, Callable[[], Any]]] = {
-    "make": lambda: pluriverse.make(LAKE, "local:1"),
-    "gymnasium.PluriverseEnv": lambda: PluriverseEnv(LAKE, remotes="local:1"),
-    "gymnasium.PluriverseVectorEnv": lambda: PluriverseVectorEnv(LAKE, remotes="local:1"),
-    "dm_env.load": lambda: dm_env.load(LAKE, "local:1"),
-    "alf.load": lambda: alf.load(LAKE, "local:1"),
+PLAYING: Final[dict[str, Callable[[str], Any]]] = {
+    "make": lambda address: pluriverse.make(LAKE, address),
+    "gymnasium.PluriverseEnv": lambda address: PluriverseEnv(LAKE, remotes=address),
+    "gymnasium.PluriverseVectorEnv": lambda address: PluriverseVectorEnv(LAKE, remotes=address),
+    "dm_env.load": lambda address: dm_env.load(LAKE, address),
+    "alf.load": lambda address: alf.load(LAKE, address),
 }
 
 # Of VectorEnv, for wrappers and adapters; and what takes anything, since it ignores it.
@@ -267,8 +267,10 @@ def agents_calls(env: Any) -> Iterator[Call]:
 
 
 @pytest.mark.parametrize("name", nightly_but(["make", "gymnasium.PluriverseEnv"], PLAYING))
-def test_one_that_plays_tells_at_once_what_is_wrong_cannot_be_pickled_and_says_that_it_was_closed(name: str) -> None:
-    env = PLAYING[name]()
+def test_one_that_plays_tells_at_once_what_is_wrong_cannot_be_pickled_and_says_that_it_was_closed(
+    name: str, address: str
+) -> None:
+    env = PLAYING[name](address)
     with contextlib.closing(env):
         env.reset()
         checked = [check_playing(call, each) for call in agents_calls(env) for each in call.parameters()]
@@ -291,6 +293,6 @@ def says_what_to_pickle(env: Any) -> None:
             copied(env)
 
 
-def test_envpool_that_is_pickled_says_what_to_pickle() -> None:
-    with contextlib.closing(envpool.make_gymnasium(LAKE, remotes="local:1")) as env:
+def test_envpool_that_is_pickled_says_what_to_pickle(address: str) -> None:
+    with contextlib.closing(envpool.make_gymnasium(LAKE, remotes=address)) as env:
         says_what_to_pickle(env)

@@ -153,9 +153,7 @@ def sees_the_block(remote: RemoteUnderTest) -> bool:
 async def test_stopped_remote_tells_its_agents_and_ends_with_status_0(remote: RemoteUnderTest) -> None:
     async with connected(remote.port, remote.password) as agent:
         await agent.assert_alive()
-        began = time.monotonic()
         assert remote.stop() == 0
-        assert time.monotonic() - began < 10  # what a user waits before a kill; not a measure of speed
         assert await agent.hear_end() == 1000
         assert agent.heard[-1]["method"] == "v0.connection.close"
 
