@@ -135,7 +135,7 @@ WRONG: Final[dict[str, list[Any]]] = {
     "crop": [84, (84,), (0, 0, 84), (-1, 0, 5, 5), (0, 0, 0, 5), (0.5, 0, 5, 5), "0011"],
     "discount": [0.0, -1.0, 1.5, *IMPOSSIBLE],
     "env_id": ["", "x" * 1000],
-    "env_options": [5, "nonsense", [1], {1: 2}, {"mode": object()}, {"mode": float("nan")}],
+    "env_options": [5, "nonsense", [1], {1: 2}, {"mode": object()}, {"mode": float("nan")}, {"": 1}, {"mode": None}],
     "env_type": ["nonsense"],
     "fps": [0, -1, 1e9, 10**400, *IMPOSSIBLE],
     "frame_skip": [0, -1],

@@ -266,7 +266,9 @@ def test_outage_ends_no_episode_and_what_is_held_is_pressed_again(
             *_, before = player.until(lambda o, r, d, i: "diagnostics.image_remote_time" in i[0] and o[0] is not None)
             for relay in relays:
                 getattr(relay, how)()
-            for _ in range(2 * NOT_WAITING_STEPS):
+            # The screen is known to be away a second after it.
+            began, before_it = time.monotonic(), player.steps
+            while time.monotonic() - began < 2.0 or player.steps - before_it < 2 * NOT_WAITING_STEPS:
                 observation_n, *_ = player.until(lambda o, r, d, i: no_end(d, i) or "env_status.reconnecting" in i[0])
                 assert observation_n[0]["vision"].shape == (768, 1024, 3)
             player.step([("KeyEvent", "ArrowUp", True)])
