@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 ROOT: Final = Path(__file__).parents[1]
 SOURCES: Final = {
     "protocol": ROOT / "protocol/src/pluriverse_protocol",
@@ -33,20 +31,23 @@ OTHERS: Final = {
     "server/viewer/test_readings.py": "server/src/pluriverse_server/viewer/static",
     "server/viewer/test_vendor_assets.py": "tools/vendor_assets.py",
 }
-TESTS: Final = [path for side in SOURCES for path in sorted((ROOT / "tests" / side).rglob("test_*.py"))]
 
 
-@pytest.mark.parametrize("test", [str(path.relative_to(ROOT / "tests")) for path in TESTS])
-def test_test_file_is_named_after_what_it_tests(test: str) -> None:
-    if test in OTHERS:
-        assert (ROOT / OTHERS[test]).exists()
-        return
-    side, *folders, name = Path(test).parts
+def test_test_files_are_named_after_what_they_test() -> None:
+    folder = ROOT / "tests"
+    tests = {path.relative_to(folder) for side in SOURCES for path in (folder / side).rglob("test_*.py")}
+    strays = {str(test) for test in tests if not names_a_module(test)}
+    assert strays == OTHERS.keys()
+    assert not [other for other in OTHERS.values() if not (ROOT / other).exists()]
+
+
+def names_a_module(test: Path) -> bool:
+    side, *folders, name = test.parts
     package = SOURCES[side].joinpath(*folders)
     words = name.removesuffix(".py").removeprefix("test_").split("_")
     # test_driver_live.py is of driver.py, and test_main.py of __main__.py.
     named = ["_".join(words[:count]) for count in range(1, len(words) + 1)]
-    assert any(
+    return any(
         (package / f"{module}.py").exists() or (package / module).is_dir() or (package / f"__{module}__.py").exists()
         for module in named
-    ), f"there is no module that {test} is named after: tests/test_mirror.py"
+    )

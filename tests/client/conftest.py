@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from support.remotes import MachineRemote, on_machine
 from support.xvfb import Xvfb, xvfb
 
 
@@ -11,3 +12,16 @@ def tk_display() -> Iterator[Xvfb]:
     """Give all windows of a process one display: Tk stays connected to each, and exits when one of them ends."""
     with xvfb() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def remote() -> Iterator[MachineRemote]:
+    """One that plays gym-core, for all tests that need no more than some episodes."""
+    with on_machine() as started:
+        yield started
+
+
+@pytest.fixture
+def address(remote: MachineRemote) -> str:
+    """What agents name it by."""
+    return remote.address

@@ -7,13 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import docker
 import pytest
 from pluriverse import cli
-from support.remotes import MachineRemote, on_machine, started
+from support.remotes import MachineRemote, started
 from support.served import free_port
 from typer.testing import CliRunner
 
@@ -23,12 +22,6 @@ COMMAND = [sys.executable, "-m", "pluriverse.cli"]
 def run(*arguments: str, env: dict[str, str] | None = None, timeout: float = 100) -> subprocess.CompletedProcess[str]:
     merged = {**os.environ, "TERM": "dumb", "NO_COLOR": "1", **(env or {})}
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=merged, timeout=timeout)
-
-
-@pytest.fixture(scope="module")
-def remote() -> Generator[MachineRemote]:
-    with on_machine() as remote:
-        yield remote
 
 
 def test_random_plays_and_prints_rates_lags_and_rewards(remote: MachineRemote) -> None:
@@ -47,7 +40,7 @@ def test_random_ends_in_good_order_at_ctrl_c() -> None:
     assert process.stdout is not None
     assert "steps/s" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    said, complained = process.communicate(timeout=20)
+    said, complained = process.communicate(timeout=60)
     assert (process.returncode, complained) == (0, "")
     assert "in all" in said
 
@@ -135,7 +128,7 @@ def test_container_of_a_command_that_is_killed_is_removed() -> None:
         assert len(containers()) == 1
         process.kill()
         process.wait()
-        deadline = time.monotonic() + 10.0
+        deadline = time.monotonic() + 60
         while containers():
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -26,19 +26,12 @@ from pluriverse.errors import Misuse
 from pluriverse.vnc import VncOptions
 from pluriverse.wrappers import Joint
 from support.alf_envs import Counting
-from support.remotes import on_machine
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 
 POLE: Final = "gym-core.CartPole-v0"
 LOCKSTEP: Final[dict[str, Any]] = {"clock": "lockstep"}
 NO_MORE_S: Final = 60
-
-
-@pytest.fixture(scope="module")
-def address() -> Generator[str]:
-    with on_machine() as remote:
-        yield remote.address
 
 
 def in_a_child(*calls: Callable[[], Any]) -> None:

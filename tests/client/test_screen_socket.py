@@ -19,7 +19,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 GREETING = b"RFB 003.008\n"
 
 Script = Callable[[socket.socket], None]

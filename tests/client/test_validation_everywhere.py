@@ -5,11 +5,12 @@ Calls and parameters are found by looking, so that a new one is covered by itsel
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import pickle
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.env.vector import VectorEnv
+from support.nightly import nightly_but
 
 LAKE: Final = "gym-core.FrozenLake-v1"
 CLEAR: Final = (pluriverse.PluriverseError, TypeError, ValueError)
@@ -132,7 +134,7 @@ WRONG: Final[dict[str, list[Any]]] = {
     "crop": [84, (84,), (0, 0, 84), (-1, 0, 5, 5), (0, 0, 0, 5), (0.5, 0, 5, 5), "0011"],
     "discount": [0.0, -1.0, 1.5, *IMPOSSIBLE],
     "env_id": ["", "x" * 1000],
-    "env_options": [5, "nonsense", [1], {1: 2}, {"mode": object()}, {"mode": float("nan")}],
+    "env_options": [5, "nonsense", [1], {1: 2}, {"mode": object()}, {"mode": float("nan")}, {"": 1}, {"mode": None}],
     "env_type": ["nonsense"],
     "fps": [0, -1, 1e9, 10**400, *IMPOSSIBLE],
     "frame_skip": [0, -1],
@@ -185,22 +187,20 @@ def fails_clearly(call: Call, name: str, value: Any) -> None:
     assert re.search(called, str(caught.value))
 
 
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        pytest.param(call, each, id=f"{call.name}-{each.name}")
-        for call in MAKING
-        for each in call.parameters()
-        if not (call.options == OF_ENVPOOL and each.name in NOT_TRIED)
-    ],
-)
-def test_what_cannot_be_is_told_before_a_remote_starts(call: Call, parameter: inspect.Parameter) -> None:
-    @settings(max_examples=40, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+def check(call: Call, parameter: inspect.Parameter, examples: int) -> None:
+    @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
     @given(wrong_values(parameter))
-    def check(value: Any) -> None:
+    def check_values(value: Any) -> None:
         fails_clearly(call, parameter.name, value)
 
-    check()
+    check_values()
+
+
+@pytest.mark.parametrize("call", MAKING, ids=lambda call: call.name)
+def test_what_cannot_be_is_told_before_a_remote_starts(call: Call) -> None:
+    for parameter in call.parameters():
+        if not (call.options == OF_ENVPOOL and parameter.name in NOT_TRIED):
+            check(call, parameter, 15)
 
 
 @pytest.mark.parametrize("call", [call for call in MAKING if "remotes" in call.given], ids=lambda call: call.name)
@@ -211,12 +211,12 @@ def test_what_can_be_starts_one(call: Call) -> None:
 
 # ── calls of an environment that plays ───────────────────────────────────────────────────────────────────────────────
 
-PLAYING: Final[dict[str, Callable[[], Any]]] = {
-    "make": lambda: pluriverse.make(LAKE, "local:1"),
-    "gymnasium.PluriverseEnv": lambda: PluriverseEnv(LAKE, remotes="local:1"),
-    "gymnasium.PluriverseVectorEnv": lambda: PluriverseVectorEnv(LAKE, remotes="local:1"),
-    "dm_env.load": lambda: dm_env.load(LAKE, "local:1"),
-    "alf.load": lambda: alf.load(LAKE, "local:1"),
+PLAYING: Final[dict[str, Callable[[str], Any]]] = {
+    "make": lambda address: pluriverse.make(LAKE, address),
+    "gymnasium.PluriverseEnv": lambda address: PluriverseEnv(LAKE, remotes=address),
+    "gymnasium.PluriverseVectorEnv": lambda address: PluriverseVectorEnv(LAKE, remotes=address),
+    "dm_env.load": lambda address: dm_env.load(LAKE, address),
+    "alf.load": lambda address: alf.load(LAKE, address),
 }
 
 # Of VectorEnv, for wrappers and adapters; and what takes anything, since it ignores it.
@@ -254,16 +254,6 @@ WRONG.update(
 )
 
 
-@pytest.fixture(scope="module")
-def playing(request: pytest.FixtureRequest) -> Generator[Any]:
-    env = PLAYING[request.param]()
-    try:
-        env.reset()
-        yield env
-    finally:
-        env.close()
-
-
 def agents_calls(env: Any) -> Iterator[Call]:
     for name, method in inspect.getmembers(env, inspect.ismethod):
         is_ours = method.__func__.__module__.startswith("pluriverse.")
@@ -271,45 +261,33 @@ def agents_calls(env: Any) -> Iterator[Call]:
             yield Call(method.__qualname__, method, {})
 
 
-def check_playing(call: Call, parameter: inspect.Parameter) -> None:
-    if f"{call.name}.{parameter.name}" in IGNORED:
-        return
-    needed = {each.name: GIVEN[each.name] for each in call.parameters() if each.name in GIVEN}
-
-    @settings(max_examples=25, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
-    @given(wrong_values(parameter))
-    def check(value: Any) -> None:
-        fails_clearly(Call(call.name, call.function, needed), parameter.name, value)
-
-    check()
-
-
-@pytest.mark.parametrize("playing", PLAYING, indirect=True)
-def test_wrong_values_of_calls_are_told_at_once(playing: Any) -> None:
-    checked = [check_playing(call, each) for call in agents_calls(playing) for each in call.parameters()]
-    assert checked
-
-
-@pytest.mark.parametrize("playing", PLAYING, indirect=True)
-def test_environment_that_is_pickled_says_what_to_pickle(playing: Any) -> None:
-    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
-        pickle.dumps(playing)
-    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
-        copy.deepcopy(playing)
-
-
-def test_envpool_that_is_pickled_says_what_to_pickle() -> None:
-    env = envpool.make_gymnasium(LAKE, remotes="local:1")
-    with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
-        pickle.dumps(env)
-    env.close()
-
-
-@pytest.mark.parametrize("name", PLAYING)
-def test_step_after_close_says_so(name: str) -> None:
-    env = PLAYING[name]()
-    env.reset()
-    action: Any = [[]] if name == "make" else np.zeros(1, np.int64) if "pool" in name or "Vector" in name else 0
-    env.close()
+@pytest.mark.parametrize("name", nightly_but(["make", "gymnasium.PluriverseEnv"], PLAYING))
+def test_one_that_plays_tells_at_once_what_is_wrong_cannot_be_pickled_and_says_that_it_was_closed(
+    name: str, address: str
+) -> None:
+    env = PLAYING[name](address)
+    with contextlib.closing(env):
+        env.reset()
+        checked = [check_playing(call, each) for call in agents_calls(env) for each in call.parameters()]
+        assert checked
+        says_what_to_pickle(env)
+    action: Any = [[]] if name == "make" else np.zeros(1, np.int64) if "Vector" in name else 0
     with pytest.raises((pluriverse.Closed, gymnasium.error.ClosedEnvironmentError), match="closed"):
         env.step(action)
+
+
+def check_playing(call: Call, parameter: inspect.Parameter) -> None:
+    if f"{call.name}.{parameter.name}" not in IGNORED:
+        needed = {each.name: GIVEN[each.name] for each in call.parameters() if each.name in GIVEN}
+        check(Call(call.name, call.function, needed), parameter, 10)
+
+
+def says_what_to_pickle(env: Any) -> None:
+    for copied in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(pluriverse.Misuse, match="pickle a function that makes it"):
+            copied(env)
+
+
+def test_envpool_that_is_pickled_says_what_to_pickle(address: str) -> None:
+    with contextlib.closing(envpool.make_gymnasium(LAKE, remotes=address)) as env:
+        says_what_to_pickle(env)

@@ -14,7 +14,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.sync.server import ServerConnection, serve
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 Script = Callable[[socket.socket], None]
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.scripts import load_script
 
 TABLES = Path(__file__).parents[2] / "bench/readme.py"
 
 
 @pytest.fixture
 def readme() -> Any:
-    spec = importlib.util.spec_from_file_location("bench_readme", TABLES)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(TABLES)
 
 
 def test_tables_are_those_of_the_figures() -> None:

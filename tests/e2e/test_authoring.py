@@ -132,7 +132,7 @@ async def test_tutorial_leads_from_an_unknown_game_to_rewards_that_are_all_true(
         async with connected(author.port, "author") as agent:
             await agent.reset("greed.Greed-v0", leaving="999999")
             await agent.hear_method("v0.env.describe", env_state="running")
-            await asyncio.wait_for(greed.play_as(agent, until_rewarded=True), 20)
+            await asyncio.wait_for(greed.play_as(agent, until_rewarded=True), 60)
     exported = re.findall(r"`(pluriverse export [^`]*)`", TUTORIAL)[0].replace("\n", " ")
     # A game that has just begun when the recording ends has no step yet.
     played = [at for at in seen.ready if seen.last - at >= 1 / 10]

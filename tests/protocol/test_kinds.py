@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import math
+import typing
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from pluriverse_protocol import kinds
-from pluriverse_protocol.kinds import fields_of, from_json, to_json
+from pluriverse_protocol.kinds import Field, fields_of, from_json, to_json
 from pluriverse_protocol.limits import (
     MAX_CHOICE_NAME_CHARS,
     MAX_COORDINATE,
@@ -21,6 +23,7 @@ from pluriverse_protocol.limits import (
     MAX_MESSAGE_ID_CHARS,
     MAX_OBSERVATION_NUMBERS,
     MAX_SEED,
+    MAX_SNAPSHOTS,
     MAX_STEP_FRAMES,
     MAX_TIME_S,
     MIN_FPS,
@@ -44,6 +47,7 @@ class Everything:
     env_state: kinds.EnvState | None = None
     seed: kinds.Seed | None = None
     count: kinds.Count | None = None
+    handles: kinds.Handles | None = None
     message_id: kinds.MessageIdentifier | None = None
     episode_id: kinds.EpisodeId | None = None
     an_object: kinds.Object | None = None
@@ -52,6 +56,7 @@ class Everything:
     box: kinds.Box | None = None
     choice_name: kinds.ChoiceName | None = None
     keys: kinds.Keys | None = None
+    key: kinds.Key | None = None
     keys_of_choice: kinds.KeysOfChoice | None = None
     shape: kinds.Shape | None = None
     clock: kinds.Clock | None = None
@@ -70,121 +75,125 @@ class Mixed:
     nullable: kinds.Number | None = None
 
 
-ACCEPTED: list[tuple[str, Any, Any]] = [
-    ("number", 1, 1.0),
-    ("number", -1.5, -1.5),
-    ("number", MAX_FLOAT, MAX_FLOAT),
-    ("fps", MAX_FPS, MAX_FPS),
-    ("fps", MIN_FPS, MIN_FPS),
-    ("fps", 60, 60.0),
-    ("time", 1480546560.263108, 1480546560.263108),
-    ("time", -MAX_TIME_S, -MAX_TIME_S),
-    ("side", MAX_SIDE, MAX_SIDE),
-    ("picture", [0, 0, 3840, 2160], (0, 0, 3840, 2160)),
-    ("flag", True, True),
-    ("string", "", ""),
-    ("env_id", "x" * MAX_ENV_ID_CHARS, "x" * MAX_ENV_ID_CHARS),
-    ("env_state", "running", "running"),
-    ("seed", 0, 0),
-    ("seed", MAX_SEED, MAX_SEED),
-    ("count", 0, 0),
-    ("count", 2**63 - 1, 2**63 - 1),
-    ("message_id", 0, 0),
-    ("message_id", -(2**63) + 1, -(2**63) + 1),
-    ("message_id", "", ""),
-    ("message_id", "0", "0"),
-    ("message_id", "x" * MAX_MESSAGE_ID_CHARS, "x" * MAX_MESSAGE_ID_CHARS),
-    ("episode_id", "0", 0),
-    ("episode_id", 7, 7),
-    ("episode_id", "007", 7),
-    ("episode_id", str(MAX_EPISODE_ID), MAX_EPISODE_ID),
-    ("episode_id", MAX_EPISODE_ID, MAX_EPISODE_ID),
-    ("an_object", {"a": [1]}, {"a": [1]}),
-    ("names", ["a", ""], ("a", "")),
-    ("events", [], ()),
-    ("box", [0, MAX_COORDINATE, 1, MAX_COORDINATE], (0, MAX_COORDINATE, 1, MAX_COORDINATE)),
-    ("choice_name", "x" * MAX_CHOICE_NAME_CHARS, "x" * MAX_CHOICE_NAME_CHARS),
-    ("keys", [], ()),
-    ("keys", list(range(1, MAX_KEYS + 1)), tuple(range(1, MAX_KEYS + 1))),
-    ("keys", (MAX_KEYSYM,), (MAX_KEYSYM,)),
-    ("keys_of_choice", list(range(1, MAX_KEYS_OF_CHOICE + 1)), tuple(range(1, MAX_KEYS_OF_CHOICE + 1))),
-    ("shape", [MAX_OBSERVATION_NUMBERS], (MAX_OBSERVATION_NUMBERS,)),
-    ("shape", [16, 16, 16, 16], (16, 16, 16, 16)),
-    ("clock", "realtime", "realtime"),
-    ("clock", "lockstep", "lockstep"),
-    ("step_frames", 1, 1),
-    ("step_frames", MAX_STEP_FRAMES, MAX_STEP_FRAMES),
-    ("picture_shape", [1, MAX_COORDINATE, 1], (1, MAX_COORDINATE, 1)),
-    ("picture_shape", [210, 160, 3], (210, 160, 3)),
-    ("anything", [None, {"a": 1}], [None, {"a": 1}]),
-]
+Values = st.SearchStrategy[Any]
+of = st.sampled_from
 
-WRONG: dict[str, tuple[Any, ...]] = {
-    "number": (True, "1", [], {}, math.nan, math.inf, -math.inf, 10**400, -(10**400)),
-    "time": (-2e11, 1.7e308, 10**300, math.nan, True, "1"),
-    "side": (-1, MAX_SIDE + 1, 2**63, True, 1.0),
-    "picture": ([0, 0, 0, 1], [0, 0, MAX_SIDE, MAX_SIDE], [MAX_SIDE, 0, 1, 1], [0, 0, 1e300, 1]),
-    "fps": (1e-300, 0, -1, 0.0, MAX_FPS + 0.1, True, "60", math.nan, math.inf, 10**400),
-    "flag": (0, 1, "true", 1.0, []),
-    "string": (1, True, [], {}, b"bytes"),
-    "env_id": ("", "x" * (MAX_ENV_ID_CHARS + 1), 1, ["a"]),
-    "env_state": ("", "idle", "Running", 1, ["running"], {"running": 1}),
-    "seed": (-1, MAX_SEED + 1, True, 1.0, "1", 10**400),
-    "count": (-1, 2**63, True, 1.0, "1"),
-    "message_id": (True, 1.0, 2**63, -(2**63), "x" * (MAX_MESSAGE_ID_CHARS + 1), [], {}),
-    "episode_id": (
-        *(-1, MAX_EPISODE_ID + 1, 10**400, 1.0, True, []),
-        *("-1", "", " 1", "1.", "1_0", "\u0661", "0x1", str(MAX_EPISODE_ID + 1), "1" * 5000),
-    ),
-    "an_object": ([], "a", 1),
-    "names": ("ab", [1], {"a": 1}, [None]),
-    "box": (
-        [],
-        [1, 2, 3],
-        [0, 0, 0, 1],
-        [0, 0, 1, 0],
-        [-1, 0, 1, 1],
-        [0, 0, 1, MAX_COORDINATE + 1],
-        [0, 0, 1.0, 1],
-        "abcd",
-    ),
-    "events": ("ab", {"a": 1}, [1], [["KeyEvent"]]),
-    "choice_name": ("", "x" * (MAX_CHOICE_NAME_CHARS + 1), 1, ["a"]),
-    "keys": ([0], [MAX_KEYSYM + 1], [True], [1.0], ["Left"], [1, 1], list(range(1, MAX_KEYS + 2)), {"a": 1}, "ab", 1),
-    "keys_of_choice": ([0], [1, 1], list(range(1, MAX_KEYS_OF_CHOICE + 2)), "ab"),
-    "clock": ("", "lockstp", "Realtime", 1, True, ["lockstep"]),
-    "step_frames": (0, -1, MAX_STEP_FRAMES + 1, 10**9, 10**400, 1.0, True, "1"),
-    "picture_shape": (
-        [],
-        [1, 1],
-        [0, 1, 3],
-        [1, 0, 3],
-        [1, 1, 2],
-        [1, 1, 4],
-        [1, MAX_COORDINATE + 1, 3],
-        [1.0, 1, 3],
-        "113",
-    ),
-    "shape": ([], [0], [-1], [1.0], [True], [1] * 5, [2, MAX_OBSERVATION_NUMBERS], [257, 256], 4, "ab"),
+OF_TYPE: dict[type[Any], Values] = {
+    bool: st.booleans(),
+    int: st.integers(),
+    float: st.floats(),
+    str: st.text(max_size=9) | st.binary(),
+    list: st.lists(st.none() | st.floats(), min_size=1, max_size=9),
+    dict: st.dictionaries(st.text(max_size=3), st.integers(), max_size=3),
 }
-REFUSED: list[tuple[str, Any]] = [(key, value) for key, values in WRONG.items() for value in values]
+UNREADABLE = of([math.nan, math.inf, -math.inf, 10**400, -(10**400)])
 
 
-@pytest.mark.parametrize(("key", "value", "expected"), ACCEPTED)
-def test_a_value_that_fits_is_read_with_its_type(key: str, value: Any, expected: Any) -> None:
-    read = getattr(from_json(Everything, {key: value}), key)
-    assert read == expected
-    assert type(read) is type(expected)
+def no(*taken: type[Any]) -> Values:
+    """Values of any type but these."""
+    return st.one_of(*(values for kind, values in OF_TYPE.items() if kind not in taken))
 
 
-@pytest.mark.parametrize(("key", "value"), REFUSED)
-def test_a_value_that_does_not_fit_is_refused_with_its_key_and_what_was_expected(key: str, value: Any) -> None:
-    kind = next(described.kind.name for described in fields_of(Everything) if described.key == key)
-    with pytest.raises(ValueError, match=r".") as refused:
-        from_json(Everything, {key: value})
-    assert f"'{key}' is " in str(refused.value)
-    assert kind in str(refused.value)
-    assert len(str(refused.value)) < 400
+def no_integer(low: int, high: int) -> Values:
+    """All but integers of ``low`` to ``high``."""
+    outside = of([low - 1, high + 1, 10**400]) | st.integers(max_value=low - 1) | st.integers(min_value=high + 1)
+    return no(int) | outside
+
+
+def no_text(longest: int, *others: str) -> Values:
+    return no(str) | of(["x" * (longest + 1), *others])
+
+
+def no_list(item: Values, right: int = 1, size: int = 3) -> Values:
+    """All but lists, and a list of ``size`` items of which one doesn't fit."""
+    return no(list) | st.tuples(st.integers(0, size - 1), item).map(
+        lambda drawn: [drawn[1] if place == drawn[0] else right for place in range(size)]
+    )
+
+
+no_keysym = no_integer(1, MAX_KEYSYM)
+
+# Of each kind what just fits, and what does not.
+EDGES: dict[str, tuple[list[Any], Values]] = {
+    "number": ([1, -1.5, MAX_FLOAT], no(int, float) | UNREADABLE),
+    "fps": ([60, MIN_FPS, MAX_FPS], no(int, float) | UNREADABLE | of([1e-300, 0, -1, MAX_FPS + 0.1])),
+    "time": ([1480546560.263108, -MAX_TIME_S], no(int, float) | UNREADABLE | of([-2e11, 1.7e308, 10**300])),
+    "side": ([0, MAX_SIDE], no_integer(0, MAX_SIDE)),
+    "picture": (
+        [[0, 0, 3840, 2160]],
+        no_list(no(int), size=4)
+        | of([[0, 0, 0, 1], [0, 0, MAX_SIDE, MAX_SIDE], [MAX_SIDE, 0, 1, 1], [0, 0, 1e300, 1]]),
+    ),
+    "flag": ([True], no(bool)),
+    "string": ([""], no(str)),
+    "env_id": (["x" * MAX_ENV_ID_CHARS], no_text(MAX_ENV_ID_CHARS, "")),
+    "env_state": (["running"], no() | of(["idle", "Running", ["running"]])),
+    "seed": ([0, MAX_SEED], no_integer(0, MAX_SEED)),
+    "count": ([0, 2**63 - 1], no_integer(0, 2**63 - 1)),
+    "handles": ([[0] * MAX_SNAPSHOTS], no_list(no_integer(0, 2**63 - 1)) | of([[0] * (MAX_SNAPSHOTS + 1)])),
+    "message_id": (
+        [0, -(2**63) + 1, "", "0", "x" * MAX_MESSAGE_ID_CHARS],
+        no(int, str) | of([2**63, -(2**63), "x" * (MAX_MESSAGE_ID_CHARS + 1)]),
+    ),
+    "episode_id": (
+        [0, MAX_EPISODE_ID],
+        no(int, str) | of([-1, MAX_EPISODE_ID + 1, "-1", "", " 1", "1.", "1_0", "\u0661", "0x1", "9" * 5000]),
+    ),
+    "an_object": ([{"a": [1]}], no(dict)),
+    "names": ([["a", ""]], no(list) | of([[1], [None]])),
+    "events": ([[]], no(list) | of([[1], [["KeyEvent"]]])),
+    "box": (
+        [[0, MAX_COORDINATE, 1, MAX_COORDINATE]],
+        no_list(no_integer(0, MAX_COORDINATE), size=4) | of([[], [1, 2, 3], [0, 0, 0, 1], [0, 0, 1, 0], [1] * 5]),
+    ),
+    "choice_name": (["x" * MAX_CHOICE_NAME_CHARS], no_text(MAX_CHOICE_NAME_CHARS, "")),
+    "keys": ([[], [*range(1, MAX_KEYS + 1)]], no_list(no_keysym) | of([[1, 1], [*range(1, MAX_KEYS + 2)]])),
+    "key": ([1, MAX_KEYSYM], no_keysym),
+    "keys_of_choice": (
+        [[*range(1, MAX_KEYS_OF_CHOICE + 1)]],
+        no_list(no_keysym) | of([[1, 1], [*range(1, MAX_KEYS_OF_CHOICE + 2)]]),
+    ),
+    "shape": (
+        [[MAX_OBSERVATION_NUMBERS], [16, 16, 16, 16]],
+        no_list(no_integer(1, MAX_OBSERVATION_NUMBERS)) | of([[], [1] * 5, [2, MAX_OBSERVATION_NUMBERS], [257, 256]]),
+    ),
+    "clock": ([*kinds.CLOCKS], no() | of(["lockstp", "Realtime", ["lockstep"]])),
+    "step_frames": ([1, MAX_STEP_FRAMES], no_integer(1, MAX_STEP_FRAMES)),
+    "picture_shape": (
+        [[1, MAX_COORDINATE, 1], [210, 160, 3]],
+        no_list(no_integer(1, MAX_COORDINATE)) | of([[], [1, 1], [1, 1, 2], [1, 1, 4], [1] * 4]),
+    ),
+    "anything": ([[None, {"a": 1}]], st.nothing()),
+}
+
+
+TYPES = typing.get_type_hints(Everything)
+
+
+@pytest.mark.parametrize("described", fields_of(Everything), ids=lambda described: described.key)
+def test_what_just_fits_is_read_and_all_else_refused_with_its_key_and_what_was_expected(described: Field) -> None:
+    key = described.key
+    fits, wrong = EDGES[key]
+    for value in fits:
+        message = from_json(Everything, {key: value})
+        assert getattr(message, key) == (tuple(value) if "tuple" in str(TYPES[key]) else value)
+        assert isinstance(getattr(message, key), float) is (key in {"number", "fps", "time"})
+
+    @given(wrong)
+    def is_refused(value: Any) -> None:
+        with pytest.raises(ValueError, match=r".") as refused:
+            from_json(Everything, {key: value})
+        assert f"'{key}' is " in str(refused.value)
+        assert described.kind.name in str(refused.value)
+        assert len(str(refused.value)) < 400
+
+    if not wrong.is_empty:
+        is_refused()
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), (str(MAX_EPISODE_ID), MAX_EPISODE_ID)])
+def test_episode_ids_may_be_decimal_digits(text: str, number: int) -> None:
+    assert from_json(Everything, {"episode_id": text}).episode_id == number
 
 
 @given(json_values)

@@ -40,7 +40,7 @@ async def finished(*arguments: str, env: dict[str, str] | None = None) -> tuple[
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1", **(env or {})},
     )
-    output, errors = await asyncio.wait_for(process.communicate(), 30)
+    output, errors = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode is not None
     return process.returncode, output.decode(), errors.decode()
 
@@ -63,7 +63,7 @@ async def output_until(process: asyncio.subprocess.Process, words: str) -> str:
     """The output up to the line that has ``words``."""
     assert process.stdout is not None
     text = ""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while words not in text:
             line = await process.stdout.readline()
             assert line, f"ended before it said {words!r}: {text}"
@@ -230,7 +230,7 @@ async def test_signal_ends_it_in_good_order_and_leaves_nothing(tmp_path: Path, s
             await agent.assert_alive()
             process.send_signal(signum)
             assert await agent.hear_end() == 1000
-        assert await asyncio.wait_for(process.wait(), 2.0) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
     await toy.close()
     leftovers.assert_none()
 
@@ -254,7 +254,7 @@ async def test_sigterm_lets_the_episode_end_and_a_second_one_does_not(tmp_path: 
             await agent.assert_alive()
             process.send_signal(signal.SIGTERM)
             assert await agent.hear_end() == 1000
-        assert await asyncio.wait_for(process.wait(), 2.0) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
     assert json.loads((tmp_path / "audit").read_text())["who"] == {"role": "agent", "name": "robot"}
     await toy.close()
 
@@ -270,10 +270,10 @@ async def test_end_of_its_input_ends_it_if_it_was_told_so(tmp_path: Path) -> Non
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(process.wait(), 0.5)
         process.stdin.close()
-        assert await asyncio.wait_for(process.wait(), 2.0) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
     async with running(*options, stdin=asyncio.subprocess.DEVNULL) as process:
         await output_until(process, "expected a pipe")
-        assert await asyncio.wait_for(process.wait(), 5.0) == 2
+        assert await asyncio.wait_for(process.wait(), 60) == 2
     await toy.close()
 
 

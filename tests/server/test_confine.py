@@ -47,7 +47,7 @@ REFUSED = "Permission denied"
 def run(network: str, *command: str, before: Sequence[str] = ()) -> str:
     """The output of a confined command; ``before`` is what starts it."""
     line = [*before, sys.executable, "-I", "-S", confine.__file__, network, *command]
-    return subprocess.run(line, check=True, capture_output=True, text=True, timeout=30).stdout
+    return subprocess.run(line, check=True, capture_output=True, text=True, timeout=60).stdout
 
 
 def tried(network: str, *ports: int) -> dict[str, str]:
@@ -122,6 +122,6 @@ def test_program_that_is_not_there_is_named() -> None:
 
 def test_it_imports_next_to_nothing() -> None:
     command = [sys.executable, "-I", "-S", "-X", "importtime", confine.__file__, confine.NONE, "true"]
-    imported = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stderr
+    imported = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stderr
     assert "ctypes" in imported
     assert not [name for name in ("typing", "asyncio", "pathlib", "collections") if f" {name}\n" in imported]

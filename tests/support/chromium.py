@@ -28,10 +28,10 @@ FLAGS: Final = (
 )
 
 # On two busy cores Chromium has taken over five seconds; a hang should still be told from that.
-START_TIMEOUT_S: Final = 30.0
-CALL_TIMEOUT_S: Final = 20.0
+START_TIMEOUT_S: Final = 60.0
+CALL_TIMEOUT_S: Final = 60.0
 # A browser that starts on a busy machine may take ten seconds over its first page.
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 60.0
 # Conditions come true between two looks of this length apart; it costs Chromium a millisecond each.
 POLL_S: Final = 0.02
 

@@ -15,7 +15,7 @@ from support.xvfb import bare_xvfb
 from Xlib import X
 from Xlib.display import Display
 
-START_TIMEOUT_S: Final = 15.0
+START_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.01
 
 Rgb = tuple[int, int, int]

@@ -17,7 +17,7 @@ from support.typist import Typist
 from support.xvfb import Xvfb
 
 BLOCK: Final = (960, 16, metadata.WIDTH, metadata.HEIGHT)
-DEADLINE_S: Final = 20.0
+DEADLINE_S: Final = 60.0
 
 
 class Player:

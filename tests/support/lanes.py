@@ -30,7 +30,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 class Heard(NamedTuple):

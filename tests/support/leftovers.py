@@ -10,7 +10,7 @@ from typing import Final
 import psutil
 
 # Tests beside this one kill X servers on purpose, whose lock files stay until they are replaced.
-OTHERS_CLEAN_UP_S: Final = 10.0
+OTHERS_CLEAN_UP_S: Final = 60.0
 
 
 class Leftovers:

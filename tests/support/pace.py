@@ -23,7 +23,7 @@ from support.remotes import MachineRemote, find
 TOLERANCE = 0.01
 
 LEAST_S = 3.0
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 # Plays one step, and says whether it belongs to the episode of the last one.
 Step = Callable[[], bool]

@@ -108,6 +108,30 @@ class PageRemote:
         await self.running(episode_id)
         return episode_id
 
+    async def begin(self, env_id: str, seed: int) -> dict[str, Any]:
+        """Begin an episode of any environment; how it is described once it runs."""
+        leaving = self.agent.heard[-1]["headers"]["episode_id"]
+        reply = await self.agent.hear_reply(await self.agent.reset(env_id, leaving=leaving, seed=seed))
+        return (await self.running(reply["headers"]["episode_id"]))["body"]
+
+    async def next_reward(self) -> dict[str, Any]:
+        """The body of the next message that pays something or ends the episode."""
+        heard = await self.agent.hear_until(
+            lambda message: (
+                message["method"] == "v0.env.reward" and bool(message["body"]["reward"] or message["body"]["done"])
+            )
+        )
+        return heard["body"]
+
+    async def earned(self) -> tuple[float, dict[str, Any]]:
+        """All rewards of the episode under way, and the body of its last."""
+        total = 0.0
+        while True:
+            body = await self.next_reward()
+            total += body["reward"]
+            if body["done"]:
+                return total, body
+
     async def running(self, episode_id: str) -> Message:
         """The description of an episode that runs."""
         return await self.agent.hear_until(

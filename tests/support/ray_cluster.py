@@ -29,7 +29,7 @@ CLUSTER_S: Final = 400.0
 SYSTEM: Final = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 1000, "health_check_timeout_ms": 5000}
 
 # What is on a node that was killed ends by itself; how soon is the kernel's affair, and a busy machine's.
-GONE_S: Final = 30.0
+GONE_S: Final = 60.0
 
 
 @contextlib.contextmanager

@@ -108,10 +108,10 @@ def relaying_beside(*targets: int) -> Generator[list[Relay]]:
         return [await stack.enter_async_context(relaying(target)) for target in targets]
 
     try:
-        relays = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+        relays = asyncio.run_coroutine_threadsafe(start(), loop).result(60)
         yield relays
     finally:
-        asyncio.run_coroutine_threadsafe(stack.aclose(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(stack.aclose(), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

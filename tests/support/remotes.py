@@ -99,7 +99,7 @@ class MachineRemote(Listening):
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(10)
+        return self.process.wait(60)
 
 
 @dataclass
@@ -163,8 +163,8 @@ def started(command: list[str], env: dict[str, str] | None = None) -> Generator[
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(10)
-        listener.join(5)
+            process.wait(60)
+        listener.join(60)
         process.stdout.close()
 
 

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from pluriverse_protocol.reports import Report, Request, decode_report, encode_line
+from support.waiting import DEADLINE_S
 
 _R = TypeVar("_R", bound=Report)
 
@@ -34,7 +35,7 @@ class ReportServer:
         self.hang_up()
         self._listener.close()
 
-    def accept(self, timeout_s: float = 20.0) -> None:
+    def accept(self, timeout_s: float = DEADLINE_S) -> None:
         """Wait for the program."""
         self._listener.settimeout(timeout_s)
         self._peer, _ = self._listener.accept()
@@ -53,7 +54,7 @@ class ReportServer:
         assert self._peer is not None
         self._peer.sendall(data)
 
-    def next(self, timeout_s: float = 20.0) -> Report:
+    def next(self, timeout_s: float = DEADLINE_S) -> Report:
         """The next report, whatever it is."""
         assert self._peer is not None
         deadline = time.monotonic() + timeout_s
@@ -65,7 +66,7 @@ class ReportServer:
             self._waiting.extend(map(decode_report, lines))
         return self._waiting.popleft()
 
-    def expect(self, *kinds: type[_R], timeout_s: float = 20.0) -> _R:
+    def expect(self, *kinds: type[_R], timeout_s: float = DEADLINE_S) -> _R:
         """The next report of one of these kinds; others are passed over."""
         deadline = time.monotonic() + timeout_s
         while True:

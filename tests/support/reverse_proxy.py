@@ -13,7 +13,7 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import WSMsgType, web
 
-DEADLINE_S: Final = 20.0
+DEADLINE_S: Final = 60.0
 
 # Of one connection alone, RFC 9110, section 7.6.1; and what each WebSocket says of itself.
 _OWN: Final = {"connection", "keep-alive", "transfer-encoding", "upgrade", "content-length"}

@@ -31,7 +31,7 @@ __all__ = ["AuthenticationFailed", "RfbClient", "RfbError", "Rgb"]
 RECEIVE_BYTES: Final = 1 << 18
 
 # A server that says nothing for this long in the middle of a message is broken; a test should say so and go on.
-SILENCE_S: Final = 10.0
+SILENCE_S: Final = 60.0
 
 Rgb = tuple[int, int, int]
 

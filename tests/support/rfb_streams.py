@@ -35,7 +35,7 @@ Picture = NDArray[np.uint8]
 STREAMS: Final = Path(__file__).parent.parent / "client" / "rfb" / "streams"
 
 # A server that says nothing for this long while something is waited for is broken.
-SILENCE_S: Final = 10.0
+SILENCE_S: Final = 60.0
 
 # Rows that fit into one request of X, which holds 256 KiB, of the widest screen that is drawn here.
 ROWS_A_REQUEST: Final = 32

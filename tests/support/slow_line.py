@@ -20,10 +20,10 @@ def slow_line(port: int, delay_s: float) -> Generator[int]:
     listening: asyncio.Future[int] = asyncio.Future(loop=loop)
     serving = asyncio.run_coroutine_threadsafe(_serve(port, delay_s, listening, stop), loop)
     try:
-        yield asyncio.run_coroutine_threadsafe(_result(listening), loop).result(10)
+        yield asyncio.run_coroutine_threadsafe(_result(listening), loop).result(60)
     finally:
         loop.call_soon_threadsafe(stop.set)
-        serving.result(10)
+        serving.result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

@@ -13,7 +13,7 @@ from typing import Self
 
 from pluriverse_protocol.reports import Ready, Report, Request, Reset, Watched, decode_request, encode_line
 
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 
 PROGRAM = """
 import json, os, select, socket, sys

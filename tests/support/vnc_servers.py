@@ -16,7 +16,7 @@ from pluriverse_protocol.rfb.numbers import ClientMessage
 from pluriverse_protocol.rfb.pixel_format import BGRX
 from support.rfb_encoders import rectangle, update
 
-DEADLINE_S: Final = 20.0
+DEADLINE_S: Final = 60.0
 
 
 class Peer:

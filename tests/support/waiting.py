@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 LOOK_S = 0.005
 
 

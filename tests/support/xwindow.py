@@ -16,7 +16,7 @@ from Xlib.protocol import rq
 
 _T = TypeVar("_T")
 
-SILENCE_S: Final = 10.0
+SILENCE_S: Final = 60.0
 
 EVENTS: Final = (
     X.ExposureMask

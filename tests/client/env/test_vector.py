@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pluriverse
@@ -201,24 +201,6 @@ async def test_done_comes_with_the_old_reward_and_the_next_episode_begins_by_its
         assert b.step()[3][0]["env_status.episode_id"] == str(first + 1)
 
 
-async def test_episodes_that_ended_between_two_steps_end_one_by_one(tmp_path: Path) -> None:
-    async with bench(tmp_path) as b:
-        await b.reset()
-        first = b.episodes[0]
-        for reward in (1.0, 2.0):
-            b.report(of_done(reward))
-            b.episodes[0] = (await b.programs[0].request_reset()).episode
-            b.report(Ready)
-        link = b.link(0)
-        await eventually(lambda: link.rewarder.peek()[1].current and link.rewarder.peek()[1].episode_id == first + 2)
-        ends = [b.step() for _ in range(3)]
-        assert [end[1] for end in ends] == [[1.0], [2.0], [0.0]]
-        assert [end[2] for end in ends] == [[True], [True], [False]]
-        # In between there is nothing of the second episode to see any more.
-        assert ends[0][0] == [None]
-        assert ends[1][0] != [None]
-
-
 async def test_peek_sees_and_takes_nothing(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         await b.reset()
@@ -233,17 +215,10 @@ async def test_peek_sees_and_takes_nothing(tmp_path: Path) -> None:
         assert b.step()[1:3] == ([2.0], [True])
 
 
-async def test_reset_drops_what_the_old_episode_earned(tmp_path: Path) -> None:
-    async with bench(tmp_path) as b:
-        await b.reset()
-        b.report(of_reward(5.0))
-        await b.reset()
-        assert b.step()[1] == [0.0]
-
-
 async def test_seeds_are_used_once_by_index(tmp_path: Path) -> None:
     async with bench(tmp_path, 2) as b:
-        assert b.env.seed(7) == [7, 8]
+        first: Any = np.int64(7)
+        assert b.env.seed(first) == [7, 8]
         b.env.reset()
         seeds = [(await program.begin()).seed for program in b.programs]
         assert seeds == [7, 8]
@@ -274,30 +249,12 @@ async def test_options_go_with_every_reset_and_those_of_an_agent_before_with_non
         await asyncio.to_thread(env.close)
 
 
-@pytest.mark.parametrize(
-    ("env_id", "options", "complaint"),
-    [
-        ("toy.Options-v0", {"levle": 3}, "refused the reset: .*no option 'levle'; there are: level, hard"),
-        ("toy.Options-v0", {"level": 10}, "'level' is 10, expected an integer at most 9"),
-        ("toy.First-v0", {"level": 1}, "no option 'level'; there are: none"),
-        ("toy.Nonsense-v0", {}, "unknown environment 'toy.Nonsense-v0'"),
-    ],
-)
-async def test_refused_reset_is_raised_by_each_step_in_the_remotes_words(
-    tmp_path: Path, env_id: str, options: dict[str, Any], complaint: str
-) -> None:
-    async with bench(tmp_path, env_id=env_id, env_options=options) as b:
+async def test_refused_reset_is_raised_by_each_step_in_the_remotes_words(tmp_path: Path) -> None:
+    async with bench(tmp_path, env_id="toy.Options-v0", env_options={"levle": 3}) as b:
         b.env.reset()
         for _ in range(2):
-            with pytest.raises(ConfigurationError, match=complaint):
+            with pytest.raises(ConfigurationError, match=r"refused the reset: .*no option 'levle'; there are: level"):
                 await b.step_until(lambda step: False)
-
-
-@pytest.mark.parametrize("wrong", [{"level": None}, {"level": [1]}, {"": 1}, {"level": float("inf")}, {3: 1}, 4])
-async def test_options_that_no_environment_can_have_are_refused_before_anything_is_started(wrong: Any) -> None:
-    env = VectorEnv(FIRST)
-    with pytest.raises(ConfigurationError, match="env_options"):
-        env.configure(remotes=1, env_options=wrong)
 
 
 async def test_remotes_that_would_pass_over_options_are_refused(
@@ -307,15 +264,6 @@ async def test_remotes_that_would_pass_over_options_are_refused(
     with pytest.raises(ConfigurationError, match=r"env_options: the remote at .* is too old"):
         async with bench(tmp_path, env_options={"level": 1}):
             pass
-
-
-async def test_what_is_known_at_the_first_frame_is_in_the_first_info(tmp_path: Path) -> None:
-    async with bench(tmp_path) as b:
-        b.env.reset()
-        asked = await b.programs[0].request_reset()
-        b.programs[0].report(Ready(asked.episode, info={"lives": 3}))
-        _, _, _, (info,) = await b.step_until(lambda step: step[0][0] is not None)
-        assert info["lives"] == 3
 
 
 async def test_truncate_gives_up_one_index_alone(tmp_path: Path) -> None:
@@ -489,11 +437,11 @@ async def earn(b: Bench, earned: list[float], seconds: float) -> float:
     return given
 
 
-FASTER = 20
+FASTER = 10
 
 
 @pytest.mark.parametrize("how", ["fall_silent", "drop"])
-@pytest.mark.parametrize("seconds", [1, 5, 10, 20])
+@pytest.mark.parametrize("seconds", [1, 10])
 async def test_outage_loses_no_reward_and_ends_no_episode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: int, how: str
 ) -> None:
@@ -636,17 +584,6 @@ async def test_wait_returns_when_a_rewarder_says_something(tmp_path: Path) -> No
 
 
 # ── what can't be ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_seeds_of_numpy_are_sent_and_others_refused_at_once(tmp_path: Path) -> None:
-    async with bench(tmp_path) as b:
-        await b.reset()
-        assert b.env.seed(cast("Any", np.int64(7))) == [7]
-        b.env.reset()
-        assert (await b.programs[0].begin()).seed == 7
-        for wrong in (1.5, True, -1, 2**64, "7", [1.5]):
-            with pytest.raises(ConfigurationError, match="seed"):
-                b.env.seed(wrong)  # pyright: ignore[reportArgumentType]
 
 
 async def test_manager_that_fails_with_an_error_of_its_own_fails_the_next_step(

@@ -123,7 +123,7 @@ def desktop() -> Generator[tuple[Desktop, dict[str, str]]]:
         finally:
             hang_up(there.display)
             manager.terminate()
-            manager.wait(10)
+            manager.wait(60)
 
 
 def hold(there: Desktop, window: Any, recorded: Recorded, name: str) -> None:

@@ -13,6 +13,8 @@ NATIVE = Path(__file__).parents[3] / "client" / "native"
 ITERATIONS = 4000
 SEED = 1
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -13,6 +13,7 @@ from pluriverse.rfb.events import Bell, CursorShape, Event
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.rfb.python_decoder import PythonDecoder
 from pluriverse_protocol.rfb import limits
+from support.nightly import nightly_but
 from support.rfb_damage import HEIGHT, WIDTH, cut, damaged
 
 native = pytest.importorskip("pluriverse.rfb._native", reason="the native part was not built")
@@ -53,7 +54,7 @@ def test_whole_streams_give_the_same_picture(streams: list[bytes]) -> None:
         assert np.array_equal(one.framebuffer, other.framebuffer)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", nightly_but([0], range(6)))
 def test_damaged_streams_give_the_same_picture_or_the_same_error(streams: list[bytes], seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(ITERATIONS // 6):
@@ -92,7 +93,7 @@ def spec_of(chance: random.Random) -> PictureSpec:
     return PictureSpec(crop, size, scale, chance.random() < 0.5, somewhere(6, 2))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", nightly_but([0], range(4)))
 def test_pictures_are_the_same(streams: list[bytes], seed: int) -> None:
     chance = random.Random(seed)
     for stream in streams:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +11,10 @@ import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.cli import app
 from pluriverse.recording.verify import verify
-from support.remotes import MachineRemote, on_machine
+from support.remotes import MachineRemote
 from typer.testing import CliRunner
 
 BREAKOUT = "gym-core.BreakoutDeterministic-v3"
-
-
-@pytest.fixture(scope="module")
-def remote() -> Generator[MachineRemote]:
-    with on_machine() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -204,7 +204,7 @@ async def test_resumed_line_brings_what_was_missed(served: Served) -> None:
         assert (connection.lost, connection.error) == (None, None)
         texts: list[str] = []
         earned = 0.0
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not texts:
                 popped = connection.pop()
                 earned += popped.reward

@@ -34,7 +34,7 @@ TOKEN: Final = "let-me-in-to-play"
 WAIT_S: Final = 95
 END_S: Final = 60
 # Less than an episode in which nobody plays, at whose end a wait ends, too.
-FREE_S: Final = 20
+FREE_S: Final = 60.0
 
 
 @contextlib.asynccontextmanager

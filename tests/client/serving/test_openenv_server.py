@@ -293,8 +293,11 @@ def test_a_client_that_leaves_is_no_error() -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
+        leftovers = Leftovers()
         with PluriverseEnv(base_url=address).sync() as env:
             env.reset()
+        # Once its remote is gone, nothing is left of the session that could be cut off.
+        leftovers.assert_none(DEADLINE_S)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=DEADLINE_S)
     assert "Traceback" not in said, said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -10,13 +9,6 @@ from pluriverse.adapters.envpool.game import Game, Row
 from pluriverse.adapters.player import StepResult
 from pluriverse.testing import NotConforming
 from pluriverse.testing.envpool import check
-from support.remotes import on_machine
-
-
-@pytest.fixture(scope="module")
-def remotes() -> Generator[str]:
-    with on_machine() as remote:
-        yield remote.address
 
 
 @pytest.mark.parametrize(
@@ -28,15 +20,15 @@ def remotes() -> Generator[str]:
         ("gym-core.MiniGrid-Empty-5x5-v0", {"actions": "pointer", "img_height": 20, "img_width": 30}),
     ],
 )
-def test_families_conform(env_id: str, options: dict[str, Any], remotes: str) -> None:
-    check(env_id, remotes, **options)
+def test_families_conform(env_id: str, options: dict[str, Any], address: str) -> None:
+    check(env_id, address, **options)
 
 
 def test_several_remotes_conform_asynchronously() -> None:
     check("gym-core.CartPole-v0", "local:3", batch_size=2)
 
 
-def test_broken_promise_is_named(remotes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_promise_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = Game.take
 
     def forgetful(game: Game, turn: StepResult) -> Row:
@@ -44,4 +36,4 @@ def test_broken_promise_is_named(remotes: str, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Game, "take", forgetful)
     with pytest.raises(NotConforming, match="is at step 1, expected 2"):
-        check("gym-core.FrozenLake-v1", remotes)
+        check("gym-core.FrozenLake-v1", address)

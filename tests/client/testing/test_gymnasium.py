@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -8,15 +7,8 @@ from gymnasium.vector import AutoresetMode
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.testing import NotConforming
 from pluriverse.testing.gymnasium import check, check_env
-from support.remotes import on_machine
 
 LAKE = "gym-core.FrozenLake-v1"
-
-
-@pytest.fixture(scope="module")
-def remotes() -> Generator[str]:
-    with on_machine() as remote:
-        yield remote.address
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
@@ -29,8 +21,8 @@ def remotes() -> Generator[str]:
         ("gym-core.CartPole-v0", {"actions": "events"}),
     ],
 )
-def test_families_conform(env_id: str, options: dict[str, Any], mode: AutoresetMode, remotes: str) -> None:
-    check(env_id, remotes, autoreset_mode=mode, **options)
+def test_families_conform(env_id: str, options: dict[str, Any], mode: AutoresetMode, address: str) -> None:
+    check(env_id, address, autoreset_mode=mode, **options)
 
 
 def test_several_remotes_conform_as_a_vector() -> None:
@@ -71,6 +63,6 @@ class Wrong(PluriverseEnv):
         ("sharing", "nobody else's"),
     ],
 )
-def test_promise_that_is_broken_is_named(broken: str, said: str, remotes: str) -> None:
+def test_promise_that_is_broken_is_named(broken: str, said: str, address: str) -> None:
     with pytest.raises(NotConforming, match=said):
-        check_env(Wrong(remotes, broken))
+        check_env(Wrong(address, broken))

@@ -23,7 +23,7 @@ from support.vnc_servers import Peer, fence, one_colour, server
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 WIDTH, HEIGHT = 64, 64
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 END_OF_CONTINUOUS_UPDATES = b"\x96"
 
 Connect = Callable[..., VncConnection]

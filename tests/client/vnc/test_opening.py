@@ -20,7 +20,7 @@ from support.vnc_servers import Peer, one_colour, server
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 PASSWORD = "open-pw"
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 @contextlib.contextmanager

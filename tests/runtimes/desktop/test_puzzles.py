@@ -39,6 +39,7 @@ async def test_each_jump_of_hex_a_hop_pays_and_undoing_it_takes_that_back() -> N
         assert (await game.reward())["reward"] == 1
 
 
+@pytest.mark.nightly
 async def test_pieces_that_are_dropped_fill_the_field_of_ltris_and_it_begins_anew() -> None:
     async with playing("LTris") as game:
         bodies: list[dict[str, Any]] = []
@@ -52,6 +53,7 @@ async def test_pieces_that_are_dropped_fill_the_field_of_ltris_and_it_begins_ane
         await eventually(lambda: game.reading("score") == 0)
 
 
+@pytest.mark.nightly
 async def test_monsterz_is_played_by_clicks_and_over_when_it_is_aborted() -> None:
     async with playing("Monsterz") as game:
         await eventually(lambda: game.reading("score") == 0)
@@ -67,6 +69,7 @@ async def test_monsterz_is_played_by_clicks_and_over_when_it_is_aborted() -> Non
         await eventually(lambda: game.reading("score") == 0)
 
 
+@pytest.mark.nightly
 async def test_2048_pays_what_its_tiles_merge_to_and_is_reset_to_another_board() -> None:
     async with playing("Gnome2048") as game:
         moves = cycle(("Left", "Down", "Right", "Down"))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pluriverse_server.x11.connection import hang_up, open_display
 from support.free_games import Played, playing
+from support.nightly import nightly_but
 from support.rfb import RfbClient
 from support.waiting import DEADLINE_S, eventually
 from Xlib import XK, X
@@ -24,6 +25,7 @@ NEAR = range(51, 54)
 LANDING_S = 0.5
 
 
+@pytest.mark.nightly
 async def test_dropped_pieces_pay_until_the_field_of_vitetris_is_full() -> None:
     async with playing("Vitetris") as game:
         bodies: list[dict[str, Any]] = []
@@ -39,7 +41,7 @@ async def test_dropped_pieces_pay_until_the_field_of_vitetris_is_full() -> None:
         await game.changes()
 
 
-@pytest.mark.parametrize("title", ["Vitetris", "MoonBuggy"])
+@pytest.mark.parametrize("title", nightly_but(["Vitetris"], ["Vitetris", "MoonBuggy"]))
 async def test_terminal_has_no_menus_even_for_a_person(title: str) -> None:
     async with playing(title) as game:
         connection: Any = open_display(game.remote.screen.display, game.remote.screen.xauthority)
@@ -75,6 +77,7 @@ def crater_is_near(game: Played) -> bool:
     return any(not lit[column * 12 : column * 12 + 12].any() for column in NEAR)
 
 
+@pytest.mark.nightly
 async def test_each_crater_that_moon_buggy_jumps_over_pays() -> None:
     async with playing("MoonBuggy") as game:
         await eventually(lambda: game.reading("lives") == 3)

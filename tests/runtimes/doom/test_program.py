@@ -13,7 +13,7 @@ from doom.controls import CONTROL, KEYS
 from pluriverse_protocol import metadata
 from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop
 from support.agent import connected
-from support.gym_core import Player
+from support.gym_core import DEADLINE_S, Player
 from support.remotes import on_machine
 from support.report_server import ReportServer
 from support.rfb import RfbClient
@@ -142,8 +142,8 @@ def test_the_daemon_ends_it_with_status_0_and_its_engine_with_it(
     engines = [child for child in children if "vizdoom" in child.name()]
     assert engines
     end(player.daemon)
-    assert player.process.wait(20) == 0
-    _, alive = psutil.wait_procs(engines, 20)
+    assert player.process.wait(DEADLINE_S) == 0
+    _, alive = psutil.wait_procs(engines, DEADLINE_S)
     assert not alive
 
 
@@ -152,14 +152,14 @@ def test_crash_of_the_engine_ends_it_with_a_reason(player: Player) -> None:
     for child in psutil.Process(player.process.pid).children(recursive=True):
         if "vizdoom" in child.name():
             child.send_signal(signal.SIGKILL)
-    assert player.process.wait(20) == 1
+    assert player.process.wait(DEADLINE_S) == 1
     assert player.process.stderr is not None
     assert "crashed" in player.process.stderr.read()
 
 
 def test_environment_that_is_none_ends_it_with_a_reason(player: Player) -> None:
     player.daemon.send(Reset(1, "doom.Quake-v0", 1, 35.0))
-    assert player.process.wait(20) == 1
+    assert player.process.wait(DEADLINE_S) == 1
 
 
 async def test_remote_tells_an_agent_of_its_rewards_and_of_its_end() -> None:

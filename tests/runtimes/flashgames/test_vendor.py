@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 import pytest
+from support.scripts import load_script
 
 SCRIPT: Final = Path(__file__).parents[3] / "runtimes/flashgames/vendor.py"
 
 
 @pytest.fixture(scope="module")
 def vendor() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("flashgames_vendor", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
+@pytest.mark.nightly
 def test_games_are_compiled_and_ruffle_fetched_once(vendor: ModuleType, tmp_path: Path) -> None:
     target = tmp_path / "vendor"
     assert vendor.vendor(target) is True

@@ -16,13 +16,12 @@ from gym_core.emulators import Emulators
 NAMES = {UP: "UP", DOWN: "DOWN", LEFT: "LEFT", RIGHT: "RIGHT", FIRE: "FIRE"}
 
 
-@pytest.mark.parametrize("pressed", list(itertools.product((False, True), repeat=5)))
-def test_keys_move_the_joystick_as_ale_names_it(pressed: tuple[bool, ...]) -> None:
-    keys = {key for key, down in zip(NAMES, pressed, strict=True) if down}
-    moving = {key for key in keys if not ({LEFT, RIGHT} <= keys and key in {LEFT, RIGHT})}
-    moving = {key for key in moving if not ({UP, DOWN} <= keys and key in {UP, DOWN})}
-    name = "".join(words for key, words in NAMES.items() if key in moving) or "NOOP"
-    assert joystick(frozenset(keys)) == getattr(ale_py.Action, name).value
+def test_keys_move_the_joystick_as_ale_names_it() -> None:
+    for pressed in itertools.product((False, True), repeat=5):
+        keys = {key for key, down in zip(NAMES, pressed, strict=True) if down}
+        moving = {key for key in keys if not any({key} < pair <= keys for pair in ({LEFT, RIGHT}, {UP, DOWN}))}
+        name = "".join(words for key, words in NAMES.items() if key in moving) or "NOOP"
+        assert joystick(frozenset(keys)) == getattr(ale_py.Action, name).value, name
 
 
 def test_drawn_frameskips_are_two_to_four_and_the_seed_says_which() -> None:

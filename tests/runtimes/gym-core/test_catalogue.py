@@ -56,10 +56,9 @@ def test_all_of_minigrid_that_renders_without_more_packages_is_in_it() -> None:
     assert registered("minigrid.") - needs_more == {*tables.MINIGRID, *tables.BABYAI}
 
 
-@pytest.mark.parametrize("id_", tables.REAL_TIME)
-def test_steps_a_second_are_those_the_environment_was_made_for(id_: str) -> None:
-    with gymnasium.make(id_) as env:  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        assert env.metadata["render_fps"] == tables.REAL_TIME[id_]
+def test_steps_a_second_are_those_the_environment_was_made_for() -> None:
+    for id_, fps in tables.REAL_TIME.items():
+        assert gymnasium.make(id_).metadata["render_fps"] == fps, id_  # pyright: ignore[reportUnknownMemberType]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +83,11 @@ def test_a_variant_is_what_its_name_says(id_: str, game: Atari, fps: float, sync
     assert (entry.game, entry.fps, entry.sync) == (game, fps, sync)
 
 
-@pytest.mark.parametrize("name", ["CartPole-v0", "CartPoleSync-v0", "CartPoleLowD-v0", "CartPoleLowDSync-v0"])
-def test_the_four_cart_poles_are_in_it(name: str) -> None:
-    (entry,) = [entry for entry in entries() if entry.id == f"gym-core.{name}"]
-    assert entry.sync == ("Sync" in name)
-    assert entry.game.low_dimensional == ("LowD" in name)  # type: ignore[union-attr]
+def test_the_four_cart_poles_are_in_it() -> None:
+    found = {
+        entry.id: entry for entry in entries() if entry.id.startswith("gym-core.CartPole") and entry.id.endswith("-v0")
+    }
+    assert len(found) == 4
+    for id_, entry in found.items():
+        assert entry.sync == ("Sync" in id_)
+        assert entry.game.low_dimensional == ("LowD" in id_)  # type: ignore[union-attr]

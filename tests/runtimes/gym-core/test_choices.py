@@ -80,13 +80,13 @@ def test_the_tables_of_actions_are_those_of_ale_py() -> None:
         assert MINIMAL_ACTIONS[rom] == tuple(action.value for action in minimal), rom
 
 
-@pytest.mark.parametrize("rom", tables.ATARI_GAMES)
-def test_the_keys_of_an_atari_choice_are_gymnasiums_action_of_that_number(rom: str) -> None:
-    described = parse(choices.of_atari(rom, full=False, sync=False))
-    actions = [joystick(frozenset(choice.keys)) for choice in described.discrete]
-    assert tuple(actions) == MINIMAL_ACTIONS[rom]
-    assert [choice.name for choice in described.discrete] == [ACTIONS[action] for action in actions]
-    assert set(described.keys) == {LEFT, RIGHT, UP, DOWN, FIRE}
+def test_the_keys_of_an_atari_choice_are_gymnasiums_action_of_that_number() -> None:
+    for rom in tables.ATARI_GAMES:
+        described = parse(choices.of_atari(rom, full=False, sync=False))
+        actions = [joystick(frozenset(choice.keys)) for choice in described.discrete]
+        assert tuple(actions) == MINIMAL_ACTIONS[rom], rom
+        assert [choice.name for choice in described.discrete] == [ACTIONS[action] for action in actions], rom
+        assert set(described.keys) == {LEFT, RIGHT, UP, DOWN, FIRE}, rom
 
 
 def test_the_full_set_has_each_action_in_ale_pys_order() -> None:
@@ -140,13 +140,13 @@ def test_keys_are_tapped_where_each_press_is_a_step() -> None:
             assert set(spaces_of(entry).keyboard) == set(controls.actions)
 
 
-@pytest.mark.parametrize("id_", tables.REAL_TIME)
-def test_actions_have_names_exactly_where_they_are_numbers(id_: str) -> None:
-    held = controls_of(id_)
-    assert isinstance(held, Held)
-    with made(GymnasiumGame(id_)) as environment:
-        assert len(held.names) == (number_of(action_space(environment)) or 0)
-    assert (held.names == ()) == (id_ in CONTINUOUS)
+def test_actions_have_names_exactly_where_they_are_numbers() -> None:
+    for id_ in tables.REAL_TIME:
+        held = controls_of(id_)
+        assert isinstance(held, Held)
+        with made(GymnasiumGame(id_)) as environment:
+            assert len(held.names) == (number_of(action_space(environment)) or 0), id_
+        assert (held.names == ()) == (id_ in CONTINUOUS), id_
 
 
 def test_text_and_observations_are_promised_exactly_where_they_come() -> None:

@@ -11,9 +11,13 @@ from gym_core import tables
 from gym_core.catalogue import Gymnasium
 from gym_core.controls import LEFT, RIGHT, UP
 from gym_core.gymnasium_env import MAX_HEIGHT, MAX_WIDTH, GymnasiumEnvironment, fitted
+from support.nightly import nightly_but
+
+ALL = [*tables.REAL_TIME, *tables.TOY_TEXT, "CartPole-v0", "MiniGrid-MultiRoom-N6-v0"]
+EACH_DAY = {"Acrobot-v1", "FrozenLake-v1", "MiniGrid-MultiRoom-N6-v0"}
 
 
-@pytest.mark.parametrize("id_", [*tables.REAL_TIME, *tables.TOY_TEXT, "CartPole-v0", "MiniGrid-MultiRoom-N6-v0"])
+@pytest.mark.parametrize("id_", nightly_but(EACH_DAY, ALL))
 def test_an_environment_steps_and_draws_within_its_room(id_: str) -> None:
     environment = GymnasiumEnvironment(Gymnasium(id_))
     environment.reset(2**62)

@@ -18,7 +18,7 @@ from gym_core.catalogue import Atari
 from gym_core.emulators import Emulators
 from pluriverse_protocol.atari import ACTIONS
 from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop, Text
-from support.gym_core import Player
+from support.gym_core import DEADLINE_S, Player
 
 LEFT, UP, RIGHT, DOWN, Z, C = 0xFF51, 0xFF52, 0xFF53, 0xFF54, ord("z"), ord("c")
 PROBE = 0xBEEF1
@@ -287,13 +287,13 @@ def test_minigrid_tells_its_mission_and_takes_a_step_for_a_key(player: Player) -
 def test_sigterm_ends_it_with_status_0(player: Player, env: str) -> None:
     player.reset(env)
     player.process.terminate()
-    assert player.process.wait(5) == 0
+    assert player.process.wait(DEADLINE_S) == 0
 
 
 def test_stop_ends_it_with_status_0(player: Player) -> None:
     player.reset("gym-core.PongDeterministic-v3")
     player.daemon.send(Stop())
-    assert player.process.wait(5) == 0
+    assert player.process.wait(DEADLINE_S) == 0
 
 
 @pytest.mark.parametrize("running", [False, True])
@@ -301,12 +301,12 @@ def test_a_daemon_that_hangs_up_ends_it(player: Player, running: bool) -> None:
     if running:
         player.reset("gym-core.PongDeterministic-v3")
     player.daemon.hang_up()
-    assert player.process.wait(5) == 0
+    assert player.process.wait(DEADLINE_S) == 0
 
 
 def test_an_unknown_environment_ends_it_with_a_line_that_names_it(player: Player) -> None:
     player.daemon.send(Reset(1, "gym-core.Nothing-v0", 1, 60.0))
-    assert player.process.wait(5) == 1
+    assert player.process.wait(DEADLINE_S) == 1
     assert player.process.stderr is not None
     assert "there is no environment 'gym-core.Nothing-v0'" in player.process.stderr.read()
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 import pytest
+from support.scripts import load_script
 
 SCRIPT: Final = Path(__file__).parents[3] / "runtimes/internet/vendor.py"
 
 
 @pytest.fixture(scope="module")
 def vendor() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("internet_vendor", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 def test_minesweeper_is_fetched_once_with_its_licence(vendor: ModuleType, tmp_path: Path) -> None:

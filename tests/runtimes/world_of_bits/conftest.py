@@ -1,4 +1,4 @@
-"""The runtime with its pages, which are fetched if they aren't there, and one remote for all tests of a module."""
+"""The runtime with its pages, which are fetched if they aren't there, and one remote that plays all tasks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def vendored() -> None:
     subprocess.run([sys.executable, str(RUNTIME / "vendor.py")], check=True, timeout=180, capture_output=True)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def player(vendored: None) -> AsyncGenerator[Player]:
     """A player on a remote of its own."""
     with short_folder() as folder:

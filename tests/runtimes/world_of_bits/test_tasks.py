@@ -8,9 +8,10 @@ import sys
 from typing import Any
 
 import pytest
+from support.nightly import nightly_but
 from support.wob import HASTY_SEED, RUNTIME, TASK, Player
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SEED = 7
 
@@ -31,7 +32,11 @@ LIVELY = {
 }
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry["decay"]], ids=lambda entry: entry["id"])
+TASKS = [entry for entry in ENTRIES if entry["decay"]]
+EACH_DAY = TASKS[:: len(TASKS) // 9]
+
+
+@pytest.mark.parametrize("entry", nightly_but(EACH_DAY, TASKS), ids=lambda entry: entry["id"])
 async def test_a_task_is_the_same_for_the_same_seed_and_ends_by_its_own_clock(
     player: Player, entry: dict[str, Any]
 ) -> None:

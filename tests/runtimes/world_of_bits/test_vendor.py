@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import zipfile
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.scripts import load_script
 from support.wob import RUNTIME
 
 WHEEL = "miniwob-1.1.0-py3-none-any.whl"
@@ -17,12 +17,7 @@ WHEEL = "miniwob-1.1.0-py3-none-any.whl"
 @pytest.fixture
 def vendor() -> ModuleType:
     """The script as a module; its folder isn't a package."""
-    spec = importlib.util.spec_from_file_location("wob_vendor", RUNTIME / "vendor.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(RUNTIME / "vendor.py")
 
 
 @pytest.fixture

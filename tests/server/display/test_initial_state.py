@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -274,27 +274,25 @@ PROGRAMS: Final = (
 )
 
 
-@pytest.mark.parametrize("leave", [*INPUT, *PROGRAMS], ids=lambda leave: leave.__name__)
-async def test_what_is_left_is_gone(
-    screen: Screen, left: Left, state: InitialState, leave: Callable[[Left], None]
-) -> None:
+async def test_what_is_left_is_gone(screen: Screen, left: Left, state: InitialState) -> None:
     before = everything(screen)
-    leave(left)
-    left.done()
-    if leave is not change_the_size or screen.options.backend == "xvnc":  # Xvfb has one size
-        assert differences(before, everything(screen))
-    state.restore()
-    assert differences(before, everything(screen)) == {}
+    for leave in (*INPUT, *PROGRAMS):
+        leave(left)
+        left.done()
+        if leave is not change_the_size or screen.options.backend == "xvnc":  # Xvfb has one size
+            assert differences(before, everything(screen)), leave
+        state.restore()
+        assert differences(before, everything(screen)) == {}, leave
 
 
-@pytest.mark.parametrize("leave", PROGRAMS, ids=lambda leave: leave.__name__)
 async def test_what_was_kept_for_a_program_is_gone_when_another_starts(
-    screen: Screen, left: Left, state: InitialState, leave: Callable[[Left], None]
+    screen: Screen, left: Left, state: InitialState
 ) -> None:
     before = everything(screen)
-    leave(left)
-    state.keep()
-    left.done()
-    state.restore_screen()
-    # Nothing has the focus then.
-    assert differences(before, everything(screen)).keys() == {"focus"}
+    for leave in PROGRAMS:
+        leave(left)
+        state.keep()
+        left.done()
+        state.restore_screen()
+        # Nothing has the focus then.
+        assert differences(before, everything(screen)).keys() == {"focus"}, leave

@@ -107,14 +107,12 @@ async def test_screen_that_is_shown_already_stays(nested: NestedScreen, inside: 
         viewer.wait_for_pixel(5, 5, RED)
 
 
-@pytest.mark.parametrize("keysym", [*PROBE_KEYCODES, XK.XK_a, XK.XK_1, XK.XK_Left, XK.XK_space, XK.XK_Return])
-async def test_keys_over_vnc_arrive_inside(
-    nested: NestedScreen, inside: Window, viewer: RfbClient, keysym: int
-) -> None:
+async def test_keys_over_vnc_arrive_inside(nested: NestedScreen, inside: Window, viewer: RfbClient) -> None:
     await nested.show()
     with viewer:
-        viewer.press(keysym)
-        assert await away(inside.typed) == keysym
+        for keysym in (*PROBE_KEYCODES, XK.XK_a, XK.XK_1, XK.XK_Left, XK.XK_space, XK.XK_Return):
+            viewer.press(keysym)
+            assert await away(inside.typed) == keysym
 
 
 async def test_combinations_over_vnc_arrive_inside(nested: NestedScreen, inside: Window, viewer: RfbClient) -> None:
@@ -237,7 +235,7 @@ async def test_overlay_stays_above(
 
 async def test_killed_server_is_told_and_leaves_nothing_behind(nested: NestedScreen, tmp_path: Path) -> None:
     os.kill(nested.child.pid, signal.SIGKILL)
-    death = await asyncio.wait_for(nested.wait_for_exit(), 10)
+    death = await asyncio.wait_for(nested.wait_for_exit(), 60)
     assert (death.name, death.how) == ("nested X server", "killed by SIGKILL")
     with pytest.raises(DisplayLost):
         await nested.show()
@@ -247,7 +245,7 @@ async def test_killed_server_is_told_and_leaves_nothing_behind(nested: NestedScr
 
 async def test_death_of_the_outer_server_ends_the_inner_one(screen: Screen, nested: NestedScreen) -> None:
     os.kill(screen.pids["X server"], signal.SIGKILL)
-    await asyncio.wait_for(nested.wait_for_exit(), 10)
+    await asyncio.wait_for(nested.wait_for_exit(), 60)
     with pytest.raises(DisplayLost):
         await nested.show()
 
@@ -266,7 +264,7 @@ async def test_screen_whose_server_was_killed_gives_way_to_the_next(
 ) -> None:
     await nested.show()
     os.kill(nested.child.pid, signal.SIGKILL)
-    await asyncio.wait({asyncio.create_task(nested.wait_for_exit())}, timeout=10)
+    await asyncio.wait({asyncio.create_task(nested.wait_for_exit())}, timeout=60)
     await spare.show()
     await assert_shown(inside_spare, viewer)
 

@@ -15,10 +15,9 @@ LEFT, C, Z, SHIFT = 0xFF51, ord("c"), ord("z"), 0xFFE1
 def edges(keyboard: Keyboard, count: int) -> list[tuple[int, bool]]:
     """The next ``count`` edges."""
     seen: list[tuple[int, bool]] = []
-    deadline = time.monotonic() + 5
     while len(seen) < count:
         if not keyboard.waiting:
-            assert select.select([keyboard], [], [], max(0, deadline - time.monotonic()))[0], f"only {seen}"
+            assert select.select([keyboard], [], [], 60)[0], f"only {seen}"
         seen += [(edge.keysym, edge.down) for edge in keyboard.events()]
     return seen
 
@@ -34,7 +33,7 @@ def test_an_edge_says_when_it_was_seen(window: Window, typist: Typist) -> None:
     keyboard = Keyboard(window)
     before = time.time()
     typist.down(C)
-    assert select.select([keyboard], [], [], 5)[0]
+    assert select.select([keyboard], [], [], 60)[0]
     (edge,) = keyboard.events()
     assert before <= edge.at <= time.time()
 

@@ -22,7 +22,7 @@ from support.lanes import Doorway, LaneAgent, tcp_pair
 from websockets.frames import Frame, Opcode
 
 STEP = '{"method": "v0.agent.step", "headers": {"message_id": 7, "sent_at": 1, "episode_id": "5"}, "body": %s}'
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 class Pair:

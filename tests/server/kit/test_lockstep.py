@@ -66,7 +66,7 @@ class Stage:
 
     def turn(self) -> None:
         """Attend to what has come, as a program does in each of its turns."""
-        readable, _, _ = select.select(self.lockstep.waits_on, [], [], 20)
+        readable, _, _ = select.select(self.lockstep.waits_on, [], [], 60)
         assert readable
         self.lockstep.attend(readable)
 

@@ -15,7 +15,7 @@ RESET = Reset(1, "gym-core.Pong-v3", 7, 60.0)
 
 
 def wait_for_requests(reporter: Reporter) -> None:
-    assert select.select([reporter], [], [], 5)[0]
+    assert select.select([reporter], [], [], 60)[0]
 
 
 def test_no_daemon_is_named_when_the_variable_is_unset(monkeypatch: pytest.MonkeyPatch) -> None:

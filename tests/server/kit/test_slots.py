@@ -66,7 +66,7 @@ class Stage:
 
     def turn(self) -> None:
         """Attend to what has come."""
-        readable, _, _ = select.select(self.lockstep.waits_on, [], [], 20)
+        readable, _, _ = select.select(self.lockstep.waits_on, [], [], 60)
         self.lockstep.attend(readable)
 
     def open(self, slot: int) -> LaneAgent:

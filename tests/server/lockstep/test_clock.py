@@ -28,7 +28,7 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 DESKTOP: Final = Path(__file__).parents[3] / "runtimes/desktop"
 FRAME_S: Final = 1 / 60
-START_S: Final = 20.0
+START_S: Final = 60.0
 SIZE: Final = (800, 600)
 
 

@@ -29,7 +29,7 @@ def rivals() -> Generator[list[int]]:
 def test_one_of_two_on_a_cpu_waits_and_one_that_sleeps_does_not(rivals: list[int]) -> None:
     with subprocess.Popen(["sleep", "600"]) as sleeping:
         before = [cpu_wait_s(pid) for pid in (rivals[0], sleeping.pid)]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while cpu_wait_s(rivals[0]) - before[0] < 0.3:
             assert time.monotonic() < deadline
             time.sleep(0.05)

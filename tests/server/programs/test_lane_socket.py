@@ -29,7 +29,7 @@ async def lanes(tmp_path: Path) -> AsyncIterator[LaneSocket]:
 async def program(lanes: LaneSocket) -> AsyncGenerator[socket.socket]:
     """A program that has connected, and that the daemon has noticed."""
     with socket.socket(socket.AF_UNIX) as end:
-        end.settimeout(20)
+        end.settimeout(60)
         end.connect(str(lanes.path))
         await eventually(lambda: lanes.connected)
         yield end

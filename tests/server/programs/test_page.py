@@ -247,7 +247,7 @@ async def test_new_windows_are_closed_and_the_page_keeps_the_keyboard(remote: Pa
     await remote.play("Opens")
     await remote.click(place, 120)
     await remote.click(place, 120, button=2)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             await remote.press("a")
             if (await remote.agent.hear_method("v0.env.reward"))["body"]["reward"]:

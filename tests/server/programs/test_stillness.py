@@ -39,7 +39,7 @@ def worker() -> Generator[subprocess.Popen[str]]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
 

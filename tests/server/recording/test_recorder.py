@@ -187,7 +187,7 @@ async def test_a_folder_that_is_gone_at_the_end_is_told_as_a_failure(desktop: De
     await pictures(recorder, 1)
     shutil.rmtree(folder)
     with pytest.raises(RecordingFailed, match="No such file or directory; nothing is left of it"):
-        await asyncio.wait_for(recorder.stop(), 30)
+        await asyncio.wait_for(recorder.stop(), 60)
 
 
 async def test_a_report_that_is_too_long_in_ascii_is_left_out_and_told(

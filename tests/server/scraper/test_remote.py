@@ -30,7 +30,7 @@ async def playing(runtime: Path, backend: DisplayBackend = "xvfb") -> AsyncGener
     started = asyncio.Event()
     running = asyncio.create_task(remote.run(lambda _: started.set()))
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await started.wait()
         async with connected(port, PASSWORD) as agent:
             yield remote, agent

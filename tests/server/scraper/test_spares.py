@@ -47,7 +47,7 @@ async def test_where_no_spare_can_be_made_another_play_is_made_when_it_is_needed
     made: list[Standing] = []
     spares = Spares(1, making(made, error))
     spares.fill()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         play = await spares.take()
     assert [play] == made
     await spares.close()

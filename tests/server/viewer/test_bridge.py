@@ -33,7 +33,7 @@ async def receive(websocket: WebSocket, size: int) -> bytes:
     """The next bytes, at least ``size`` of them."""
     data = b""
     while len(data) < size:
-        message = await websocket.receive(timeout=10)
+        message = await websocket.receive(timeout=60)
         assert message.type is WSMsgType.BINARY, (message, websocket.close_code)
         data += message.data
     return data
@@ -41,7 +41,7 @@ async def receive(websocket: WebSocket, size: int) -> bytes:
 
 async def receive_close(websocket: WebSocket) -> tuple[int, str]:
     """The code and the reason of the end, past whatever comes before it."""
-    while (message := await websocket.receive(timeout=10)).type is WSMsgType.BINARY:
+    while (message := await websocket.receive(timeout=60)).type is WSMsgType.BINARY:
         pass
     assert message.type is WSMsgType.CLOSE, message
     return message.data, message.extra or ""
@@ -133,7 +133,7 @@ async def test_end_of_the_browser_closes_the_vnc_servers_side(remote: Remote, se
     async with await asyncio.start_unix_server(serve, remote.vnc_socket):
         async with session.ws_connect(remote.url("vnc?password=sesame&control=1")) as websocket:
             await websocket.send_bytes(b"last words")
-        assert await asyncio.wait_for(ended, 10) == b"last words"
+        assert await asyncio.wait_for(ended, 60) == b"last words"
 
 
 async def test_browser_that_does_not_read_stops_the_vnc_server_and_loses_nothing(
@@ -157,10 +157,10 @@ async def test_browser_that_does_not_read_stops_the_vnc_server_and_loses_nothing
         await asyncio.start_unix_server(serve, remote.vnc_socket),
         session.ws_connect(remote.url("vnc?password=sesame&control=1"), max_msg_size=0) as websocket,
     ):
-        await asyncio.wait_for(stalled.wait(), 30)
+        await asyncio.wait_for(stalled.wait(), 60)
         assert sent < MORE_THAN_BUFFERS
         received = 0
-        while (message := await websocket.receive(timeout=10)).type is WSMsgType.BINARY:
+        while (message := await websocket.receive(timeout=60)).type is WSMsgType.BINARY:
             start = received % len(block)
             assert message.data == (block + block)[start : start + len(message.data)]
             received += len(message.data)
@@ -192,4 +192,4 @@ async def test_vnc_server_that_does_not_read_stops_the_browser(remote: Remote, s
         assert not (await asyncio.wait([sending], timeout=1.0))[0]
         go_on.set()
         await sending
-        assert await asyncio.wait_for(received, 30) > MORE_THAN_BUFFERS - bridge.MAX_MESSAGE_BYTES
+        assert await asyncio.wait_for(received, 60) > MORE_THAN_BUFFERS - bridge.MAX_MESSAGE_BYTES

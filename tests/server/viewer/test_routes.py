@@ -128,10 +128,10 @@ async def test_one_viewer_too_many_is_told_why(
     async with contextlib.AsyncExitStack() as stack:
         for _ in range(hub.MAX_VIEWERS):
             websocket = await stack.enter_async_context(session.ws_connect(remote.url("vnc?password=sesame")))
-            await websocket.receive(timeout=10)
+            await websocket.receive(timeout=60)
         assert remote.hub.viewers == hub.MAX_VIEWERS
         extra = await stack.enter_async_context(session.ws_connect(remote.url("vnc?password=sesame")))
-        refusal = await extra.receive(timeout=10)
+        refusal = await extra.receive(timeout=60)
         assert (refusal.type, refusal.data) == (WSMsgType.CLOSE, aiohttp.WSCloseCode.TRY_AGAIN_LATER)
         assert str(hub.MAX_VIEWERS) in (refusal.extra or "")
 
@@ -164,11 +164,11 @@ async def test_shutdown_tells_every_page(desktop: Desktop, session: aiohttp.Clie
         session.ws_connect(remote.url("vnc?password=sesame&control=1")) as picture,
         session.ws_connect(remote.url("state?password=sesame")) as state,
     ):
-        await picture.receive(timeout=10)
-        await state.receive(timeout=10)
+        await picture.receive(timeout=60)
+        await state.receive(timeout=60)
         closing = asyncio.create_task(stack.aclose())
         for websocket in (picture, state):
-            while (message := await websocket.receive(timeout=10)).type is not WSMsgType.CLOSE:
+            while (message := await websocket.receive(timeout=60)).type is not WSMsgType.CLOSE:
                 assert message.type in (WSMsgType.BINARY, WSMsgType.TEXT)
             assert (message.data, message.extra) == (1001, "the remote is shutting down")
         await closing

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -26,12 +27,7 @@ echo MPL > docs/LICENSE.MPL-2.0
 
 @pytest.fixture
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("vendor_assets", ROOT / "tools/vendor_assets.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "tools/vendor_assets.py")
 
 
 def put_npm(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
