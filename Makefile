@@ -52,14 +52,16 @@ setup-all:  # The same, and RLlib
 assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
 	@tools/setup run $(RUNTIME)
 
-test: setup-dev  ## Run the tests that need neither an image nor RLlib; what fails beside others is run again alone
-	@tools/test 'not container and not rllib and not nightly' $(PYTEST) $(TESTS)
+test: setup-dev  ## Run the tests of every part, in minutes
+	$(PYTEST) -m 'not slow and not rllib and not container' $(TESTS)
 
-test-all: setup-all  ## The same with all tests, building the images that some need meanwhile
+test-all: setup-all  ## Run all tests but those that take hours, building the images that some need meanwhile
 	@tools/test-all $(PYTEST) $(TESTS)
 
-nightly: setup-dev  ## Run the tests that take hours; writes what remotes keep into bench/kept.json
+nightly: setup-dev  ## Run the tests that take hours, and inject faults; writes bench/kept.json and bench/faults.json
 	$(PY) -m pytest --numprocesses=0 -m nightly $(TESTS)
+	PLURIVERSE_RFB=python $(PYTEST) -m 'not container' tests/client/env tests/client/wrappers tests/client/vnc
+	$(PY) bench/faults.py
 	$(PY) bench/readme.py
 
 lint: setup-dev  ## Check style, types, layers and generated documentation

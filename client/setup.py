@@ -23,6 +23,8 @@ from setuptools.errors import CompileError, LinkError
 
 HERE = Path(__file__).resolve().parent
 NATIVE = HERE / "native"
+PROTOCOL = HERE.parent / "protocol" / "src"
+PROTOCOL = HERE.parent / "protocol" / "src"
 RUNTIMES = HERE.parent / "runtimes"
 LISTED = HERE / "src/pluriverse/adapters/listed.txt"
 WISH = os.environ.get("PLURIVERSE_NATIVE", "")
@@ -66,9 +68,16 @@ def list_environments() -> None:
     for path in RUNTIMES.glob("*/runtime.toml"):
         manifest = tomllib.loads(path.read_text(encoding="utf-8"))
         if "catalogue" in manifest:
-            # Catalogues need nothing but Python.
+            # The protocol need not be installed yet.
             command = [sys.executable, *manifest["catalogue"]["command"][1:]]
-            tables = json.loads(subprocess.run(command, cwd=path.parent, capture_output=True, check=True).stdout)
+            made = subprocess.run(
+                command,
+                cwd=path.parent,
+                env=os.environ | {"PYTHONPATH": str(PROTOCOL)},
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            tables = json.loads(made.stdout)
         elif "games" in manifest:
             games = (path.parent / manifest["games"]).glob("*.toml")
             tables = [tomllib.loads(game.read_text(encoding="utf-8"))["env"] for game in games]

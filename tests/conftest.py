@@ -1,17 +1,14 @@
-"""What all tests share: settings, one marker for each test, and a word about those that were left out."""
+"""What all tests share: settings, one kind for each test, and a word about those that were left out."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
-import re
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,19 +24,13 @@ settings.load_profile("unhurried")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# From the cheapest to the dearest; each test has one.
-MARKERS: Final = ("unit", "display", "browser", "rllib", "container")
-# Those that `make test` leaves out.
-LEFT_OUT: Final = ("rllib", "container")
+# From the cheapest to the dearest. A module's pytestmark or a test's own mark names its kind; those without are "unit".
+KINDS: Final = ("unit", "display", "browser", "rllib", "container")
+# Those that `make test` leaves to `make test-all`.
+LEFT_OUT: Final = ("slow", "rllib", "container")
 # Takes hours: it is run where it is asked for.
 NIGHTLY: Final = "nightly"
 
-# A test starts a display or a browser if its module, or one of its fixtures, has one of these words.
-WORDS: Final = {
-    "browser": r"\b(Chromium|Browser|page_remote|PageRemote|make_remote|stepped)\b",
-    "display": r"\b(make_screen|[Xx]vfb|x_server|Xtigervnc|Desktop|free_games|LocalEngine|open_pool|on_machine)\b"
-    r"|\b(scraping|Remote)\b|local:[1-9]|\bstarted\(",
-}
 # By which programs it is seen that a test did.
 PROGRAMS: Final = {"Xvfb": "display", "Xtigervnc": "display", "Xephyr": "display", "chromium": "browser"}
 
@@ -66,32 +57,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give each test its marker; those in containers come last, when their images are built."""
+    """Mark the tests of no other kind as "unit"; those in containers come last, when their images are built."""
     if NIGHTLY not in config.option.markexpr:
         items[:] = [item for item in items if item.get_closest_marker(NIGHTLY) is None]
     for item in items:
-        assert isinstance(item, pytest.Function)
-        if not any(item.get_closest_marker(name) for name in MARKERS):
-            text = source(item.module) + "".join(map(source, fixtures(item)))
-            item.add_marker(next((kind for kind, words in WORDS.items() if re.search(words, text)), "unit"))
-    items.sort(key=marker_of)
+        if kind_of(item) == "unit":
+            item.add_marker("unit")
+    items.sort(key=lambda item: KINDS.index(kind_of(item)))
 
 
-def fixtures(item: pytest.Function) -> Iterator[Callable[..., object]]:
-    """Return the functions of a test's fixtures."""
-    for definitions in item._fixtureinfo.name2fixturedefs.values():  # pyright: ignore[reportPrivateUsage] - else it's told nowhere
-        yield inspect.unwrap(definitions[-1].func)
+def kind_of(item: pytest.Item) -> str:
+    """Return what a test needs, by the mark that is nearest to it."""
+    return next((mark.name for mark in item.iter_markers() if mark.name in KINDS), "unit")
 
 
-source = functools.cache(inspect.getsource)
-
-
-def marker_of(item: pytest.Item) -> int:
-    """Return the place of a test's marker among the markers."""
-    return next(place for place, name in enumerate(MARKERS) if item.get_closest_marker(name) is not None)
-
-
-# -- Markers are true --------------------------------------------------------------------------------------------------
+# -- Kinds are true --------------------------------------------------------------------------------------------------
 
 
 def note_program(event: str, arguments: tuple[Any, ...]) -> None:
@@ -110,11 +90,9 @@ sys.addaudithook(note_program)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     """Fail a test that started what its marker doesn't say."""
     yield
-    dearest = max(map(MARKERS.index, started), default=0)
+    kind, dearest = kind_of(item), max(started, key=KINDS.index, default="unit")
     started.clear()
-    assert dearest <= marker_of(item), (
-        f"marked {MARKERS[marker_of(item)]}, but is {MARKERS[dearest]}: tests/conftest.py"
-    )
+    assert KINDS.index(dearest) <= KINDS.index(kind), f"marked {kind}, but is {dearest}: mend its module's pytestmark"
 
 
 # -- Containers --------------------------------------------------------------------------------------------------------
@@ -171,5 +149,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say what was left out, and how to run it."""
     if count := config.stash[left_out]:
         terminalreporter.write_line(
-            f"{count} tests in containers or of RLlib were left out; to run them too: make test-all"
+            f"{count} tests that are slow, in containers or of RLlib were left out; to run them too: make test-all"
         )

@@ -16,6 +16,8 @@ from support.remotes import MachineRemote, started
 from support.served import free_port
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.display
+
 COMMAND = [sys.executable, "-m", "pluriverse.cli"]
 
 

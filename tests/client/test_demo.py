@@ -12,6 +12,8 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes.address import Address
 from support.leftovers import Leftovers
 
+pytestmark = pytest.mark.display
+
 
 def fetch(address: str) -> str:
     with urllib.request.urlopen(address, timeout=10) as answer:  # noqa: S310 - our own page

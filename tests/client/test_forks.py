@@ -27,7 +27,7 @@ from pluriverse.vnc import VncOptions
 from pluriverse.wrappers import Joint
 from support.alf_envs import Counting
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+pytestmark = [pytest.mark.display, pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")]
 
 POLE: Final = "gym-core.CartPole-v0"
 LOCKSTEP: Final[dict[str, Any]] = {"clock": "lockstep"}

@@ -29,6 +29,8 @@ from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.env.vector import VectorEnv
 from support.nightly import nightly_but
 
+pytestmark = pytest.mark.display
+
 LAKE: Final = "gym-core.FrozenLake-v1"
 CLEAR: Final = (pluriverse.PluriverseError, TypeError, ValueError)
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from support.scripts import load_script
 
+pytestmark = pytest.mark.display
+
 TABLES = Path(__file__).parents[2] / "bench/readme.py"
 
 

@@ -12,6 +12,8 @@ from pluriverse_server.remote.child_user import CHILD_USER
 from support.remotes import HARDENED, PASSWORD, in_container, on_machine
 from support.spy import make_spy, what_it_found
 
+pytestmark = pytest.mark.display
+
 # Other tests beside these run remotes with the usual password.
 SECRET = f"of-{secrets.token_hex(4)}"
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from support.leftovers import Leftovers
 from support.remotes import ROOT
+
+pytestmark = pytest.mark.display
 
 FLEET = (ROOT / "docs/fleet.md").read_text()
 

@@ -11,6 +11,8 @@ from pluriverse_server.authoring.init import init
 from support.pace import check_pace
 from support.remotes import ROOT, MachineRemote, on_machine
 
+pytestmark = pytest.mark.browser
+
 # One environment of each kind that a runtime has.
 ENVIRONMENTS = {
     "gym-core": ("gym-core.PongDeterministic-v3", "gym-core.MiniGrid-DoorKey-5x5-v0", "gym-core.CartPoleLowDSync-v0"),

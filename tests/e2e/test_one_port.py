@@ -35,6 +35,8 @@ from support.remotes import MachineRemote, on_machine
 from support.reverse_proxy import Proxy, proxying
 from support.waiting import DEADLINE_S, LOOK_S
 
+pytestmark = pytest.mark.browser
+
 PONG = "gym-core.PongDeterministic-v3"
 CARTPOLE = "gym-core.CartPole-v0"
 

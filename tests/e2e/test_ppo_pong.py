@@ -13,6 +13,8 @@ from typing import Final
 import pytest
 from support.remotes import ROOT, on_machine
 
+pytestmark = pytest.mark.display
+
 pytest.importorskip("stable_baselines3", reason="stable-baselines3 needs torch, which isn't here")
 
 EXAMPLE: Final = ROOT / "examples/ppo_pong.py"

@@ -23,6 +23,8 @@ from support.remotes import ROOT, RemoteUnderTest, find, on_machine, started
 from support.rfb import RfbClient
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 README = (ROOT / "README.md").read_text()
 
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))

@@ -18,7 +18,6 @@ LEARN_S: Final = 600.0
 
 
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.rllib,
     pytest.mark.timeout(LEARN_S),
     pytest.mark.skipif(not PYTHON.exists(), reason="RLlib isn't here: tools/setup all"),

@@ -35,6 +35,8 @@ from pluriverse.adapters.computer import (
 from pluriverse.errors import ActionError
 from pydantic import TypeAdapter
 
+pytestmark = pytest.mark.display
+
 CTRL, SHIFT = 0xFFE3, 0xFFE1
 PONG = "gym-core.PongNoFrameskip-v3"
 VIEW = View((0, 0, 1440, 900), 720, 450)

@@ -14,6 +14,8 @@ import pytest
 from pluriverse_server import private_folder
 from pluriverse_server.private_folder import LOCK, PREFIX, SHORT, PrivateFolder, sweep
 
+pytestmark = pytest.mark.browser
+
 SCRIPT = """
 import signal
 from pluriverse_server.private_folder import PrivateFolder

@@ -13,6 +13,8 @@ from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFai
 from pluriverse.vnc import VncOptions
 from support.remotes import kill_remote
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"
 LEFT, DOWN, RIGHT, UP = range(4)

@@ -21,6 +21,8 @@ from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import Misuse, ResetNeeded
 from support.remotes import on_machine
 
+pytestmark = pytest.mark.display
+
 POLE: Final = "gym-core.CartPole-v0"
 SOURCES: Final = str(Path(pluriverse.__file__).parent)
 LEFT: Final = 0

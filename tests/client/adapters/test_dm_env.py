@@ -15,6 +15,8 @@ from pluriverse.testing.dm_env import check
 from pluriverse_protocol.atari import ACTIONS
 from support.remotes import kill_remote
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 CART = "gym-core.CartPole-v0"
 GRID = "gym-core.MiniGrid-DoorKey-5x5-v0"

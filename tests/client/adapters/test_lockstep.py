@@ -27,6 +27,8 @@ from pluriverse_protocol.lane import View
 from support.leftovers import Leftovers
 from support.remotes import ROOT, kill_remote, on_machine
 
+pytestmark = pytest.mark.browser
+
 PONG = "gym-core.PongDeterministic-v3"
 BREAKOUT = "gym-core.BreakoutNoFrameskip-v3"
 POLE = "gym-core.CartPole-v0"

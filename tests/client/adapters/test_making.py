@@ -10,6 +10,8 @@ from pluriverse.adapters.gymnasium.vector import PluriverseVectorEnv
 from pluriverse.adapters.making import make_core
 from pluriverse.errors import ConfigurationError
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 UP, DOWN = 2, 3
 

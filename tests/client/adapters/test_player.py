@@ -12,6 +12,8 @@ from pluriverse.adapters.player import LOOK_S, STALL_S, Phase, Player, StepResul
 from pluriverse.env.outcome import Outcome
 from pluriverse.errors import Misuse, ResetNeeded
 
+pytestmark = pytest.mark.browser
+
 FPS = 50.0
 BLANK = np.zeros((4, 6, 3), np.uint8)
 

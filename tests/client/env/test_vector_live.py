@@ -30,6 +30,8 @@ from support.relay import relaying_beside
 from support.remotes import on_machine
 from support.slow_line import slow_line
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 
 # Nobody scores or dies in it for minutes.

@@ -12,6 +12,8 @@ from pluriverse.env.views import TerminalView, WindowView, half_blocks, make_vie
 from pluriverse.errors import ConfigurationError
 from support.xvfb import Xvfb
 
+pytestmark = pytest.mark.display
+
 
 def picture(height: int, width: int) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
     return np.arange(height * width * 3, dtype=np.uint32).astype(np.uint8).reshape(height, width, 3)

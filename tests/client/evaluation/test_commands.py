@@ -14,6 +14,8 @@ from pluriverse.evaluation.results import Folder
 from support.evaluated import episode, run
 from support.program import until
 
+pytestmark = pytest.mark.display
+
 COMMAND = [sys.executable, "-m", "pluriverse.cli", "eval"]
 ENVIRONMENT = {**os.environ, "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "160"}
 DEADLINE_S = 60.0

@@ -15,6 +15,8 @@ from pluriverse.recording.recorded_screen import RecordedScreen
 from pluriverse_protocol.recordings import Input, Said, Update
 from support.evaluated import task
 
+pytestmark = pytest.mark.display
+
 PAUSED, LIVE, PAUSED_LATE, LIVE_LATE = parse_modes("paused,live,paused+200,live+200")
 UP = 0xFF52
 DEADLINE_S = 20.0

@@ -12,6 +12,8 @@ from pluriverse.fleet.batch import Batch, VectorSpec
 from pluriverse.fleet.node_vector import NodeVector
 from support.remotes import kill_remote
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 STEPS = 60
 

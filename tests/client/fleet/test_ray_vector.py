@@ -25,7 +25,7 @@ STEPS = 20
 # Above what Ray sends with its messages, a batch lies in the object store.
 MESSAGE_BYTES = 100 * 1024
 
-pytestmark = [pytest.mark.alone, pytest.mark.display, pytest.mark.timeout(CLUSTER_S)]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(CLUSTER_S)]
 
 
 @pytest.fixture(scope="module")

@@ -32,10 +32,13 @@ DEADLINE_S = 60.0
 LEFT, RIGHT = 0xFF51, 0xFF53
 ENV, FPS = "gym-core.PongNoFrameskip-v3", 60
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("openbox") is None or importlib.util.find_spec("pynput") is None,
-    reason="openbox or pynput is not installed; tools/setup dev installs them",
-)
+pytestmark = [
+    pytest.mark.display,
+    pytest.mark.skipif(
+        shutil.which("openbox") is None or importlib.util.find_spec("pynput") is None,
+        reason="openbox or pynput is not installed; tools/setup dev installs them",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from support.waiting import eventually
 from support.xvfb import Xvfb
 from Xlib import X
 
+pytestmark = pytest.mark.display
+
 # A part of 160 by 120 pixels of the screen, which is shown six times as large.
 BOX = (10, 20, 160, 120)
 

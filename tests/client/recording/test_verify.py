@@ -14,6 +14,8 @@ from pluriverse.recording.verify import verify
 from support.remotes import MachineRemote
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.display
+
 BREAKOUT = "gym-core.BreakoutDeterministic-v3"
 
 

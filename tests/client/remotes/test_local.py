@@ -22,6 +22,8 @@ from support import sessions
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 
 

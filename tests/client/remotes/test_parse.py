@@ -8,6 +8,8 @@ from pluriverse.remotes import Address, Attached, parse
 from pluriverse.remotes.local import LocalEngine, LocalRemote
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 
 

@@ -6,6 +6,8 @@ import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.places import Full, Places, one_by_one
 
+pytestmark = pytest.mark.display
+
 
 @pytest.mark.parametrize(
     ("remotes", "single"),

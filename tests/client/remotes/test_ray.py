@@ -24,7 +24,7 @@ LOCAL = "ray:{}?how=local&cpu=0.1"
 # A node is given up some seconds after its last sign, and its remotes start anew elsewhere.
 REPLACED_S = 90.0
 
-pytestmark = [pytest.mark.alone, pytest.mark.display, pytest.mark.timeout(CLUSTER_S)]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(CLUSTER_S)]
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,8 @@ from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import Frame, Opcode
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 HEIGHT, WIDTH = 210, 160
 SHAPE = (2, 3, 3)

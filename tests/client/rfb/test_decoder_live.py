@@ -19,6 +19,8 @@ from pluriverse_server.process import ChildProcess
 from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, looks_like, photo, screen_options, sprites, writing
 from support.tigervnc import wait_for_greeting
 
+pytestmark = pytest.mark.display
+
 PASSWORD = "open up"
 
 StartServer = Callable[..., Awaitable[int]]

@@ -25,6 +25,8 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.remotes import started
 
+pytestmark = pytest.mark.display
+
 PLURIVERSE: Final = str(Path(sys.executable).with_name("pluriverse"))
 PONG: Final = "gym-core.PongNoFrameskip-v3"
 PLAYING: Final = ["mcp", "--remotes", "local:1", "--env", PONG, "--allow", "begin", "--allow", "act"]

@@ -33,6 +33,8 @@ from support.pages import write_runtime
 from support.ports import free_port
 from support.remotes import daemons, on_machine, started
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongNoFrameskip-v3"
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
 TOKEN = "let-me-in-to-play"

@@ -10,6 +10,8 @@ from pluriverse.adapters.player import StepResult
 from pluriverse.testing import NotConforming
 from pluriverse.testing.envpool import check
 
+pytestmark = pytest.mark.display
+
 
 @pytest.mark.parametrize(
     ("env_id", "options"),

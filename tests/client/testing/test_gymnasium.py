@@ -8,6 +8,8 @@ from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.testing import NotConforming
 from pluriverse.testing.gymnasium import check, check_env
 
+pytestmark = pytest.mark.display
+
 LAKE = "gym-core.FrozenLake-v1"
 
 

@@ -8,6 +8,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from pluriverse import testing
 
+pytestmark = pytest.mark.display
+
 
 def test_promise_that_was_not_kept_is_raised() -> None:
     testing.require(1, "never said")

@@ -22,6 +22,8 @@ from support.rfb_streams import Easel, Picture, easel, looks_like, photo, screen
 from support.waiting import eventually
 from support.xwindow import CLICKS, Window
 
+pytestmark = pytest.mark.display
+
 PASSWORD = "live-pw"
 
 

@@ -17,7 +17,7 @@ from pluriverse.vnc.options import Implementation
 from support.ports import free_port
 from support.vnc_servers import Peer, one_colour, server
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = [pytest.mark.display, pytest.mark.usefixtures("nothing_left")]
 
 PASSWORD = "open-pw"
 DEADLINE_S = 60.0

@@ -8,6 +8,8 @@ from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.wrappers import CropObservation, GymCoreAction, GymCoreSync
 from support.scripted import ScriptedEnv
 
+pytestmark = pytest.mark.display
+
 STEPS = 40
 
 

@@ -10,6 +10,8 @@ from pluriverse_protocol.rfb.security import (
     generate_password,
 )
 
+pytestmark = pytest.mark.display
+
 CHALLENGE = bytes(range(100, 116))
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 
+import pytest
 from support.free_games import RUNTIME
+
+pytestmark = pytest.mark.display
 
 # Nobody makes so many in the time that an episode has.
 OUT_OF_REACH = 1_000_000

@@ -17,6 +17,8 @@ from doom.engine import Engine, EngineDied, Outcome
 from numpy.typing import NDArray
 from support.xvfb import HEIGHT, WIDTH, Xvfb
 
+pytestmark = pytest.mark.display
+
 LEFTWARDS, RIGHTWARDS = KEYS["MOVE_LEFT"], KEYS["MOVE_RIGHT"]
 WAIT = frozenset[int]()
 WINDOW = ((WIDTH - 640) // 2, (HEIGHT - 480) // 2, 640, 480)

@@ -6,9 +6,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Literal
 
+import pytest
 from doom.engine import HEIGHT, WIDTH
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from support.remotes import MachineRemote, on_machine
+
+pytestmark = pytest.mark.display
 
 BASIC = "doom.Basic-v0"
 

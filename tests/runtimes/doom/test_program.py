@@ -18,6 +18,8 @@ from support.remotes import on_machine
 from support.report_server import ReportServer
 from support.rfb import RfbClient
 
+pytestmark = pytest.mark.display
+
 LEFTWARDS, RIGHTWARDS = KEYS["MOVE_LEFT"], KEYS["MOVE_RIGHT"]
 ESCAPE, PROBE = 0xFF1B, 0xBEEF1
 BLOCK = (626, 8, metadata.WIDTH, metadata.HEIGHT)

@@ -20,6 +20,8 @@ from support.gym_core import DEADLINE_S, Player
 from support.lanes import Doorway, LaneAgent
 from support.xvfb import Xvfb
 
+pytestmark = pytest.mark.browser
+
 RUNTIME = Path(__file__).parents[3] / "runtimes" / "gym-core"
 LEFT, UP, RIGHT, DOWN, Z, C = 0xFF51, 0xFF52, 0xFF53, 0xFF54, ord("z"), ord("c")
 

@@ -10,7 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
+import pytest
 from support.pages import page_remote, short_folder
+
+pytestmark = pytest.mark.browser
 
 EXAMPLE: Final = Path(__file__).parents[3] / "runtimes/internet/examples/page/runtime.toml"
 

@@ -26,6 +26,8 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 PASSWORD = "opensesame"
 
 

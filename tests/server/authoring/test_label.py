@@ -17,7 +17,7 @@ from support.chromium import Chromium
 from support.recorded import FRAMES, earn, picture, read, recorded, write_recording
 from support.waiting import eventually
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 @dataclass

@@ -17,6 +17,8 @@ from support.chromium import Chromium
 from support.ports import free_port
 from support.waiting import eventually
 
+pytestmark = pytest.mark.browser
+
 ROW = "[...document.querySelectorAll('#look tbody tr')].find(row => row.innerText.startsWith('share of #2e8b57'))"
 ERROR = "document.getElementById('look-error').textContent"
 RUNS = "document.getElementById('state').textContent === 'running'"

@@ -27,6 +27,8 @@ from support import rounds
 from support.ports import free_port
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 HEADER = Header("toy", "1.0.0", "toy.Toy-v0", 64, 48, 10.0, 1000.0)
 GAME = GameTables.model_validate(
     {

@@ -22,6 +22,8 @@ from rich.console import Console
 from support.ports import free_port
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 MANIFEST = """
 [runtime]
 id = "bars"

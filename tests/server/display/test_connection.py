@@ -8,6 +8,8 @@ from pluriverse_server.display import DisplayLost, Screen
 from pluriverse_server.x11.connection import COOKIE_BYTES, open_display, write_cookie, write_private_file
 from Xlib.xauth import FamilyLocal, Xauthority
 
+pytestmark = pytest.mark.display
+
 
 def test_private_file_replaces_what_was_there_and_follows_no_link(tmp_path: Path) -> None:
     victim, path = tmp_path / "victim", tmp_path / "file"

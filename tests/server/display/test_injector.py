@@ -15,6 +15,8 @@ from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks
 from support.xwindow import CLICKS, Window
 from Xlib import XK, X
 
+pytestmark = pytest.mark.display
+
 # A call on a frozen server must end by this; the calls of a live one are a thousand times quicker.
 SHORT_DEADLINE_S = 0.3
 

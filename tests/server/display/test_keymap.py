@@ -8,6 +8,8 @@ from pluriverse_server.display.keymap import PROBE_KEYCODES, Keymap, Stroke, map
 from support.xwindow import Window
 from Xlib import XK
 
+pytestmark = pytest.mark.display
+
 ALPHA, BETA = 0x010003B1, 0x010003B2
 
 

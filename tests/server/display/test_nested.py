@@ -22,6 +22,8 @@ from support.waiting import eventually
 from support.xwindow import Window
 from Xlib import XK, X
 
+pytestmark = pytest.mark.display
+
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
 ALPHA = 0x010003B1
 

@@ -18,6 +18,8 @@ from support.kept import attached
 from support.rfb import RfbClient
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 
 @contextlib.contextmanager
 def stopped(screen: Screen, name: str) -> Generator[int]:

@@ -24,6 +24,8 @@ from support.rfb import AuthenticationFailed, RfbClient
 from support.xwindow import Window
 from Xlib import XK, X
 
+pytestmark = pytest.mark.display
+
 RED = (255, 0, 0)
 GREEN = (0, 255, 0)
 PROGRAMS = ("Xvfb", "X0tigervnc", "Xtigervnc", "setpriv", "xkbcomp", "sh")

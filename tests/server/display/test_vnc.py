@@ -13,6 +13,8 @@ from support.kept import attached, made_by
 from support.rfb import RfbClient
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 KNOWN = """\
 Global Parameters:
   FrameRate      - The maximum number of updates per second sent to each client

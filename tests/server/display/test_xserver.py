@@ -16,6 +16,8 @@ from pluriverse_server.x11.connection import open_display, write_cookie
 from support.namespaces import with_mounts
 from support.ports import free_port
 
+pytestmark = pytest.mark.display
+
 XVFB = ["Xvfb", "-screen", "0", "64x64x24"]
 
 # What keeps an X server from making its file, and mounts that do: as on WSL2, and where several people share a machine.

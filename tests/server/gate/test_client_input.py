@@ -23,6 +23,8 @@ from support.waiting import eventually
 from support.xwindow import CLICKS, Window
 from Xlib import XK, X
 
+pytestmark = pytest.mark.display
+
 TEXT = 'aA1!@#$%^&*()_+{}|:"<>?~z'
 LATIN_1 = [*range(0x20, 0x7F), *range(0xA0, 0x100)]
 GREEK = [0x01000000 + ord(character) for character in "αβγδεζηθικλμνξοπρστυφχψω"]

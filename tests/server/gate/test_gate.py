@@ -32,6 +32,8 @@ from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
 from support.waiting import DEADLINE_S, eventually
 
+pytestmark = pytest.mark.display
+
 PASSWORD = "secret"
 
 # Masked with nothing.

@@ -12,6 +12,8 @@ from pluriverse_protocol.rfb.server_handshake import server_init
 from pluriverse_server.display import Screen
 from pluriverse_server.gate.vnc_server import VncServerLost, connect
 
+pytestmark = pytest.mark.display
+
 
 @contextlib.asynccontextmanager
 async def listening(path: Path, greeting: bytes) -> AsyncGenerator[None]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from pluriverse_protocol import metadata
 from pluriverse_server.kit import MetadataBlock, Window
 from support.xvfb import Xvfb
+
+pytestmark = pytest.mark.display
 
 
 def test_the_block_on_the_screen_says_the_clock_and_the_last_probe(display: Xvfb) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import select
 import time
 
+import pytest
 from pluriverse_server.kit import PROBE_KEYSYM, Keyboard, Window
 from support.typist import Typist
 from Xlib import X
+
+pytestmark = pytest.mark.display
 
 LEFT, C, Z, SHIFT = 0xFF51, ord("c"), ord("z"), 0xFFE1
 

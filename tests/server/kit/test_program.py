@@ -17,6 +17,8 @@ from support.report_server import ReportServer
 from support.typist import Typist
 from support.xvfb import Xvfb
 
+pytestmark = pytest.mark.display
+
 RESET = Reset(1, "toy.First-v0", 7, 60.0)
 C, D = ord("c"), ord("d")
 

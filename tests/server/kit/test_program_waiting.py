@@ -6,6 +6,8 @@ from pluriverse_server.kit import DaemonGone, Keyboard, Reporter, Window, wait_f
 from support.report_server import ReportServer
 from support.typist import Typist
 
+pytestmark = pytest.mark.display
+
 RESET = Reset(1, "gym-core.Pong-v3", 7, 60.0)
 C = ord("c")
 

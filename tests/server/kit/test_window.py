@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from pluriverse_server.kit import NoDisplay, Region, Window
 from support.xvfb import Xvfb, xvfb
 
+pytestmark = pytest.mark.display
+
 
 def pixels_of(region: Region) -> NDArray[np.uint8]:
     return np.frombuffer(region.memory, np.uint8).reshape(region.height, region.width, 4)

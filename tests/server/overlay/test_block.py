@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import cv2
+import pytest
 from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
 from pluriverse_server.display import Screen
@@ -17,6 +18,8 @@ from support.input_devices import InputDevice, tap
 from support.rfb import RfbClient
 from support.xwindow import Window
 from Xlib import X
+
+pytestmark = pytest.mark.display
 
 StartOverlay = Callable[..., Awaitable[ChildProcess]]
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+import pytest
 from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.process import ChildProcess
 from pluriverse_server.x11.modifier_lock import ModifierLock
@@ -16,6 +17,8 @@ from support.input_devices import CONTROL, InputDevice, press, tap
 from support.waiting import eventually
 from support.xwindow import Window
 from Xlib import X
+
+pytestmark = pytest.mark.display
 
 StartOverlay = Callable[..., Awaitable[ChildProcess]]
 

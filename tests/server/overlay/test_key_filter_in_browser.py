@@ -13,6 +13,8 @@ from support.chromium import Chromium
 from support.input_devices import press
 from support.rfb import RfbClient
 
+pytestmark = pytest.mark.browser
+
 StartOverlay = Callable[..., Awaitable[ChildProcess]]
 
 PAGE: Final = """<!doctype html><title>a page</title><textarea id=area style="width:300px;height:200px"></textarea>

@@ -22,6 +22,8 @@ from support.pages import outline, short_folder
 from support.waiting import eventually
 from support.xvfb import xvfb
 
+pytestmark = pytest.mark.browser
+
 
 @asynccontextmanager
 async def browser(*flags: str) -> AsyncGenerator[Browser]:

@@ -21,7 +21,7 @@ from support.rfb import RfbClient
 from support.served import PASSWORD
 from support.waiting import eventually
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 GOOD = "<script>game.begin(pluriverse.seed)</script>"
 

@@ -18,7 +18,7 @@ from support.pages import SIDE_CLICKS, SIDES, short_folder, write_runtime
 from support.stepped import Stepped, stepped
 from support.us_keyboard import KEYS, LISTEN
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 GOOD = "<script>game.begin(pluriverse.seed); game.state = []</script>"
 # Says what happened, and when, in milliseconds since the key was pressed.

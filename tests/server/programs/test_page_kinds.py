@@ -17,6 +17,8 @@ from support.pages import PageRemote, make_remote, page_remote, short_folder, wr
 from support.ports import free_port
 from support.remotes import ROOT
 
+pytestmark = pytest.mark.browser
+
 GOOD = "<script>game.begin(pluriverse.seed)</script>"
 
 

@@ -18,6 +18,8 @@ from support.pages import PageRemote, page_remote, short_folder, write_runtime
 from support.remotes import MachineRemote, on_machine
 from support.served import PASSWORD
 
+pytestmark = pytest.mark.browser
+
 METEORS = "internet.Meteors-v0"
 
 # Meteors' world is this large.

@@ -30,6 +30,8 @@ from support.full_disk import files_of_at_most
 from support.rfb import RfbClient
 from support.waiting import DEADLINE_S, eventually
 
+pytestmark = pytest.mark.display
+
 WIDTH, HEIGHT = 320, 200
 RED, BLUE, GREEN = (255, 0, 0), (0, 0, 255), (0, 255, 0)
 COARSE_RED = (240, 0, 0)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.remote.crash_limit import MAX_CRASHES, WINDOW_S, CrashLimiter
+
+pytestmark = pytest.mark.display
 
 
 def test_as_many_deaths_as_that_within_the_window_are_too_many() -> None:

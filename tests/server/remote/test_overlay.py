@@ -11,6 +11,8 @@ from pluriverse_server.process import StartError
 from pluriverse_server.remote.overlay import overlay_arguments, start_overlay
 from support.leftovers import Leftovers
 
+pytestmark = pytest.mark.display
+
 PAGE: dict[str, Any] = {"url": "https://example.org/"}
 
 CORNER = ["--block", "1018", "766", "--fps", "30"]

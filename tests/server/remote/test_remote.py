@@ -44,6 +44,8 @@ from support.waiting import DEADLINE_S, eventually
 from support.xwindow import Window
 from Xlib import XK, X
 
+pytestmark = pytest.mark.display
+
 BACKENDS: tuple[DisplayBackend, ...] = ("xvfb", "xvnc")
 
 

@@ -26,6 +26,8 @@ from support.tasks import inject
 from support.toy import Toy
 from support.waiting import DEADLINE_S, LOOK_S, eventually
 
+pytestmark = pytest.mark.browser
+
 X, Y = 300, 10
 PLACE = "metadata = {{ x = 300, y = 10, painted_by = 'overlay' }}\n[reset]"
 PAGE = "<body><script>game.begin(0)</script>"

@@ -9,6 +9,8 @@ from pluriverse_protocol.reports import Done, Ready, Reward
 from support.scraped import scraping
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 # It reports a coin and its end, and its bar is read.
 PROGRAM = """
 import json, os, select, socket, time

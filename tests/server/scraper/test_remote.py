@@ -18,6 +18,8 @@ from support.ports import free_port
 from support.scraped import ENV, write_runtime
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 PASSWORD = "secret12"
 
 

@@ -16,6 +16,8 @@ from support.leftovers import Leftovers
 from support.scraped import MANIFEST, Scraped, scraping
 from support.waiting import eventually
 
+pytestmark = pytest.mark.display
+
 COMMAND = MANIFEST["program"]["command"]
 
 

@@ -14,6 +14,8 @@ from support.scraped import x_server
 from support.waiting import eventually
 from support.xwindow import Window
 
+pytestmark = pytest.mark.display
+
 
 async def test_drawing_is_noticed_each_time_after_rearming(tmp_path: Path) -> None:
     async with x_server(tmp_path) as screen:

@@ -18,6 +18,8 @@ from pluriverse_server.sources.reading import Reading, ReadingState, SourceError
 from support.scraped import MANIFEST, scraping, x_server
 from Xlib.display import Display
 
+pytestmark = pytest.mark.display
+
 BAR = [0, 40, 200, 10]
 POINTS = """
 def read(picture, previous):

@@ -20,6 +20,8 @@ from support.scraped import x_server
 from support.xwindow import Window
 from Xlib import XK, X
 
+pytestmark = pytest.mark.display
+
 
 @dataclass
 class Stage:

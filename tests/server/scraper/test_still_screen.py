@@ -13,6 +13,8 @@ from pluriverse_server.x11.framebuffer import FILE, framebuffer
 from support.waiting import eventually
 from support.xvfb import bare_xvfb
 
+pytestmark = pytest.mark.display
+
 WIDTH, HEIGHT = 120, 90
 
 

@@ -12,6 +12,8 @@ from pluriverse_server.viewer import bridge
 from support.desktop import Desktop
 from support.viewer_remote import EYE, Remote
 
+pytestmark = pytest.mark.display
+
 WebSocket = aiohttp.ClientWebSocketResponse[Any]
 
 UPDATE_REQUEST = struct.pack("!BBHHHH", 3, 0, 0, 0, 1, 1)

@@ -12,6 +12,8 @@ from aiohttp import WSMsgType
 from pluriverse_server.viewer import feed
 from support.viewer_remote import Remote
 
+pytestmark = pytest.mark.display
+
 WebSocket = aiohttp.ClientWebSocketResponse[Any]
 
 

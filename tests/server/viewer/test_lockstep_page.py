@@ -13,6 +13,8 @@ from support.agent import connected
 from support.chromium import Chromium
 from support.remotes import MachineRemote, on_machine
 
+pytestmark = pytest.mark.browser
+
 LEFT = 0xFF51
 IN_CONTROL = "document.getElementById('link').innerText === 'in control'"
 CLOCK = "document.querySelector('[data-field=clock]').innerText"

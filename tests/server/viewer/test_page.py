@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from pluriverse_protocol import metadata
 from support.chromium import Chromium
 from support.desktop import Desktop
 from support.viewer_remote import EYE, PASSWORD, Remote
+
+pytestmark = pytest.mark.browser
 
 UNKNOWN = "\u2013"
 GREEN = (24, 160, 88)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from support.chromium import Chromium
 from support.desktop import Desktop
 from support.viewer_remote import Remote
+
+pytestmark = pytest.mark.browser
 
 LIVE = "document.getElementById('link').dataset.link === 'live'"
 SWITCH = "document.getElementById('readings')"

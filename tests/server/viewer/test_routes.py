@@ -15,6 +15,8 @@ from support.viewer_remote import EYE, Remote, serve_viewer
 from support.waiting import DEADLINE_S
 from yarl import URL
 
+pytestmark = pytest.mark.display
+
 
 @pytest.fixture
 async def session() -> AsyncGenerator[aiohttp.ClientSession]:

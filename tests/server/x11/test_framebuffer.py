@@ -10,6 +10,8 @@ from pluriverse_server.x11.connection import hang_up, open_display
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 from support.xvfb import bare_xvfb
 
+pytestmark = pytest.mark.display
+
 
 def test_memory_has_what_was_drawn_and_is_not_ours_to_write(tmp_path: Path) -> None:
     with bare_xvfb(70, 50, "-fbdir", str(tmp_path)) as (name, _):

@@ -4,6 +4,8 @@ import pytest
 from realtime.atari import FIRE, LEFT, NOOP, RIGHT, Breakout, Kaboom, Pong
 from support.solved import Earned, blank, fill, seen
 
+pytestmark = pytest.mark.display
+
 
 @pytest.mark.parametrize(("goes", "choice"), [(-4, RIGHT), (4, LEFT)])
 def test_pong_goes_to_where_the_ball_will_be(goes: int, choice: int) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from support.solved import Earned
 
+pytestmark = pytest.mark.display
+
 
 @pytest.mark.parametrize(("name", "seconds"), [("cart-pole", 2), ("mountain-car", None), ("acrobot", None)])
 def test_problem_is_solved(earned: Earned, name: str, seconds: float | None) -> None:

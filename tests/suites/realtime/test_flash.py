@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from realtime.flash import Racer, lights_out
 from support.solved import Earned, blank, fill, seen
+
+pytestmark = pytest.mark.browser
 
 OWN, OTHER = (224, 64, 48), (59, 111, 208)
 

@@ -4,6 +4,8 @@ import pytest
 from realtime.forms import quoted
 from support.solved import Earned
 
+pytestmark = pytest.mark.browser
+
 
 def test_names_are_quoted() -> None:
     assert quoted('Enter the username "ann" and the password "x y".') == ["ann", "x y"]

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from realtime.ltris import LTris
 from support.solved import Earned, blank, fill
+
+pytestmark = pytest.mark.display
 
 
 def test_piece_is_read_in_the_middle_of_its_fall() -> None:

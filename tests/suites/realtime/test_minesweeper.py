@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from pluriverse.adapters.computer import Click
 from realtime.mines import CLOSED, SIDE, chances
 from realtime.minesweeper import Minesweeper
 from support.solved import Earned, blank, fill, seen
+
+pytestmark = pytest.mark.browser
 
 
 def test_squares_are_read_by_colours_and_safe_ones_clicked() -> None:

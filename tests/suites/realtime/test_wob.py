@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from support.solved import Earned
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.mark.parametrize("name", ["drag-box", "click-shades"])
 def test_task_is_done_by_its_colours(earned_in_page: Earned, name: str) -> None:

@@ -17,6 +17,8 @@ from pluriverse.adapters.alf.utils import create_environment
 from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
 
+pytestmark = pytest.mark.display
+
 LAKE = "gym-core.FrozenLake-v1"
 
 

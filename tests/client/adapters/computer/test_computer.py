@@ -38,6 +38,8 @@ from pluriverse_protocol.events import KeyEvent
 from support.pages import write_runtime
 from support.remotes import on_machine
 
+pytestmark = pytest.mark.display
+
 Clock = Literal["realtime", "lockstep"]
 
 PONG = "gym-core.PongNoFrameskip-v3"

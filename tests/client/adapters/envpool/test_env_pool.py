@@ -12,6 +12,8 @@ from pluriverse.adapters.envpool.registration import make_gymnasium
 from pluriverse.errors import ActionError, Misuse
 from support.remotes import MachineRemote, on_machine
 
+pytestmark = pytest.mark.display
+
 N = 3
 
 

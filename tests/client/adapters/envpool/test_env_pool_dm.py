@@ -6,7 +6,10 @@ from typing import Any
 
 import dm_env
 import numpy as np
+import pytest
 from pluriverse.adapters import envpool
+
+pytestmark = pytest.mark.display
 
 
 def test_steps_are_first_mid_and_last_and_discounts_are_envpools() -> None:

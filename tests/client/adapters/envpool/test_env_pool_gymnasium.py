@@ -14,6 +14,8 @@ from pluriverse.adapters import envpool
 from pluriverse.adapters.info import Ended
 from pluriverse.errors import Misuse
 
+pytestmark = pytest.mark.display
+
 
 @pytest.fixture(scope="module")
 def lake() -> Generator[Any]:

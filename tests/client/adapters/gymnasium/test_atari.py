@@ -16,6 +16,8 @@ from pluriverse.adapters.gymnasium.atari import frameskip_of
 from pluriverse.errors import ConfigurationError, Misuse
 from support.remotes import on_machine
 
+pytestmark = pytest.mark.display
+
 BREAKOUT = "gym-core.BreakoutNoFrameskip-v3"
 FREEWAY = "gym-core.FreewayNoFrameskip-v3"
 CART = "gym-core.CartPole-v0"

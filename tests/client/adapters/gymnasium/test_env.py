@@ -12,6 +12,8 @@ from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, ResetNeeded
 from support.remotes import MachineRemote, on_machine
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 CART = "gym-core.CartPoleLowDSync-v0"
 

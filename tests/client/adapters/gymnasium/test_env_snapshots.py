@@ -11,6 +11,8 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import ConfigurationError, Misuse
 
+pytestmark = pytest.mark.display
+
 PONG = "gym-core.PongDeterministic-v3"
 ACTIONS = [2, 2, 5, 3, 1, 0, 4, 2] * 3
 

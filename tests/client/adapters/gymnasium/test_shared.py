@@ -11,6 +11,8 @@ from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError, ResetNeeded
 from pluriverse_protocol.limits import MAX_SEED
 
+pytestmark = pytest.mark.display
+
 LAKE = "gym-core.FrozenLake-v1"
 
 

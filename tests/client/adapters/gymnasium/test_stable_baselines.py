@@ -18,9 +18,14 @@ from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 # An environment's older versions are offered on purpose.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*is out of date:DeprecationWarning", "ignore::DeprecationWarning:torch.*", "ignore::UserWarning:torch.*"
-)
+pytestmark = [
+    pytest.mark.display,
+    pytest.mark.filterwarnings(
+        "ignore:.*is out of date:DeprecationWarning",
+        "ignore::DeprecationWarning:torch.*",
+        "ignore::UserWarning:torch.*",
+    ),
+]
 
 BREAKOUT: Final = "pluriverse/gym-core.BreakoutNoFrameskip-v3"
 CART_POLE: Final = "pluriverse/gym-core.CartPole-v0"

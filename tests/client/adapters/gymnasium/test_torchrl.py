@@ -13,12 +13,15 @@ from support.remotes import on_machine
 torchrl: Any = pytest.importorskip("torchrl.envs", reason="torchrl needs torch, which isn't here")
 GymEnv, GymWrapper = torchrl.GymEnv, torchrl.GymWrapper
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning",
-    "ignore::UserWarning:torch.*",
-    "ignore::FutureWarning:torch.*",
-    "ignore::FutureWarning:tensordict.*",
-)
+pytestmark = [
+    pytest.mark.display,
+    pytest.mark.filterwarnings(
+        "ignore::DeprecationWarning",
+        "ignore::UserWarning:torch.*",
+        "ignore::FutureWarning:torch.*",
+        "ignore::FutureWarning:tensordict.*",
+    ),
+]
 
 PONG: Final = "pluriverse/gym-core.PongDeterministic-v3"
 # Episodes of a few steps, whatever is pressed.

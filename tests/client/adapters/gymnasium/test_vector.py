@@ -16,7 +16,7 @@ PONG = "gym-core.PongDeterministic-v3"
 SLOW_PONG = "gym-core.PongNoFrameskip-v3"
 MINIGRID = "gym-core.MiniGrid-Empty-5x5-v0"
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*is out of date:DeprecationWarning")
+pytestmark = [pytest.mark.display, pytest.mark.filterwarnings("ignore:.*is out of date:DeprecationWarning")]
 
 Make = Callable[..., PluriverseVectorEnv]
 

@@ -21,6 +21,8 @@ from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
 from support.evaluated import task
 
+pytestmark = pytest.mark.display
+
 (PAUSED,) = parse_modes("paused")
 
 # Answers each picture with the next of its arguments, the last ones again, and writes down what it reads.

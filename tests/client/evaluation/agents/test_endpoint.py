@@ -17,6 +17,8 @@ from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
 from support.evaluated import task
 
+pytestmark = pytest.mark.display
+
 (PAUSED,) = parse_modes("paused")
 CLICK = ("click", {"x": 40, "y": 120})
 WAIT = ("wait", {"seconds": 2})

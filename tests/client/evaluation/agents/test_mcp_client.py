@@ -15,6 +15,8 @@ from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
 from support.evaluated import task
 
+pytestmark = pytest.mark.display
+
 PAUSED, LIVE_LATE = parse_modes("paused,live+100")
 
 PROGRAM = """

@@ -15,6 +15,8 @@ from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
 from support.evaluated import task
 
+pytestmark = pytest.mark.display
+
 (PAUSED,) = parse_modes("paused")
 
 AGENTS = """

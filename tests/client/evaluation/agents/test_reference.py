@@ -9,6 +9,8 @@ from pluriverse.evaluation.play import Play
 from support.evaluated import task
 from support.remotes import on_machine
 
+pytestmark = pytest.mark.display
+
 (PAUSED,) = parse_modes("paused")
 
 

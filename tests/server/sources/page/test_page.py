@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from support.pages import PageRemote, page_remote, short_folder, write_runtime
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 # Says what it finds in each place where a page can leave something, then leaves something in each.
 HOARDER = """<body><script>

@@ -13,7 +13,7 @@ from support.agent import Agent, Message, connected
 from support.pages import PageRemote, page_remote, short_folder, write_runtime
 from support.served import PASSWORD
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 STYLE = (
     "<style>body { margin: 0 } .at { position: absolute; margin: 0; padding: 0; border: 0; font: 10px/12px monospace }"

@@ -18,7 +18,7 @@ from support.typist import Typist
 from support.widgets import GAME, Played, bus_for, playing
 from support.xvfb import xvfb
 
-pytestmark = pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")
+pytestmark = [pytest.mark.display, pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")]
 
 UP, RIGHT, DOWN, LEFT = 0xFF52, 0xFF53, 0xFF54, 0xFF51
 MOVES = (LEFT, DOWN, RIGHT, DOWN)

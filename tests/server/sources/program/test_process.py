@@ -14,6 +14,8 @@ from support.xvfb import Xvfb, xvfb
 from Xlib import XK, X
 from Xlib.display import Display
 
+pytestmark = pytest.mark.display
+
 
 @pytest.mark.parametrize(
     ("code", "value"), [("pass", 0), ("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", -9)]

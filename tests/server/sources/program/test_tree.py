@@ -13,6 +13,8 @@ from support.program import running, until
 from support.widgets import GAME, Played, bus_for, playing
 from support.xvfb import HEIGHT, WIDTH, xvfb
 
+pytestmark = pytest.mark.display
+
 needs_game = pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")
 
 SCREEN = (0, 0, WIDTH, HEIGHT)

@@ -14,6 +14,8 @@ from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen import Grabber, ScreenLost
 from pluriverse_server.x11.connection import open_display
 
+pytestmark = pytest.mark.display
+
 WIDTH, HEIGHT = 640, 480
 SERVERS = {
     "Xvfb": ["Xvfb", "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-nolisten", "tcp"],
