@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from support.later import needs
 from support.remotes import ROOT, on_machine
 
-pytestmark = pytest.mark.display
-
-pytest.importorskip("stable_baselines3", reason="stable-baselines3 needs torch, which isn't here")
+pytestmark = [pytest.mark.display, needs("stable_baselines3")]
 
 EXAMPLE: Final = ROOT / "examples/ppo_pong.py"
 

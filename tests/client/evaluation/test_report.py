@@ -12,6 +12,8 @@ from support.chromium import Chromium
 from support.evaluated import episode, run
 from support.recordings import played, write
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:

@@ -7,8 +7,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TypeAlias
 
 import psutil
 import pytest
@@ -43,14 +44,24 @@ def remotes(monkeypatch: pytest.MonkeyPatch) -> Generator[StartedRemotes[LocalRe
         assert not [link for link in links if link.is_symlink() and link.readlink().is_relative_to(folder)]
 
 
-def daemons() -> list[psutil.Process]:
-    # One that was killed has no command line until it is waited for.
-    children = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
-    return [child for child in children if "pluriverse_server" in child.cmdline()]
+Daemons: TypeAlias = Callable[[], list[psutil.Process]]
+
+
+@pytest.fixture
+def daemons() -> Daemons:
+    """Return those that a test has started: other tests share one that stays."""
+
+    def children() -> list[psutil.Process]:
+        # One that was killed has no command line until it is waited for.
+        children = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+        return [child for child in children if "pluriverse_server" in child.cmdline()]
+
+    others = children()
+    return lambda: [child for child in children() if child not in others]
 
 
 def test_remotes_are_started_kept_and_replaced(
-    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
+    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch, daemons: Daemons
 ) -> None:
     said: list[tuple[int, str]] = []
     first, second = remotes.start(lambda index, what: said.append((index, what)))
@@ -76,7 +87,7 @@ def test_remotes_are_started_kept_and_replaced(
     assert remotes.replace(1) != second
 
 
-def test_remote_that_cannot_start_says_why(remotes: StartedRemotes[LocalRemote]) -> None:
+def test_remote_that_cannot_start_says_why(remotes: StartedRemotes[LocalRemote], daemons: Daemons) -> None:
     wrong = parse("local:1", "gym-core.Nonsense-v0")
     with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
         wrong.start(no_progress)
@@ -101,7 +112,7 @@ def test_what_a_remote_said_before_it_ended_is_repeated_without_its_password(
 
 
 def test_remote_has_nothing_of_the_session_but_what_it_needs(
-    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
+    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch, daemons: Daemons
 ) -> None:
     for name, value in sessions.VARIABLES.items():
         monkeypatch.setenv(name, value)
@@ -138,7 +149,7 @@ def test_port_that_another_program_takes_first_is_replaced(
 
 
 def test_mistake_is_told_though_other_remotes_are_still_starting(
-    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
+    remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch, daemons: Daemons
 ) -> None:
     # The first is frozen as soon as it has begun, so that it is never ready; the second can't begin.
     engine = remotes.pool.engine

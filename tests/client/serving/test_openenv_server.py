@@ -16,12 +16,9 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 import pytest
-from openenv.cli._validation import validate_running_environment  # pyright: ignore[reportMissingTypeStubs]
-from openenv.core import GenericEnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
-from pluriverse.adapters.openenv import PluriverseAction, PluriverseEnv
-from pluriverse.serving.openenv_server import CLOSED_FOR_IDLENESS, make_app
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from support.later import Later
 from support.leftovers import Leftovers
 from support.ports import free_port
 from support.remotes import daemons, on_machine, started
@@ -31,6 +28,11 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 pytestmark = pytest.mark.browser
+
+core: Any = Later("openenv.core")
+validation: Any = Later("openenv.cli._validation")
+client: Any = Later("pluriverse.adapters.openenv")
+server: Any = Later("pluriverse.serving.openenv_server")
 
 PONG = "gym-core.PongNoFrameskip-v3"
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
@@ -54,14 +56,14 @@ def pong() -> Generator[str]:
         yield address
 
 
-def generic(address: str) -> SyncEnvClient[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    return SyncEnvClient(GenericEnvClient(base_url=address))
+def generic(address: str) -> Any:
+    return core.SyncEnvClient(core.GenericEnvClient(base_url=address))
 
 
 def play(address: str, seed: int) -> list[Any]:
-    with PluriverseEnv(base_url=address).sync() as env:
+    with client.PluriverseEnv(base_url=address).sync() as env:
         results = [env.reset(seed=seed)]
-        results += [env.step(PluriverseAction(action=number % 3, frames=8)) for number in range(60)]
+        results += [env.step(client.PluriverseAction(action=number % 3, frames=8)) for number in range(60)]
     return results
 
 
@@ -85,11 +87,11 @@ def test_a_step_is_small(pong: str) -> None:
 
 
 def test_actions_are_those_of_computer_use_too(pong: str) -> None:
-    with PluriverseEnv(base_url=pong).sync() as env:
+    with client.PluriverseEnv(base_url=pong).sync() as env:
         env.reset(seed=1)
-        held = env.step(PluriverseAction(computer=called("press_keys", keys="Up", seconds=1)))
+        held = env.step(client.PluriverseAction(computer=called("press_keys", keys="Up", seconds=1)))
         assert held.observation.width == 160
-        zoomed = env.step(PluriverseAction(computer=called("look", region=[0, 0, 80, 105])))
+        zoomed = env.step(client.PluriverseAction(computer=called("look", region=[0, 0, 80, 105])))
         assert zoomed.observation.pixels().shape == (210, 160, 3)
         state = env.state()
         assert (state.environment, state.step_count) == (PONG, 60)
@@ -100,31 +102,31 @@ def test_what_is_on_the_screen_is_told_and_clicked_by_its_mark() -> None:
         # Not local, whose folder has too long a path for Chromium here.
         on_machine(runtime="world-of-bits") as remote,
         serving("wob.mini.ClickButton-v0", remotes=remote.address) as address,
-        PluriverseEnv(base_url=address).sync() as env,
+        client.PluriverseEnv(base_url=address).sync() as env,
     ):
         env.reset(seed=3)
-        seen = env.step(PluriverseAction(marks=True, tree=True)).observation
+        seen = env.step(client.PluriverseAction(marks=True, tree=True)).observation
         wanted = re.search(r'button "?(\w+)"? button|"(\w+)"', seen.text)
         assert wanted is not None, seen.text
         mark = re.search(rf'\[(\d+)\] button "{wanted[1] or wanted[2]}"', seen.tree)
         assert mark is not None, seen.tree
-        plain = env.step(PluriverseAction()).observation
+        plain = env.step(client.PluriverseAction()).observation
         assert plain.tree == ""
         assert not np.array_equal(plain.pixels(), seen.pixels())
-        clicked = env.step(PluriverseAction(computer=called("click", mark=int(mark[1]))))
+        clicked = env.step(client.PluriverseAction(computer=called("click", mark=int(mark[1]))))
         for _ in range(100):
             if clicked.done:
                 break
-            clicked = env.step(PluriverseAction())
+            clicked = env.step(client.PluriverseAction())
         assert (clicked.reward or 0) > 0
 
 
 def test_an_environment_that_tells_no_tree_says_so(pong: str) -> None:
-    with PluriverseEnv(base_url=pong).sync() as env:
+    with client.PluriverseEnv(base_url=pong).sync() as env:
         env.reset()
         with pytest.raises(RuntimeError, match="tells no tree"):
-            env.step(PluriverseAction(tree=True))
-        assert not env.step(PluriverseAction(action=0)).done
+            env.step(client.PluriverseAction(tree=True))
+        assert not env.step(client.PluriverseAction(action=0)).done
 
 
 @pytest.mark.parametrize(
@@ -153,9 +155,9 @@ def test_nonsense_is_refused_in_words_and_the_session_goes_on(pong: str, action:
 def test_a_session_too_many_is_told_so(pong: str) -> None:
     with contextlib.ExitStack() as stack:
         for _ in range(2):
-            env = stack.enter_context(PluriverseEnv(base_url=pong).sync())
+            env = stack.enter_context(client.PluriverseEnv(base_url=pong).sync())
             env.reset()
-        third = stack.enter_context(PluriverseEnv(base_url=pong).sync())
+        third = stack.enter_context(client.PluriverseEnv(base_url=pong).sync())
         with pytest.raises(RuntimeError, match="CAPACITY_REACHED"):
             third.reset()
 
@@ -175,18 +177,18 @@ def test_who_has_no_token_gets_no_session(pong: str, monkeypatch: pytest.MonkeyP
     assert httpx.get(f"{bare}/health").json() == {"status": "healthy"}
     # In an error the token isn't read.
     monkeypatch.setenv("PLURIVERSE_TOKEN", "a/wrong one")
-    with pytest.raises(ConnectionError, match="HTTP 401") as refused, PluriverseEnv(base_url=bare).sync():
+    with pytest.raises(ConnectionError, match="HTTP 401") as refused, client.PluriverseEnv(base_url=bare).sync():
         pass
     assert "wrong" not in str(refused.value)
     monkeypatch.setenv("PLURIVERSE_TOKEN", urlsplit(pong).password or "")
-    with PluriverseEnv(base_url=bare).sync() as env:
+    with client.PluriverseEnv(base_url=bare).sync() as env:
         assert env.state().environment == PONG
 
 
 @contextlib.contextmanager
 def in_process(idle_s: float) -> Generator[TestClient]:
     """A server of one session, whose state can be asked for without any remote."""
-    app = make_app(PONG, "local:1", "127.0.0.1", TOKEN, idle_s=idle_s)
+    app = server.make_app(PONG, "local:1", "127.0.0.1", TOKEN, idle_s=idle_s)
     with TestClient(app, "http://127.0.0.1", headers={"Authorization": f"Bearer {TOKEN}"}) as client:
         yield client
 
@@ -213,7 +215,7 @@ def test_a_session_that_is_idle_ends_and_another_can_begin(begun: bool) -> None:
             assert told(idle) == "state"
         with pytest.raises(WebSocketDisconnect) as ended:
             idle.receive_json()
-        assert (ended.value.code, ended.value.reason) == (CLOSED_FOR_IDLENESS, "no message came for 0.2 s")
+        assert (ended.value.code, ended.value.reason) == (server.CLOSED_FOR_IDLENESS, "no message came for 0.2 s")
         with client.websocket_connect(SESSION) as other:
             assert told(other) == "state"
 
@@ -230,7 +232,7 @@ async def test_a_session_without_a_connection_ends_too() -> None:
 @pytest.mark.parametrize("env_id", [PONG, "doom.Basic-v0", "world-of-bits.ClickTest-v0"])
 def test_openenvs_validator_passes_it(env_id: str) -> None:
     with serving(env_id, "--clock", "lockstep") as address:
-        report = validate_running_environment(address)
+        report = validation.validate_running_environment(address)
         assert report["passed"], report["summary"]
         told = httpx.get(f"{address}/metadata").json()
         assert told["name"] == env_id
@@ -274,7 +276,7 @@ def test_a_training_loop_changes_its_import_alone(pong: str) -> None:
 def test_the_death_of_one_remote_harms_no_other_session() -> None:
     leftovers = Leftovers()
     with serving(PONG, remotes="local:2") as address, contextlib.ExitStack() as stack:
-        one, other = (stack.enter_context(PluriverseEnv(base_url=address).sync()) for _ in range(2))
+        one, other = (stack.enter_context(client.PluriverseEnv(base_url=address).sync()) for _ in range(2))
         one.reset()
         known = daemons()
         other.reset()
@@ -282,11 +284,11 @@ def test_the_death_of_one_remote_harms_no_other_session() -> None:
         victim.kill()
         # It is replaced, as others are: its session is told so, or that its episode is over.
         with contextlib.suppress(RuntimeError):
-            while not other.step(PluriverseAction(action=0)).done:
+            while not other.step(client.PluriverseAction(action=0)).done:
                 pass
-        assert not one.step(PluriverseAction(action=2)).done
+        assert not one.step(client.PluriverseAction(action=2)).done
         assert not other.reset().done
-        assert not other.step(PluriverseAction(action=2)).done
+        assert not other.step(client.PluriverseAction(action=2)).done
     leftovers.assert_none()
 
 
@@ -296,7 +298,7 @@ def test_a_client_that_leaves_is_no_error() -> None:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
         leftovers = Leftovers()
-        with PluriverseEnv(base_url=address).sync() as env:
+        with client.PluriverseEnv(base_url=address).sync() as env:
             env.reset()
         # Once its remote is gone, nothing is left of the session that could be cut off.
         leftovers.assert_none(DEADLINE_S)

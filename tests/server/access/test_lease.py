@@ -8,14 +8,14 @@ SOMEBODY = Token(Role.OPERATOR, "somebody", "somebodys-token")
 
 
 def test_lease_lasts_for_its_time_from_each_renewal() -> None:
-    lease = Lease(SOMEBODY, 30.0, False, 130.0)
+    lease = Lease(SOMEBODY, 30.0, 130.0)
     assert lease.left_s(100.0) == 30.0
     lease.renew(120.0)
     assert (lease.left_s(120.0), lease.left_s(151.0)) == (30.0, 0.0)
 
 
 def test_each_lease_has_a_token_of_its_own_which_is_an_agents() -> None:
-    one, another = (Lease(SOMEBODY, 30.0, False, 0.0) for _ in range(2))
+    one, another = (Lease(SOMEBODY, 30.0, 0.0) for _ in range(2))
     assert one.id != another.id
     assert one.token.secret[:8] != another.token.secret[:8]
     assert parse_tokens(f"{one.token.role} name {one.token.secret}")

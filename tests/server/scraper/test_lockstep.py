@@ -15,7 +15,6 @@ import psutil
 import pytest
 from numpy.typing import NDArray
 from pluriverse.rewarder.lane import Arrived, LaneConnection
-from pluriverse.transport import Transport
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
@@ -28,6 +27,8 @@ from support.waiting import DEADLINE_S, eventually
 from websockets.client import ClientProtocol
 from websockets.protocol import State
 from websockets.uri import parse_uri
+
+pytestmark = pytest.mark.display
 
 # It sleeps for a hundredth of a second between two looks, and draws how often it did.
 COUNTER = """
@@ -86,7 +87,7 @@ class Agent:
         scraped.program.open_lane(theirs)
         theirs.close()
         self.lane = LaneConnection(
-            "test", Transport(ours), ClientProtocol(parse_uri("ws://test/"), state=State.OPEN, max_size=2**20)
+            "test", ours, ClientProtocol(parse_uri("ws://test/"), state=State.OPEN, max_size=2**20)
         )
         self.episode = 0
         self._arrived: list[Arrived] = []

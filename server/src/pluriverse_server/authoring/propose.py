@@ -187,7 +187,7 @@ def _lines(process: subprocess.Popen[bytes], command: str) -> Iterator[bytes]:
         if not data:
             return
         *lines, pending = (pending + data).split(b"\n")
-        if len(pending) > MAX_LINE_BYTES:
+        if max(map(len, (*lines, pending))) > MAX_LINE_BYTES:
             raise AuthoringError(f"{command} writes a line of over {MAX_LINE_BYTES} bytes")
         yield from lines
 

@@ -8,17 +8,15 @@ from typing import Any, Final
 import gymnasium
 import numpy as np
 import pytest
+from support.later import Later, needs
 from support.remotes import on_machine
 
-pytest.importorskip("stable_baselines3", reason="stable-baselines3 needs torch, which isn't here")
-
-from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.env_checker import check_env
-from stable_baselines3.common.env_util import make_atari_env, make_vec_env
-from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+sb3: Any = Later("stable_baselines3")
+common: Any = Later("stable_baselines3.common.env_util")
 
 # An environment's older versions are offered on purpose.
 pytestmark = [
+    needs("stable_baselines3"),
     pytest.mark.display,
     pytest.mark.filterwarnings(
         "ignore:.*is out of date:DeprecationWarning",
@@ -54,7 +52,7 @@ def test_family_passes_the_check(env_id: str, options: dict[str, Any], remotes: 
     env = gymnasium.make(f"pluriverse/{env_id}", remotes=remotes, render_mode="rgb_array", **options)
     try:
         # Its check of rendering closes the environment and then plays on, which ours refuses.
-        check_env(env, skip_render_check=True)
+        Later("stable_baselines3.common.env_checker").check_env(env, skip_render_check=True)
         assert env.render() is not None
     finally:
         env.close()
@@ -63,7 +61,7 @@ def test_family_passes_the_check(env_id: str, options: dict[str, Any], remotes: 
 @pytest.mark.parametrize("clock", ["realtime", "lockstep"])
 def test_atari_wrappers_run_unchanged(clock: str, remotes: str) -> None:
     # Up to 30 steps of nothing, a frame of four, an end with each life, fire at the beginning, small grey pictures.
-    envs: Any = make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": remotes, "clock": clock})
+    envs: Any = common.make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": remotes, "clock": clock})
     try:
         assert envs.observation_space.shape == (84, 84, 1)
         envs.reset()
@@ -84,9 +82,14 @@ def plays(envs: Any, steps: int) -> list[dict[str, Any]]:
     return ends
 
 
-@pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])
+@pytest.mark.parametrize("kind", ["DummyVecEnv", "SubprocVecEnv"])
 def test_environments_that_are_made_in_each_place_are_a_vector(kind: Any) -> None:
-    envs: Any = make_vec_env(NAMED, 2, env_kwargs={"remotes": "local:1", **SMALL}, vec_env_cls=kind)
+    envs: Any = common.make_vec_env(
+        NAMED,
+        2,
+        env_kwargs={"remotes": "local:1", **SMALL},
+        vec_env_cls=getattr(Later("stable_baselines3.common.vec_env"), kind),
+    )
     try:
         assert envs.reset().shape == (2, 36, 36, 1)
         ends = plays(envs, 100)
@@ -98,11 +101,11 @@ def test_environments_that_are_made_in_each_place_are_a_vector(kind: Any) -> Non
 
 
 def test_ppo_learns_from_small_grey_pictures(remotes: str) -> None:
-    learns(remotes, PPO, n_steps=64, batch_size=32, n_epochs=1)
+    learns(remotes, sb3.PPO, n_steps=64, batch_size=32, n_epochs=1)
 
 
 def test_dqn_learns_from_small_grey_pictures(remotes: str) -> None:
-    learns(remotes, DQN, buffer_size=300, learning_starts=64, batch_size=16)
+    learns(remotes, sb3.DQN, buffer_size=300, learning_starts=64, batch_size=16)
 
 
 def learns(remotes: str, algorithm: Any, **options: Any) -> None:

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import gymnasium
 import pytest
+from support.later import Later, needs
 from support.remotes import on_machine
 
-torchrl: Any = pytest.importorskip("torchrl.envs", reason="torchrl needs torch, which isn't here")
-GymEnv, GymWrapper = torchrl.GymEnv, torchrl.GymWrapper
+torchrl: Any = Later("torchrl.envs")
 
 pytestmark = [
+    needs("torchrl"),
     pytest.mark.display,
     pytest.mark.filterwarnings(
         "ignore::DeprecationWarning",
@@ -61,8 +62,8 @@ def check(env: Any) -> None:
     ],
 )
 def test_one_environment_passes(env_id: str, options: dict[str, Any], remotes: list[str]) -> None:
-    check(GymEnv(env_id, remotes=attached(remotes[:1]), **options))
-    check(GymWrapper(gymnasium.make(env_id, remotes=attached(remotes[:1]), **options)))
+    check(torchrl.GymEnv(env_id, remotes=attached(remotes[:1]), **options))
+    check(torchrl.GymWrapper(gymnasium.make(env_id, remotes=attached(remotes[:1]), **options)))
 
 
 # With dicts of observations, TorchRL fails at the first end in SameStep, with Gymnasium's own vectors too. A pole that
@@ -78,13 +79,13 @@ def test_one_environment_passes(env_id: str, options: dict[str, Any], remotes: l
 )
 def test_vector_passes(env_id: str, mode: str, clock: str, remotes: list[str]) -> None:
     options: dict[str, Any] = {"remotes": attached(remotes), "autoreset_mode": mode, "clock": clock, **SMALL}
-    check(GymWrapper(gymnasium.make_vec(env_id, 2, **options)))
+    check(torchrl.GymWrapper(gymnasium.make_vec(env_id, 2, **options)))
 
 
 # See above.
 @pytest.mark.parametrize(("env_id", "mode"), [(SHORT, "SameStep"), (SHORT, "Disabled"), (LOW_D, "Disabled")])
 def test_vector_plays_over_the_ends_of_episodes(env_id: str, mode: str, remotes: list[str]) -> None:
-    env = GymWrapper(gymnasium.make_vec(env_id, 2, remotes=attached(remotes), autoreset_mode=mode, **SMALL))
+    env = torchrl.GymWrapper(gymnasium.make_vec(env_id, 2, remotes=attached(remotes), autoreset_mode=mode, **SMALL))
     try:
         played = env.rollout(60, break_when_any_done=False)
     finally:
@@ -99,19 +100,19 @@ def test_vector_that_resets_in_the_next_step_is_refused_by_torchrl(remotes: list
     vector = gymnasium.make_vec(SHORT, 2, remotes=attached(remotes), autoreset_mode="NextStep", **SMALL)
     try:
         with pytest.raises(RuntimeError, match="SAME_STEP or DISABLED"):
-            GymWrapper(vector)
+            torchrl.GymWrapper(vector)
     finally:
         vector.close()
 
 
-@pytest.mark.parametrize("several", [torchrl.SerialEnv, torchrl.ParallelEnv])
-def test_environments_side_by_side_pass(several: Any) -> None:
-    check(several(2, partial(GymEnv, NAMED, remotes="local:1", **SMALL)))
+@pytest.mark.parametrize("several", ["SerialEnv", "ParallelEnv"])
+def test_environments_side_by_side_pass(several: str) -> None:
+    check(getattr(torchrl, several)(2, partial(torchrl.GymEnv, NAMED, remotes="local:1", **SMALL)))
 
 
 def test_environments_in_workers_pass() -> None:
-    check(GymEnv(NAMED, num_workers=2, remotes="local:1", **SMALL))
+    check(torchrl.GymEnv(NAMED, num_workers=2, remotes="local:1", **SMALL))
 
 
 def test_environments_in_gymnasiums_own_vector_pass() -> None:
-    check(GymEnv(NAMED, num_envs=2, remotes="local:1", measured=True, **SMALL))
+    check(torchrl.GymEnv(NAMED, num_envs=2, remotes="local:1", measured=True, **SMALL))
