@@ -12,7 +12,7 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes.address import Address
 from support.leftovers import Leftovers
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 
 def fetch(address: str) -> str:

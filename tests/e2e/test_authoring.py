@@ -24,7 +24,7 @@ from support.ports import free_port
 from support.remotes import ROOT, find, started
 from support.waiting import eventually
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 TUTORIAL = (ROOT / "docs/authoring.md").read_text()
 COMMANDS = [line for block in re.findall(r"(?s)```sh\n(.*?)```", TUTORIAL) for line in block.splitlines()]

@@ -15,7 +15,7 @@ from support.ports import free_port
 from support.remotes import PASSWORD, ROOT, started
 from support.rfb import RfbClient
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 # Its episodes last: a program that is killed between two begins the next without a word.
 PONG = "gym-core.PongDeterministic-v3"

@@ -32,7 +32,7 @@ from support.kept import Household, Kept
 from support.remotes import PASSWORD, ROOT, ContainerRemote, MachineRemote, in_container, on_machine
 from support.waiting import eventually
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 RUNTIMES: Final = sorted(path.name for path in (ROOT / "runtimes").iterdir())
 DISPLAYS: Final = ("xvfb", "xvnc")

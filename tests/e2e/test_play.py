@@ -13,7 +13,7 @@ from support.remotes import RemoteUnderTest
 from support.rfb import AuthenticationFailed, RfbClient, RfbError
 from support.waiting import DEADLINE_S
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 LEFT, RIGHT, PROBE = 0xFF51, 0xFF53, 0xBEEF1
 BLOCK = (960, 16)

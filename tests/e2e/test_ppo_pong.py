@@ -14,7 +14,7 @@ import pytest
 from support.later import needs
 from support.remotes import ROOT, on_machine
 
-pytestmark = [pytest.mark.display, needs("stable_baselines3")]
+pytestmark = [pytest.mark.slow, pytest.mark.display, needs("stable_baselines3")]
 
 EXAMPLE: Final = ROOT / "examples/ppo_pong.py"
 

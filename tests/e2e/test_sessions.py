@@ -25,7 +25,7 @@ SLOW = (
     *("desktop.MoonBuggy-v0", "desktop.Powermanga-v0", "desktop.SlimeVolley-v0", "desktop.Vitetris-v0"),
 )
 
-pytestmark = [pytest.mark.display, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(600)]
 
 
 def first_frames(env_id: str, session: Mapping[str, str]) -> list[Step]:

@@ -119,7 +119,7 @@ def played_by(interface: str, address: str, clock: str) -> Played:
 
             return Played(env, begin, both[:n])
         case _:
-            env = alf.PluriverseAlfEnvironment(POLE, address, n=2, slots=2, **options)
+            env = alf.PluriverseAlfEnvironment(POLE, address, batch_size=2, slots=2, **options)
 
             def seeded(env: Any) -> Any:
                 env.seed(3)

@@ -16,7 +16,7 @@ from pluriverse.adapters.snapshots import fingerprint
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
 from support.remotes import kill_remote, on_machine
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 PONG = "gym-core.PongDeterministic-v3"
 STICKY = "gym-core.MontezumaRevenge-v0"

@@ -17,7 +17,7 @@ from pluriverse.evaluation.results import Episode, Folder
 from pluriverse.evaluation.runner import Runner
 from support.evaluated import run, suite, task
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 SHORT = task(seconds=0.5)
 

@@ -12,7 +12,7 @@ from pluriverse.fleet.batch import Batch, VectorSpec
 from pluriverse.fleet.node_vector import NodeVector
 from support.remotes import kill_remote
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 PONG = "gym-core.PongDeterministic-v3"
 STEPS = 60

@@ -33,6 +33,7 @@ LEFT, RIGHT = 0xFF51, 0xFF53
 ENV, FPS = "gym-core.PongNoFrameskip-v3", 60
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.display,
     pytest.mark.skipif(
         shutil.which("openbox") is None or importlib.util.find_spec("pynput") is None,

@@ -17,7 +17,7 @@ from pluriverse.remotes.manager import no_progress
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 PONG = "gym-core.PongDeterministic-v3"
 

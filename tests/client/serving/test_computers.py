@@ -14,7 +14,7 @@ from pluriverse.errors import ConfigurationError, PluriverseError
 from pluriverse.remotes.places import Full, Places
 from pluriverse.serving.computers import Computers, NoSuchHandle
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 POLE = "gym-core.CartPole-v0"
 

@@ -25,7 +25,7 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.remotes import started
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 PLURIVERSE: Final = str(Path(sys.executable).with_name("pluriverse"))
 PONG: Final = "gym-core.PongNoFrameskip-v3"

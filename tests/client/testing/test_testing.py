@@ -8,7 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from pluriverse import testing
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 
 def test_promise_that_was_not_kept_is_raised() -> None:

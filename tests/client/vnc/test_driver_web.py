@@ -27,6 +27,8 @@ from websockets.frames import Frame as Message
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
+pytestmark = pytest.mark.slow
+
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 Framing = Callable[[bytes], bytes]

@@ -8,7 +8,7 @@ from support.free_games import Played, playing
 from support.waiting import DEADLINE_S, eventually
 
 # What is waited for below, and for the start, may take longer together than a test may otherwise.
-pytestmark = [pytest.mark.display, pytest.mark.timeout(360), pytest.mark.nightly]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(360), pytest.mark.nightly]
 
 # Ten shots take six seconds, and a rally as long as the computer and chance like it.
 LONG_S = 60.0

@@ -11,7 +11,7 @@ from support.free_games import Played, playing
 from support.waiting import eventually
 
 # What is waited for below, and for the start, may take longer together than a test may otherwise.
-pytestmark = [pytest.mark.display, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(360)]
 
 # The fields of EasyTAG, where they are with large and with small icons above them.
 FIELDS = {"title": (600, 264), "artist": (600, 300), "album": (560, 372), "year": (500, 408), "track": (652, 408)}

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from support.free_games import RUNTIME
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 # Nobody makes so many in the time that an episode has.
 OUT_OF_REACH = 1_000_000

@@ -20,7 +20,7 @@ GAMES = [
     *("SlimeVolley", "Vitetris"),
 ]
 
-pytestmark = [pytest.mark.display, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(240)]
 
 
 @pytest.mark.parametrize("game", nightly_but(["Vitetris"], GAMES))

@@ -12,7 +12,7 @@ from support.free_games import playing
 from support.waiting import eventually
 
 # What is waited for below, and for the start, may take longer together than a test may otherwise.
-pytestmark = [pytest.mark.display, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(360)]
 
 # All on green tiles.
 PATH = "sdsde"

@@ -16,7 +16,7 @@ from support.waiting import DEADLINE_S, eventually
 from Xlib import XK, X
 
 # What is waited for below, and for the start, may take longer together than a test may otherwise.
-pytestmark = [pytest.mark.display, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(360)]
 
 # Characters are 12x24 pixels. The buggy is from column 54 on, and its jump is as long as a crater with two to spare.
 GROUND = slice(506, 526)

@@ -17,7 +17,7 @@ from doom.engine import Engine, EngineDied, Outcome
 from numpy.typing import NDArray
 from support.xvfb import HEIGHT, WIDTH, Xvfb
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 LEFTWARDS, RIGHTWARDS = KEYS["MOVE_LEFT"], KEYS["MOVE_RIGHT"]
 WAIT = frozenset[int]()

@@ -11,7 +11,7 @@ from doom.engine import HEIGHT, WIDTH
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from support.remotes import MachineRemote, on_machine
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 BASIC = "doom.Basic-v0"
 

@@ -18,7 +18,7 @@ from support.remotes import on_machine
 from support.report_server import ReportServer
 from support.rfb import RfbClient
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 LEFTWARDS, RIGHTWARDS = KEYS["MOVE_LEFT"], KEYS["MOVE_RIGHT"]
 ESCAPE, PROBE = 0xFF1B, 0xBEEF1

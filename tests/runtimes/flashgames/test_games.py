@@ -19,7 +19,7 @@ from support.pages import PageRemote, page_remote, short_folder
 from support.rfb import RfbClient
 from support.served import PASSWORD
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 RUNTIME: Final = Path(__file__).parents[3] / "runtimes/flashgames"
 LEFT, UP, RIGHT, SPACE, RETURN = 0xFF51, 0xFF52, 0xFF53, 0x20, 0xFF0D

@@ -9,7 +9,7 @@ from support.nightly import nightly_but
 from support.remotes import MachineRemote, on_machine
 from support.repeated import assert_repeatable
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 STEPS = 25
 

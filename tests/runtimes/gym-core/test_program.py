@@ -20,7 +20,7 @@ from pluriverse_protocol.atari import ACTIONS
 from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop, Text
 from support.gym_core import DEADLINE_S, Player
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 LEFT, UP, RIGHT, DOWN, Z, C = 0xFF51, 0xFF52, 0xFF53, 0xFF54, ord("z"), ord("c")
 PROBE = 0xBEEF1

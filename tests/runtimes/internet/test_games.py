@@ -14,7 +14,7 @@ from support.pages import PageRemote, page_remote
 from support.rfb import RfbClient
 from support.served import PASSWORD
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 RUNTIME: Final = Path(__file__).parents[3] / "runtimes/internet"
 KEYS: Final = {"left": 0xFF51, "up": 0xFF52, "right": 0xFF53, "down": 0xFF54}

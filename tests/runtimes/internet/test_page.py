@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from support.pages import page_remote, short_folder
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 EXAMPLE: Final = Path(__file__).parents[3] / "runtimes/internet/examples/page/runtime.toml"
 

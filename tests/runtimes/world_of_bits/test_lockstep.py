@@ -19,7 +19,7 @@ from support.remotes import MachineRemote, on_machine
 from support.repeated import Step, assert_repeatable, drawn_events, played_events
 from support.wob import RUNTIME, TASK
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 # Still, moving by timers, drawn on a canvas, and a flight search.
 TASKS = ("mini.ClickTest", "mini.ChaseCircle", "mini.BisectAngle", "flight.Alaska")

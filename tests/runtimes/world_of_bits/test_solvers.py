@@ -8,7 +8,7 @@ from support.wob import Player
 from support.wob_failures import FAILURES
 from support.wob_solvers import SOLVERS
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 # One whose tasks can't be failed into being solved: where what is asked for isn't what there is already.
 SEED = 22

@@ -16,7 +16,7 @@ from support.rfb import RfbClient
 from support.us_keyboard import KEYS, LISTEN
 from Xlib import XK
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 PAGE = """<!doctype html><title>a page</title><textarea id=area style="width:300px;height:200px"></textarea>"""
 TEXT = (

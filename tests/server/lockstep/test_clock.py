@@ -23,7 +23,7 @@ from pluriverse_server.x11.pixels import Pixels
 from support.process_tree import end
 from support.xvfb import bare_xvfb
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 Compile = Callable[..., str]
 Start = Callable[..., subprocess.Popen[bytes]]

@@ -18,7 +18,7 @@ from support.waiting import eventually
 from support.xwindow import Window
 from Xlib import X
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 StartOverlay = Callable[..., Awaitable[ChildProcess]]
 

@@ -4,7 +4,7 @@ import pytest
 from realtime.atari import FIRE, LEFT, NOOP, RIGHT, Breakout, Kaboom, Pong
 from support.solved import Earned, blank, fill, seen
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 
 @pytest.mark.parametrize(("goes", "choice"), [(-4, RIGHT), (4, LEFT)])

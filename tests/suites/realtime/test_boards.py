@@ -5,7 +5,7 @@ import pytest
 from realtime.boards import DOWN, LEFT, RIGHT, UP, Tiles2048, best_push, pushed
 from support.solved import Earned, blank, fill
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 TILES = np.array([[2, 2, 2, 0], [0, 4, 0, 4], [0, 0, 0, 0], [8, 0, 0, 2]])
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from support.solved import Earned
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 
 @pytest.mark.parametrize(("name", "seconds", "enough"), [("doom-basic", None, 0), ("health-gathering", None, 560)])

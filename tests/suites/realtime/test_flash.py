@@ -5,7 +5,7 @@ import pytest
 from realtime.flash import Racer, lights_out
 from support.solved import Earned, blank, fill, seen
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 OWN, OTHER = (224, 64, 48), (59, 111, 208)
 

@@ -4,7 +4,7 @@ import pytest
 from realtime.forms import quoted
 from support.solved import Earned
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 def test_names_are_quoted() -> None:

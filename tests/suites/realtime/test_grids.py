@@ -4,7 +4,7 @@ import pytest
 from realtime.grids import FORWARD, TURN_LEFT, TURN_RIGHT, Grid, path
 from support.solved import Earned
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 WALLS = {(x, y): "grey square" for x in range(5) for y in range(5) if x in (0, 4) or y in (0, 4)}
 

@@ -5,7 +5,7 @@ from pluriverse.evaluation.agents.agent import Hold
 from realtime.hex_a_hop import JUMP_MS, JUMPS, KEYS, PATIENCE_MS, HexAHop
 from support.solved import Earned, blank, fill, seen
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 # The level, a row for half of a tile's height: g breaks, s is safe. The jumps begin on the leftmost tile of row 5.
 LEVEL = (

@@ -5,7 +5,7 @@ import pytest
 from realtime.ltris import LTris
 from support.solved import Earned, blank, fill
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 
 def test_piece_is_read_in_the_middle_of_its_fall() -> None:

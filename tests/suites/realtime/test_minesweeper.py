@@ -7,7 +7,7 @@ from realtime.mines import CLOSED, SIDE, chances
 from realtime.minesweeper import Minesweeper
 from support.solved import Earned, blank, fill, seen
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 def test_squares_are_read_by_colours_and_safe_ones_clicked() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from support.solved import Earned
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.mark.parametrize("name", ["drag-box", "click-shades"])

@@ -18,7 +18,7 @@ from pluriverse_protocol.env_spaces import Spaces
 from support.leftovers import Leftovers
 from support.remotes import kill_remote
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"

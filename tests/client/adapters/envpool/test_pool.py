@@ -13,7 +13,7 @@ from pluriverse.adapters import envpool
 from pluriverse.errors import ActionError, Misuse
 from support.remotes import kill_remote
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 LAKE = "gym-core.FrozenLake-v1"
 LEFT = 0

@@ -17,7 +17,7 @@ from pluriverse.vnc import VncOptions
 from support.films import films
 from support.remotes import on_machine
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 # A structured observation's numbers may be anything; Gymnasium's own environments get this warning, too.
 UNBOUNDED = "ignore:.*A Box observation space (minimum|maximum) value is -?infinity:UserWarning"

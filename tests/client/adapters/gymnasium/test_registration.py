@@ -14,7 +14,7 @@ from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv, re
 from pluriverse.adapters.registration import gymnasium_spec, listed
 from pluriverse.runtimes import VARIABLE
 
-pytestmark = pytest.mark.display
+pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 LAKE = "pluriverse/gym-core.FrozenLake-v1"
 

@@ -16,6 +16,7 @@ common: Any = Later("stable_baselines3.common.env_util")
 
 # An environment's older versions are offered on purpose.
 pytestmark = [
+    pytest.mark.slow,
     needs("stable_baselines3"),
     pytest.mark.display,
     pytest.mark.filterwarnings(

@@ -14,6 +14,7 @@ from support.remotes import on_machine
 torchrl: Any = Later("torchrl.envs")
 
 pytestmark = [
+    pytest.mark.slow,
     needs("torchrl"),
     pytest.mark.display,
     pytest.mark.filterwarnings(
