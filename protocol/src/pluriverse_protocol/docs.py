@@ -35,11 +35,7 @@ def sections() -> dict[str, str]:
 
 
 def fill(document: str) -> str:
-    """Return ``document`` with the text between each pair of markers replaced.
-
-    Raises:
-        ValueError: a marker of a section is missing.
-    """
+    """Return ``document`` with the text between each pair of markers replaced."""
     for name, text in sections().items():
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         before, found_begin, rest = document.partition(begin)

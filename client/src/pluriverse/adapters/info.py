@@ -65,11 +65,7 @@ class Ended(IntEnum):
 
 
 def check_measured(measured: object) -> Measured:
-    """Return how much infos are to say.
-
-    Raises:
-        ConfigurationError: it is something else.
-    """
+    """Return how much infos are to say."""
     if measured is True or measured is False or measured == "full":
         return measured  # pyright: ignore[reportReturnType] - it is one of the three
     raise ConfigurationError(f"measured is {measured!r:.80}; expected True, False or 'full'")

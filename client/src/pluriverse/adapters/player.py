@@ -36,12 +36,7 @@ class Phase(Enum):
 
 
 def require_ready(phase: Phase, index: int) -> None:
-    """Check that the agent may act; errors call the environment by its ``index``.
-
-    Raises:
-        ResetNeeded: there is no episode to act in.
-        Misuse: the last call has not been answered yet.
-    """
+    """Check that the agent may act; errors call the environment by its ``index``."""
     if phase is Phase.READY:
         return
     if phase is Phase.NEW:

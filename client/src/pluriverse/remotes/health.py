@@ -30,11 +30,7 @@ HEAL_S: Final = 5.0
 
 
 def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], None]) -> None:
-    """Return once the remote is ready. ``check`` is called in between, to raise when waiting is in vain.
-
-    Raises:
-        RemoteUnavailable: it wasn't ready within ``timeout_s`` seconds; says what it answered last.
-    """
+    """Return once the remote is ready. ``check`` is called in between, to raise when waiting is in vain."""
     deadline = time.monotonic() + timeout_s
     while (reason := why_not_ready(address)) is not None:
         check()

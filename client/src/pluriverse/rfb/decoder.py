@@ -85,30 +85,17 @@ class Decoder(Protocol):
     ) -> None: ...
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
-        """Take in the next bytes of the stream, however it was cut. What happened, in its order.
-
-        Raises:
-            RfbProtocolError: the stream is invalid. The decoder is dead: it raises again at every call.
-        """
+        """Take in the next bytes of the stream, however it was cut. What happened, in its order."""
         ...
 
 
 def make_decoder(width: int, height: int, *, regions: Sequence[Region] | None = None) -> Decoder:
-    """A decoder for a desktop of this size in pixels, of the implementation that ``implementation()`` names.
-
-    Raises:
-        DecoderUnavailable: the environment insists on one that isn't there, or doesn't exist.
-        RfbProtocolError: no desktop can have this size.
-    """
+    """A decoder for a desktop of this size in pixels, of the implementation that ``implementation()`` names."""
     return _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[0](width, height, regions=regions)
 
 
 def implementation() -> str:
-    """Which implementation runs, and why: ``python: the native part was not built (ImportError: …)``.
-
-    Raises:
-        DecoderUnavailable: as ``make_decoder``.
-    """
+    """Which implementation runs, and why: ``python: the native part was not built (ImportError: …)``."""
     return _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[1]
 
 

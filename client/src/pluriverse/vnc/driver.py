@@ -27,21 +27,12 @@ def connect(
     options: VncOptions | None = None,
     timeout_s: float = 10.0,
 ) -> VncConnection:
-    """Connect to a VNC server and shake hands; blocks for at most ``timeout_s`` seconds.
-
-    Raises:
-        OSError: it could not be reached (TimeoutError: not in time).
-        RfbError: it is no VNC server, or doesn't let this side in; says why. Or the implementation isn't there.
-    """
+    """Connect to a VNC server and shake hands; blocks for at most ``timeout_s`` seconds."""
     return _connect(Endpoint(host, port, password), options or VncOptions(), timeout_s, web=False)
 
 
 def connect_web(endpoint: Endpoint, *, options: VncOptions | None = None, timeout_s: float = 10.0) -> VncConnection:
-    """Connect to the screen on a remote's rewarder port, in a WebSocket; else as ``connect``.
-
-    Raises:
-        SSLError: TLS failed, or its certificate can't be trusted.
-    """
+    """Connect to the screen on a remote's rewarder port, in a WebSocket; else as ``connect``."""
     return _connect(endpoint, options or VncOptions(), timeout_s, web=True)
 
 

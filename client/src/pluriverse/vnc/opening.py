@@ -19,10 +19,6 @@ def open_connection(
     """Connect, shake hands, and choose pixel format and encodings; return what came after ServerInit as well.
 
     ``web``: the endpoint is a rewarder port; else it is a VNC port.
-
-    Raises:
-        OSError: the network or TLS failed. TimeoutError: all together took longer than ``timeout_s`` seconds.
-        RfbError: it is no VNC server, or it refuses this client.
     """
     with contextlib.ExitStack() as undo:
         opened = (ScreenSocket.of_web if web else ScreenSocket.of_port)(endpoint, timeout_s)

@@ -118,11 +118,7 @@ class Config(NamedTuple):
         return [int(seed) % INTEGERS for seed in seeds]
 
     def checked(self) -> Self:
-        """Return the options as they are played: with ``remotes`` found, and a ``batch_size``.
-
-        Raises:
-            ConfigurationError: an option is out of range, or remotes can't do it; says which and why.
-        """
+        """Return the options as they are played: with ``remotes`` found, and a ``batch_size``."""
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not ((_is_integer(value) and low <= value <= high) or (value is None and name.startswith("img_"))):
@@ -153,12 +149,7 @@ class Config(NamedTuple):
         return remotes_module.parse(self.remotes, self.env_id, start_timeout_s=start_s)
 
     def open(self) -> Core:
-        """Start or find the remotes, and wait until they play.
-
-        Raises:
-            ConfigurationError: an option is wrong, or something is missing on this machine.
-            RemoteUnavailable: a remote could not be started or reached.
-        """
+        """Start or find the remotes, and wait until they play."""
         size = None
         if self.img_height is not None and self.img_width is not None:
             size = (self.img_height, self.img_width)

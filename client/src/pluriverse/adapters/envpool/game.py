@@ -137,11 +137,7 @@ def _lives(result: StepResult) -> int:
 
 
 def opening_of(actions: ActionMap, config: Config) -> Opening:
-    """Return the actions that can open an episode.
-
-    Raises:
-        ConfigurationError: the options want no-ops, and there are none.
-    """
+    """Return the actions that can open an episode."""
     fire = next((number for number, choice in enumerate(actions.choices) if choice.name == "FIRE"), None)
     match actions.kind:
         case "discrete":

@@ -28,12 +28,7 @@ class RemotePool:
     _state_keys: ClassVar[list[str]] = list(STATE)
 
     def __init__(self, spec: EnvSpec) -> None:
-        """Start or find the remotes; blocks until they play.
-
-        Raises:
-            ConfigurationError: an option is wrong, or something is missing on this machine.
-            RemoteUnavailable: a remote could not be started or reached.
-        """
+        """Start or find the remotes; blocks until they play."""
         config = spec.config
         self._spec: EnvSpec = spec
         self.core: Core = config.open()
