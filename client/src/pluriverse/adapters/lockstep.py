@@ -76,7 +76,6 @@ class LockstepCore(Core):
         slots: int = 1,
         **options: Any,
     ) -> None:
-        """See ``Core``."""
         self._slots = validation.integer("slots", slots, 1, MAX_SLOTS)
         super().__init__(env_id, remotes, **options)
 

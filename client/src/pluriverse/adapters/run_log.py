@@ -95,7 +95,6 @@ class RunLog:
     """Writes a run as it is played."""
 
     def __init__(self, path: str | os.PathLike[str], header: RunHeader) -> None:
-        """Begin the file."""
         try:
             self._file = forks.keep(gzip.GzipFile(path, "xb"))
         except OSError as error:

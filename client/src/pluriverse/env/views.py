@@ -78,7 +78,6 @@ class WindowView:
     """A window of tkinter's."""
 
     def __init__(self, title: str) -> None:
-        """Open it."""
         import tkinter as tk
 
         self._tk = tk

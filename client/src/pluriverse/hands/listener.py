@@ -36,7 +36,6 @@ class Listener:
     """
 
     def __init__(self, take: Callable[[Key | Mouse], None]) -> None:
-        """Make sure that it can listen."""
         try:
             self._modules: tuple[Any, Any] = import_module("pynput.keyboard"), import_module("pynput.mouse")
         except ImportError as error:

@@ -87,7 +87,6 @@ class Renderer:
     """Renders a core's environments in one of ``RENDER_MODES``; None: not at all."""
 
     def __init__(self, core: Core, mode: str | None) -> None:
-        """Open no window yet."""
         self._core = core
         self._mode = mode
         # People see colours in full size, whatever the agent is given.

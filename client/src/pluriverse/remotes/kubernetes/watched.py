@@ -35,7 +35,6 @@ class Watched:
     """
 
     def __init__(self, cluster: Cluster, kind: Kind, selector: str) -> None:
-        """List them."""
         self._cluster = cluster
         self._kind = kind
         self._selector = selector
