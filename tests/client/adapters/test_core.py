@@ -43,7 +43,7 @@ def test_what_the_remote_says_becomes_spaces_and_pictures(pong: Core) -> None:
 
 
 def test_options_of_the_environment_hold_for_all_episodes_and_change_its_actions() -> None:
-    with Core("gym-core.BreakoutSync-v3", "local:1", env_options={"full_action_space": True, "mode": 4}) as core:
+    with Core("gym-core.Breakout-v3", "local:1", env_options={"full_action_space": True, "mode": 4}) as core:
         assert core.actions.n == 18
         for episode in range(2):
             core.reset(0, seed=episode)
@@ -56,7 +56,7 @@ def test_options_of_the_environment_hold_for_all_episodes_and_change_its_actions
 def test_an_option_that_there_is_none_of_is_told_at_once() -> None:
     began = time.monotonic()
     with pytest.raises(ConfigurationError, match="'difficulty' is 9, expected one of 0, 1"):
-        Core("gym-core.BreakoutSync-v3", "local:1", env_options={"difficulty": 9})
+        Core("gym-core.Breakout-v3", "local:1", env_options={"difficulty": 9})
     assert time.monotonic() - began < START_S
 
 
@@ -187,18 +187,9 @@ def test_receive_that_nothing_comes_of_says_so(pong: Core) -> None:
     pong.receive(1)
 
 
-def test_environment_that_waits_for_its_agent_goes_one_step_for_each() -> None:
-    with Core("gym-core.PongDeterministicSync-v3", "local:1") as core:
-        assert core.spaces is not None
-        assert core.spaces.step is not None
-        begin(core, seed=3)
-        frames: list[int] = []
-        for _ in range(10):
-            core.send({0: 0})
-            core.receive(1)
-            assert core.result(0).info["stats.reward.count"] == 1
-            frames.append(core.result(0).info["rewarder.frames"])
-        assert frames == sorted(frames)
+def test_environment_that_waits_for_its_agent_is_refused_in_real_time() -> None:
+    with pytest.raises(ConfigurationError, match="waits for its agent; make it with clock='lockstep'"):
+        Core("gym-core.PongDeterministicSync-v3", "local:1")
 
 
 def test_lives_are_told_where_the_game_counts_them() -> None:

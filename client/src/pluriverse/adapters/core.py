@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self
 
 import numpy as np
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
 
@@ -275,20 +275,17 @@ class Core:
 
     def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
         """Open what pictures come by; return one that is blank."""
+        if self.spaces is not None and self.spaces.step is not None:
+            raise ConfigurationError(
+                f"{self.described.env_id} waits for its agent; make it with clock='lockstep', or play it with "
+                "pluriverse.wrappers.GymCoreSync"
+            )
         self.env.open_screens(vnc if whole else self.pictures.asked_of(vnc))
         return np.zeros((*size, 3) if whole else self.pictures.shape, np.uint8)
 
     def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
-        step = self.spaces.step if self.spaces is not None else None
-        self._step_events = (KeyEvent(step, True), KeyEvent(step, False)) if step is not None else ()
         self._players = [
-            Player(
-                blank,
-                fps=self.fps,
-                frame_skip=frame_skip,
-                max_episode_steps=max_episode_steps,
-                sync=bool(self._step_events),
-            )
+            Player(blank, fps=self.fps, frame_skip=frame_skip, max_episode_steps=max_episode_steps)
             for _ in range(self.n)
         ]
 
@@ -308,7 +305,7 @@ class Core:
         now = time.monotonic()
         for index in events:
             self._players[index].act(now)
-        self._take({index: Action((*each, *self._step_events)) for index, each in events.items()})
+        self._take({index: Action(tuple(each)) for index, each in events.items()})
 
     def _look(self, timeout_s: float) -> None:
         """Wait until something came, or it is time to look, for ``timeout_s`` seconds at most; take it in."""

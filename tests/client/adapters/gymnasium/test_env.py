@@ -15,7 +15,7 @@ from support.remotes import MachineRemote, on_machine
 pytestmark = pytest.mark.display
 
 PONG = "gym-core.PongDeterministic-v3"
-CART = "gym-core.CartPoleLowDSync-v0"
+CART = "gym-core.CartPoleLowD-v0"
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def pong(place: str) -> Generator[PluriverseEnv]:
 
 @pytest.fixture
 def cart(place: str) -> Generator[PluriverseEnv]:
-    env = PluriverseEnv(CART, remotes=place, measured=False)
+    env = PluriverseEnv(CART, remotes=place, clock="lockstep", measured=False)
     yield env
     env.close()
 
