@@ -128,20 +128,6 @@ def test_outcome_ends_the_episode_and_the_next_can_be_joined() -> None:
         assert core.result(0).first
 
 
-def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
-    with Core(LAKE, "local:1", max_episode_steps=2) as core:
-        begin(core, seed=1)
-        for _ in range(2):
-            core.send({0: LEFT})
-            core.receive(1)
-        assert core.result(0).truncated
-        before = core.result(0).info["env_status.episode_id"]
-        core.reset(0, join=True)
-        core.receive(1)
-        assert core.result(0).first
-        assert core.result(0).info["env_status.episode_id"] != before
-
-
 def test_text_of_a_mission_stays_with_the_episode() -> None:
     with Core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1") as core:
         begin(core)

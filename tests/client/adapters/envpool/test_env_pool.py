@@ -112,34 +112,12 @@ def test_wrong_action_sends_nothing(begun: Any) -> None:
     assert sorted(begun.step(np.zeros(2), np.array([1, 0]))[4]["env_id"]) == [0, 1]
 
 
-def test_everyone_is_meant_where_nobody_is_named(begun: Any) -> None:
-    with pytest.raises(ActionError, match="a row for each"):
-        begun.send(np.zeros(2))
-    begun.send(np.zeros(3))
-    answered: set[int] = set()
-    while len(answered) < 3:
-        indices = begun.recv()[4]["env_id"]
-        answered |= set(indices.tolist())
-        begun.send(np.zeros(2), indices)
-
-
 def test_synchronous_answers_come_in_the_order_of_their_names(lake: Any) -> None:
     lake.reset()
     for indices in ([1, 0], [0], [1, 0], [1]):
         _, _, _, _, info = lake.step(np.full(len(indices), LEFT), np.array(indices))
         assert info["env_id"].tolist() == indices
         assert info["players"]["env_id"].tolist() == indices
-
-
-def test_limit_of_steps_ends_one_episode_and_the_next_step_begins_another(lake: Any) -> None:
-    lake.reset()
-    table: list[tuple[int, bool, bool]] = []
-    for _ in range(9):
-        _, rewards, terminated, truncated, info = lake.step(np.array([LEFT, LEFT]))
-        table.append((int(info["elapsed_step"][0]), bool(terminated[0]), bool(truncated[0])))
-        assert rewards.tolist() == [0.0, 0.0]
-        assert info["pluriverse"]["TimeLimit.truncated"].tolist() == truncated.tolist()
-    assert table == [(1, False, False), (2, False, False), (3, False, True), (0, False, False)] * 2 + [table[0]]
 
 
 def test_pictures_have_their_size_and_colours(lake: Any) -> None:
