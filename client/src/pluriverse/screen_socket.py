@@ -7,6 +7,7 @@ import time
 from typing import Final
 
 from pluriverse_protocol.rfb import web_stream
+from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.web_stream import WebStream
 
 from .endpoint import Endpoint
@@ -65,6 +66,15 @@ class ScreenSocket:
         self._before_deadline()
         if data:
             self.raw.sendall(data if self.stream is None else self.stream.wrap(data))
+
+    def shake_hands(self, handshake: Handshake) -> ServerInit:
+        """Go through RFB's handshake; return what the server says of its screen."""
+        while handshake.done is None:
+            data = self.receive()
+            if not data:
+                raise handshake.hung_up()
+            self.send(handshake.feed(data))
+        return handshake.done
 
     def _before_deadline(self) -> None:
         left = self._deadline - time.monotonic()
