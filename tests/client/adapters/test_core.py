@@ -11,13 +11,10 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.vnc import VncOptions
-from support.remotes import kill_remote
 
 pytestmark = pytest.mark.display
 
 PONG = "gym-core.PongDeterministic-v3"
-LAKE = "gym-core.FrozenLake-v1"
-LEFT, DOWN, RIGHT, UP = range(4)
 
 # A local remote starts within a few seconds, also beside others.
 START_S = 30.0
@@ -104,11 +101,6 @@ def test_wrong_use_says_the_rule_and_sends_nothing(pong: Core) -> None:
     assert pong.receive(1) == [0]
 
 
-def test_step_before_the_first_reset_is_refused() -> None:
-    with Core(LAKE, "local:1") as core, pytest.raises(ResetNeeded, match="has not been reset"):
-        core.send({0: 0})
-
-
 def test_outcome_ends_the_episode_and_the_next_can_be_joined() -> None:
     with Core("gym-core.CartPole-v0", "local:1") as core:
         begin(core, seed=1)
@@ -128,43 +120,6 @@ def test_outcome_ends_the_episode_and_the_next_can_be_joined() -> None:
         assert core.result(0).first
 
 
-def test_text_of_a_mission_stays_with_the_episode() -> None:
-    with Core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1") as core:
-        begin(core)
-        mission = core.result(0).text
-        assert mission
-        core.send({0: 0})
-        core.receive(1)
-        assert core.result(0).text == mission
-
-
-def test_remote_that_dies_truncates_its_own_episode_only() -> None:
-    with Core(PONG, "local:2") as core:
-        begin(core)
-        kill_remote(core.env.addresses[0])
-        turns = 0
-        core.send({0: 0, 1: 0})
-        while True:
-            for index in core.receive(1):
-                if index == 0 and core.result(0).truncated:
-                    assert core.result(0).lost
-                    assert core.result(0).info["error"]
-                    core.reset(0)
-                elif core.result(index).first:
-                    assert index == 0
-                    assert turns
-                    return
-                else:
-                    assert not core.result(index).truncated
-                    turns += index
-                    core.send({index: 0})
-
-
-def test_options_out_of_range_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="frame_skip is 0"):
-        Core(PONG, "local:1", frame_skip=0)
-
-
 def test_receive_that_nothing_comes_of_says_so(pong: Core) -> None:
     begin(pong)
     pong.reset(0)
@@ -176,12 +131,6 @@ def test_receive_that_nothing_comes_of_says_so(pong: Core) -> None:
 def test_environment_that_waits_for_its_agent_is_refused_in_real_time() -> None:
     with pytest.raises(ConfigurationError, match="waits for its agent; make it with clock='lockstep'"):
         Core("gym-core.PongDeterministicSync-v3", "local:1")
-
-
-def test_lives_are_told_where_the_game_counts_them() -> None:
-    with Core("gym-core.BreakoutNoFrameskip-v3", "local:1") as core:
-        begin(core)
-        assert core.result(0).info["lives"] == 5
 
 
 @pytest.mark.parametrize("options", [{"vision": False}, {"vnc": VncOptions(grey=True)}, {"vnc": VncOptions(scale=2)}])

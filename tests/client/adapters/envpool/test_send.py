@@ -10,17 +10,11 @@ import pytest
 from pluriverse.adapters import envpool
 from pluriverse.adapters.envpool.registration import make_gymnasium
 from pluriverse.errors import ActionError, Misuse
-from support.remotes import MachineRemote, on_machine
+from support.remotes import MachineRemote
 
 pytestmark = pytest.mark.display
 
 N = 3
-
-
-@pytest.fixture(scope="module")
-def remote() -> Generator[MachineRemote]:
-    with on_machine() as remote:
-        yield remote
 
 
 @pytest.fixture(scope="module")
