@@ -108,7 +108,8 @@ class EnvPool:
         """
         self.core.require_whole()
         parts = _named(action)
-        env_id = parts.pop("env_id", self.all_env_ids) if env_id is None else env_id
+        named = parts.pop("env_id", self.all_env_ids)
+        env_id = named if env_id is None else env_id
         indices = self._indices(env_id)
         if self._indices(parts.pop("players.env_id", env_id)) != indices:
             raise Misuse("players.env_id differs from env_id; each environment has one player, which is its number")
