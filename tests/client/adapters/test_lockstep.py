@@ -176,7 +176,7 @@ def test_picture_is_the_one_of_real_time(options: PictureOptions) -> None:
                 begin(core, seed=3)
                 assert core.picture(0).shape == core.pictures.shape
                 pictures.append(np.array(core.picture(0)))
-    assert np.array_equal(*pictures)
+    assert np.array_equal(pictures[0], pictures[1])
 
 
 @pytest.mark.parametrize("slots", [1, 2])

@@ -128,19 +128,17 @@ class Config(NamedTuple):
 
     def open(self) -> Core:
         """Start or find the remotes, and wait until they play."""
+        size = (self.img_height, self.img_width) if self.img_height and self.img_width else None
+        options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         return make_copies(
             self.env_id,
             self.num_envs,
             self.manager(),
             actions=cast("Any", self.actions),
-            pictures=PictureOptions(
-                self.crop,
-                (self.img_height, self.img_width) if self.img_height and self.img_width else None,
-                self.gray_scale,
-            ),
+            pictures=PictureOptions(self.crop, size, self.gray_scale),
             frame_skip=self.frame_skip,
             fps=self.fps,
-            **{**self.connection, "env_options": self.env_options},
+            **options,
         )
 
 

@@ -18,25 +18,28 @@ from pluriverse.errors import ConfigurationError
 from .arrays import as_tuple, nested, state_tuple
 from .config import Config
 
+# Its annotations have no np.bool_.
+_box: Final[Any] = spaces.Box
+
 _FLOAT32: Final = float(np.finfo(np.float32).max)
-_INTEGER: Final = spaces.Box(-(2**31), 2**31 - 1, (), np.int32)
-_FLOAT: Final = spaces.Box(-_FLOAT32, _FLOAT32, (), np.float32)
-_FLAG: Final = spaces.Box(0, 1, (), np.bool_)
+_INTEGER: Final = _box(-(2**31), 2**31 - 1, (), np.int32)
+_FLOAT: Final = _box(-_FLOAT32, _FLOAT32, (), np.float32)
+_FLAG: Final = _box(0, 1, (), np.bool_)
 
 # EnvPool's names of what ``recv`` returns, in its order; then ours. Each for one environment.
-STATE: Final[Mapping[str, spaces.Box]] = {
+STATE: Final[Mapping[str, Any]] = {
     "info:env_id": _INTEGER,
     "info:players.env_id": _INTEGER,
     "elapsed_step": _INTEGER,
     "done": _FLAG,
     "reward": _FLOAT,
-    "discount": spaces.Box(0, 1, (), np.float32),
+    "discount": _box(0, 1, (), np.float32),
     "step_type": _INTEGER,
     "trunc": _FLAG,
-    "obs": spaces.Box(0, 255, (), np.uint8),  # of a shape that follows from the options
+    "obs": _box(0, 255, (), np.uint8),  # of a shape that follows from the options
     "info:lives": _INTEGER,
     "info:reward": _FLOAT,
-    "info:terminated": spaces.Box(0, 1, (), np.int32),
+    "info:terminated": _box(0, 1, (), np.int32),
     "info:pluriverse.lost": _FLAG,
 }
 
@@ -68,7 +71,7 @@ class EnvSpec:
     def parts(self) -> dict[str, Any]:
         """The spaces of what an action is made of: ``action``, or several that begin with ``action.``."""
         actions = self.described[0]
-        keys = spaces.Box(0, 1, (len(actions.keys),), np.int32)
+        keys = _box(0, 1, (len(actions.keys),), np.int32)
         match actions.kind:
             case "discrete":
                 return {"action": spaces.Discrete(actions.n)}
@@ -77,8 +80,8 @@ class EnvSpec:
             case "pointer":
                 _, _, width, height = actions.box
                 last = np.array([width - 1, height - 1], np.int32)
-                pointer = spaces.Box(np.zeros_like(last), last, (2,), np.int32)
-                parts = {"action.pointer": pointer, "action.buttons": spaces.Box(0, 1, (BUTTONS,), np.int32)}
+                pointer = _box(np.zeros_like(last), last, (2,), np.int32)
+                parts = {"action.pointer": pointer, "action.buttons": _box(0, 1, (BUTTONS,), np.int32)}
                 return {**parts, "action.keys": keys} if actions.keys else parts
             case "events":
                 raise ConfigurationError(
@@ -90,13 +93,16 @@ class EnvSpec:
     def observation_space(self) -> Any:
         """Gymnasium's space of an observation: a Box of uint8."""
         height, width, channels = self.described[1]
-        return spaces.Box(0, 255, (self.config.stack_num * channels, height, width), np.uint8)
+        return _box(0, 255, (self.config.stack_num * channels, height, width), np.uint8)
 
     @property
     def action_space(self) -> Any:
         """Gymnasium's space of an action: Discrete, a Box of 0 and 1 for each key, or a Dict."""
         parts = self.parts
-        return parts["action"] if "action" in parts else spaces.Dict({"action": spaces.Dict(nested(parts)["action"])})
+        if "action" in parts:
+            return parts["action"]
+        action: Any = spaces.Dict(nested(parts)["action"])
+        return spaces.Dict({"action": action})
 
     def observation_spec(self) -> Any:
         """Return dm_env's specs of an observation, a named tuple."""
@@ -113,6 +119,6 @@ class EnvSpec:
 def _spec(name: str, space: Any) -> Any:
     """Return dm_env's spec of a space, by the last part of its name."""
     name = name.replace(":", ".").rpartition(".")[2]
-    if isinstance(space, spaces.Discrete):
+    if hasattr(space, "n"):
         return specs.DiscreteArray(int(space.n), np.int32, name)
     return specs.BoundedArray(space.shape, space.dtype, space.low, space.high, name)
