@@ -58,8 +58,8 @@ class BuildNative(build_ext):
 
 
 def sources() -> list[str]:
-    """All C files but the fuzzer's; paths are relative, as an sdist wants them."""
-    return sorted(f"native/{path.name}" for path in NATIVE.glob("*.c") if path.name != "fuzz.c")
+    """All C files; paths are relative, as an sdist wants them."""
+    return sorted(f"native/{path.name}" for path in NATIVE.glob("*.c"))
 
 
 def list_environments() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 import floors
-from pluriverse_protocol.docs import fill
 from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.programs.catalogue import load_catalogue
+from protocol_tables import fill
 
 ROOT: Final = Path(__file__).parent.parent
 PROTOCOL: Final = ROOT / "docs/protocol.md"

@@ -30,7 +30,7 @@ EACH = int(REMOTES.partition("?")[0].removeprefix("ray:"))
 def make(context: EnvContext) -> VectorEnv[Any, Any, Any]:
     """Return the environments of a runner: the states of poles, without their pictures."""
     env = PluriverseVectorEnv(
-        "gym-core.CartPoleLowDSync-v0", num_envs=context["num_envs"], remotes=REMOTES, size=(1, 1)
+        "gym-core.CartPoleLowD-v0", num_envs=context["num_envs"], remotes=REMOTES, clock="lockstep", size=(1, 1)
     )
     return FlattenObservation(FilterObservation(env, ["observation"]))
 

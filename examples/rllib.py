@@ -26,8 +26,9 @@ remotes = sys.argv[1:] or ["local:1", "local:1"]
 def make(context: EnvContext) -> gymnasium.Env[Any, Any]:
     """Return the environment of a runner: the state of the pole, without its picture."""
     # Runners count from 1; a remote has one agent.
+    remote = remotes[context.worker_index - 1]
     env = gymnasium.make(
-        "pluriverse:pluriverse/gym-core.CartPoleLowDSync-v0", remotes=remotes[context.worker_index - 1], size=(1, 1)
+        "pluriverse:pluriverse/gym-core.CartPoleLowD-v0", remotes=remote, clock="lockstep", size=(1, 1)
     )
     return FlattenObservation(FilterObservation(env, ["observation"]))
 

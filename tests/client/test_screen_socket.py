@@ -11,7 +11,6 @@ import pytest
 from pluriverse.endpoint import Endpoint
 from pluriverse.screen_socket import RECEIVE_BYTES, ScreenSocket
 from pluriverse.web_socket import Refused
-from pluriverse_protocol.rfb.errors import BadWebSocket
 from pluriverse_protocol.rfb.web_stream import WebStream
 from support.web_socket_server import shake_hands
 from websockets.frames import Close, Frame, Opcode
@@ -141,19 +140,6 @@ def test_web_socket_carries_bytes_both_ways_below_the_prefix() -> None:
     assert requests[0].headers["Authorization"] == endpoint.headers()["Authorization"]
 
 
-@pytest.mark.parametrize("size", [1, 125, 126, RECEIVE_BYTES, RECEIVE_BYTES + 1, 70_000])
-def test_nothing_beyond_a_message_is_read(size: int) -> None:
-    first, second = message(bytes(size)), message(b"second") + message(b"third")
-    with serving(in_web(first + second)) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert received(opened, size) == bytes(size)
-            assert opened.stream is not None
-            assert opened.stream.left == 0
-            opened.raw.settimeout(DEADLINE_S)
-            assert opened.raw.recv(len(second), socket.MSG_WAITALL) == second
-
-
 def test_what_is_left_of_a_message_is_told_to_who_reads_on() -> None:
     size = 3 * RECEIVE_BYTES
     with serving(in_web(message(bytes(size)), message(b"second"))) as endpoint:
@@ -166,15 +152,6 @@ def test_what_is_left_of_a_message_is_told_to_who_reads_on() -> None:
             opened.raw.settimeout(DEADLINE_S)
             rest = bytes(size - got) + message(b"second")
             assert opened.raw.recv(len(rest), socket.MSG_WAITALL) == rest
-
-
-def test_bytes_are_one_stream_however_they_are_cut_into_messages() -> None:
-    sent = message(b"RFB ", final=False), message(b"003", Opcode.CONT, final=False), message(b"", Opcode.CONT)
-    sent = (*sent, message(b""), message(b".008"), message(b"\n"))
-    with serving(in_web(*sent)) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert received(opened, len(GREETING)) == GREETING
 
 
 def test_pings_are_answered_though_nobody_sends() -> None:
@@ -212,13 +189,6 @@ def test_server_that_hangs_up_without_a_close_gives_nothing() -> None:
         with opened.raw:
             assert received(opened, len(GREETING) - 3) == GREETING[:-3]
             assert opened.receive() == b""
-
-
-def test_what_is_no_binary_message_is_refused() -> None:
-    with serving(in_web(message(GREETING, Opcode.TEXT))) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw, pytest.raises(BadWebSocket):
-            opened.receive()
 
 
 def test_refusal_leaves_no_connection() -> None:

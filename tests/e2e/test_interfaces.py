@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 # One environment of each kind that a runtime has.
 ENVIRONMENTS = {
-    "gym-core": ("gym-core.PongDeterministic-v3", "gym-core.MiniGrid-DoorKey-5x5-v0", "gym-core.CartPoleLowDSync-v0"),
+    "gym-core": ("gym-core.PongDeterministic-v3", "gym-core.MiniGrid-DoorKey-5x5-v0", "gym-core.CartPoleLowD-v0"),
     "world-of-bits": ("wob.mini.ClickTest-v0", "wob.mini.EnterText-v0"),
     "flashgames": ("flashgames.Racer-v0", "flashgames.Puzzle-v0"),
     "internet": ("internet.2048-v0", "internet.Meteors-v0"),

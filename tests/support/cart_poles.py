@@ -1,4 +1,4 @@
-"""Gymnasium's own CartPole beside ours that waits for its agent: the same calls are answered alike."""
+"""Gymnasium's own CartPole beside ours in lockstep: the same calls are answered alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
 from pluriverse.adapters.gymnasium.shared import drawn_seed, generator_of
 
-CART: Final = "gym-core.CartPoleLowDSync-v0"
+CART: Final = "gym-core.CartPoleLowD-v0"
 
 # Within which several poles fall, whatever is done.
 STEPS: Final = 60

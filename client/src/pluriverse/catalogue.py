@@ -31,9 +31,6 @@ def environments(runtime: str | None = None) -> list[Entry]:
     """Return all environments of one runtime, or of every runtime here, sorted by id.
 
     Each has at least ``id``, ``title`` and ``runtime``.
-
-    Raises:
-        CatalogueError: there is no such runtime, or none at all, or one can't list its environments.
     """
     found: dict[str, Entry] = {}
     for name, entries in _sources(runtime):

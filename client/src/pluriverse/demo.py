@@ -43,11 +43,7 @@ PAGE: Final = """<!doctype html>
 
 
 def play(remotes: str, *, port: int, seconds: float | None, report: Callable[[str], None]) -> None:
-    """Start a remote for each game (``remotes``: ``local:1``, ``docker:1`` or ``1``), play, and serve the page.
-
-    Raises:
-        ConfigurationError, RemoteUnavailable: a remote can't be started; the others are closed then.
-    """
+    """Start a remote for each game (``remotes``: ``local:1``, ``docker:1`` or ``1``), play, and serve the page."""
     with contextlib.ExitStack() as stack:
         # In parallel: each takes seconds to start.
         with ThreadPoolExecutor(len(GAMES)) as threads:

@@ -52,11 +52,7 @@ class Endpoint:
         return None if self.tls is None else self.tls.context()
 
     def connect(self, timeout_s: float) -> socket.socket:
-        """Connect by TCP, and TLS where there is; TCP and TLS may each take ``timeout_s`` seconds.
-
-        Raises:
-            OSError: it can't be reached, or its certificate isn't trusted.
-        """
+        """Connect by TCP, and TLS where there is; TCP and TLS may each take ``timeout_s`` seconds."""
         connected = socket.create_connection((self.host, self.port), timeout_s)
         try:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

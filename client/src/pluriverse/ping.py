@@ -22,11 +22,7 @@ PICTURE_S: Final = 10.0
 
 
 def examine(address: Address, count: int) -> Iterator[str]:
-    """Connect to a remote as an observer, and to its screen; yield a line for each finding.
-
-    Raises:
-        RemoteUnavailable: one of its ports can't be reached, or refuses.
-    """
+    """Connect to a remote as an observer, and to its screen; yield a line for each finding."""
     yield f"remote {address}"
     yield from asyncio.run(_examine_rewarder(address, count))
     yield from _examine_screen(address)

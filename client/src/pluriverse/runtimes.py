@@ -20,11 +20,7 @@ FAMILIES: Final = {"wob": "world-of-bits"}
 
 
 def runtime_of(env_id: str) -> str:
-    """Return the runtime of an environment: what stands before the first dot of its id, or the family's runtime.
-
-    Raises:
-        ConfigurationError: the id has no such part.
-    """
+    """Return the runtime of an environment: what stands before the first dot of its id, or the family's runtime."""
     runtime, dot, rest = env_id.partition(".")
     if not (runtime and dot and rest):
         raise ConfigurationError(

@@ -7,6 +7,7 @@ import time
 from typing import Final
 
 from pluriverse_protocol.rfb import web_stream
+from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.web_stream import WebStream
 
 from .endpoint import Endpoint
@@ -26,11 +27,7 @@ class ScreenSocket:
 
     @classmethod
     def of_port(cls, endpoint: Endpoint, timeout_s: float) -> ScreenSocket:
-        """Connect to a VNC port; everything has to be done in ``timeout_s``.
-
-        Raises:
-            OSError: it can't be reached.
-        """
+        """Connect to a VNC port; everything has to be done in ``timeout_s``."""
         deadline = time.monotonic() + timeout_s
         raw = socket.create_connection((endpoint.host, endpoint.port), timeout_s)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -38,11 +35,7 @@ class ScreenSocket:
 
     @classmethod
     def of_web(cls, endpoint: Endpoint, timeout_s: float) -> ScreenSocket:
-        """Connect to the screen on a rewarder port; everything has to be done in ``timeout_s`` seconds.
-
-        Raises:
-            OSError: it can't be reached, or refuses.
-        """
+        """Connect to the screen on a rewarder port; everything has to be done in ``timeout_s`` seconds."""
         deadline = time.monotonic() + timeout_s
         raw = endpoint.connect(timeout_s)
         try:
@@ -53,12 +46,7 @@ class ScreenSocket:
         return cls(raw, deadline, WebStream(masks=True))
 
     def receive(self) -> bytes:
-        """Wait for some bytes; empty if the server hung up.
-
-        Raises:
-            OSError: the network failed, or there is no time left.
-            BadWebSocket: it is none.
-        """
+        """Wait for some bytes; empty if the server hung up."""
         while True:
             self._before_deadline()
             # No part of a message's head may be left behind for who reads on.
@@ -74,14 +62,19 @@ class ScreenSocket:
                 return data
 
     def send(self, data: bytes) -> None:
-        """Send all.
-
-        Raises:
-            OSError: the network failed, or there is no time left.
-        """
+        """Send all."""
         self._before_deadline()
         if data:
             self.raw.sendall(data if self.stream is None else self.stream.wrap(data))
+
+    def shake_hands(self, handshake: Handshake) -> ServerInit:
+        """Go through RFB's handshake; return what the server says of its screen."""
+        while handshake.done is None:
+            data = self.receive()
+            if not data:
+                raise handshake.hung_up()
+            self.send(handshake.feed(data))
+        return handshake.done
 
     def _before_deadline(self) -> None:
         left = self._deadline - time.monotonic()

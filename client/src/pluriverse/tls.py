@@ -22,9 +22,6 @@ class TlsOptions:
 
     With a ``fingerprint``, the SHA-256 of a certificate in hexadecimal, with colons or without, the server with just
     that certificate is trusted instead, whoever signed it and for whatever name.
-
-    Raises:
-        ValueError: the fingerprint isn't one.
     """
 
     ca_file: Path | None = None
@@ -42,9 +39,6 @@ class TlsOptions:
         """Return the settings for connections to such a server.
 
         With them ``SSLError`` is raised before another server is sent a byte.
-
-        Raises:
-            OSError: the ``ca_file`` can't be read.
         """
         if self.fingerprint is None:
             return ssl.create_default_context(cafile=self.ca_file)

@@ -28,11 +28,7 @@ class Refused(ConnectionError):
 def upgrade(
     connected: socket.socket, url: str, headers: Mapping[str, str], deadline: float, *, max_size: int | None = None
 ) -> ClientProtocol:
-    """Shake hands by ``deadline`` (of ``time.monotonic``), and read no byte beyond; return the protocol's state.
-
-    Raises:
-        Refused: it won't. Other OSErrors: the network failed, or it took too long.
-    """
+    """Shake hands by ``deadline`` (of ``time.monotonic``), and read no byte beyond; return the protocol's state."""
     protocol = ClientProtocol(parse_uri(url), max_size=max_size, logger=_QUIET)
     request = protocol.connect()
     for name, value in headers.items():

@@ -30,11 +30,7 @@ class Bytes(Protocol):
 
 
 def read(file: Bytes, limit: int = MAX_TEXT_BYTES) -> bytes:
-    """Return all of a file.
-
-    Raises:
-        ValueError: it has more bytes than ``limit``.
-    """
+    """Return all of a file."""
     data = file.read(limit + 1)
     if len(data) > limit:
         raise ValueError(f"it has over {limit} bytes")
@@ -42,11 +38,7 @@ def read(file: Bytes, limit: int = MAX_TEXT_BYTES) -> bytes:
 
 
 def lines(file: Lines, limit: int) -> Iterator[bytes]:
-    """Yield each line of a file, with its end; the last may have none.
-
-    Raises:
-        ValueError: all together they have more bytes than ``limit``.
-    """
+    """Yield each line of a file, with its end; the last may have none."""
     left = limit
     while line := file.readline(left + 1):
         left -= len(line)
@@ -56,11 +48,7 @@ def lines(file: Lines, limit: int) -> Iterator[bytes]:
 
 
 def parse_toml(data: bytes) -> dict[str, Any]:
-    """Return what a file of TOML says.
-
-    Raises:
-        ValueError: it is none; says why.
-    """
+    """Return what a file of TOML says."""
     try:
         return tomllib.loads(data.decode())
     except RecursionError:

@@ -22,53 +22,29 @@ class Envelope(NamedTuple, Generic[M_co]):
 
 
 def encode(message: Message, headers: Headers) -> str:
-    """Return the text frame that carries ``message``: one line of JSON.
-
-    Raises:
-        LocalProtocolError: a field holds what the protocol or JSON doesn't allow (NaN, infinity, an object).
-    """
+    """Return the text frame that carries ``message``: one line of JSON."""
     return envelop(message, encode_body(message), headers)
 
 
 def encode_body(message: Message) -> str:
-    """Return the body of ``message`` as JSON, for ``envelop``: once for all connections that it is sent on.
-
-    Raises:
-        LocalProtocolError: a field holds what the protocol or JSON doesn't allow.
-    """
+    """Return the body of ``message`` as JSON, for ``envelop``: once for all connections that it is sent on."""
     return _dump(message, message)
 
 
 def envelop(message: Message, body: str, headers: Headers) -> str:
-    """Return the text frame of ``message``, whose encoded body is ``body``.
-
-    Raises:
-        LocalProtocolError: a header holds what the protocol or JSON doesn't allow.
-    """
+    """Return the text frame of ``message``, whose encoded body is ``body``."""
     return f'{{"method":"{METHOD_OF[type(message)]}","headers":{_dump(message, headers)},"body":{body}}}'
 
 
 def decode_from_agent(data: str | bytes) -> Envelope[AgentMessage]:
-    """Return the message that an agent sent.
-
-    Raises:
-        MalformedEnvelope: not one JSON object of method, headers and body, or over MAX_MESSAGE_BYTES.
-        UnknownMethod: a method that agents don't send.
-        BadBody: a body or a header that doesn't fit the method.
-    """
+    """Return the message that an agent sent."""
     if len(data) > MAX_MESSAGE_BYTES:
         raise MalformedEnvelope(f"a message of {len(data)} bytes, over {MAX_MESSAGE_BYTES}")
     return _decode(data, AGENT_METHODS)
 
 
 def decode_from_server(data: str | bytes) -> Envelope[ServerMessage]:
-    """Return the message that a server sent. Its size is limited where it is received: observations may be large.
-
-    Raises:
-        MalformedEnvelope: not one JSON object of method, headers and body.
-        UnknownMethod: a method that servers don't send.
-        BadBody: a body or a header that doesn't fit the method.
-    """
+    """Return the message that a server sent. Its size is limited where it is received: observations may be large."""
     return _decode(data, SERVER_METHODS)
 
 

@@ -28,11 +28,7 @@ def _fits(value: Any, type_: str) -> bool:
 
 
 def read_value(value: Any) -> Value:
-    """Return a value that an option may have.
-
-    Raises:
-        ValueError: it is none, or too large.
-    """
+    """Return a value that an option may have."""
     match value:
         case bool():
             return value
@@ -78,11 +74,7 @@ OptionChoices = Annotated[
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its type, the value that it has unless a reset says otherwise, and which values there are.
-
-    Raises:
-        ValueError: the default isn't one of its values, or what limits these doesn't fit the type.
-    """
+    """One option: its type, the value that it has unless a reset says otherwise, and which values there are."""
 
     type: OptionType
     default: OptionValue
@@ -100,11 +92,7 @@ class Option:
         self.checked("default", self.default)
 
     def checked(self, name: str, value: Value) -> Value:
-        """Return a value for this option, called ``name``; a number as float.
-
-        Raises:
-            ValueError: it isn't one of its values; names those there are.
-        """
+        """Return a value for this option, called ``name``; a number as float."""
         if not self._takes(value):
             raise ValueError(f"{name!r} is {value!r:.80}, expected {self.values}")
         return float(value) if self.type == "number" else value
@@ -130,11 +118,7 @@ class Option:
 
 
 def parse(json: object) -> dict[str, Option]:
-    """Return the options that a JSON object declares by their names; an ``Option`` is returned unchanged.
-
-    Raises:
-        ValueError: one doesn't fit; says which, and why.
-    """
+    """Return the options that a JSON object declares by their names; an ``Option`` is returned unchanged."""
     declared: dict[str, Option] = {}
     for name, option in _by_name(json).items():
         try:
@@ -146,11 +130,7 @@ def parse(json: object) -> dict[str, Option]:
 
 
 def parse_values(json: object) -> dict[str, Value]:
-    """Return the values that a JSON object gives by options' names.
-
-    Raises:
-        ValueError: one is no value of an option, or there are too many.
-    """
+    """Return the values that a JSON object gives by options' names."""
     values: dict[str, Value] = {}
     for name, value in _by_name(json).items():
         try:
@@ -161,11 +141,7 @@ def parse_values(json: object) -> dict[str, Value]:
 
 
 def complete(declared: Mapping[str, Option], given: Mapping[str, Value]) -> dict[str, Value]:
-    """Return a value for each option: the one given, or the default.
-
-    Raises:
-        ValueError: there is no such option, or it doesn't take the value; names what there is.
-    """
+    """Return a value for each option: the one given, or the default."""
     for name in given:
         if name not in declared:
             there_are = ", ".join(declared) or "none"

@@ -52,9 +52,6 @@ class Spaces:
     are sent. ``observation``: the shape of the structured observations, (nested) lists of floats; None if there are
     none, or if they aren't of one shape. ``step``: the X keysym of the key that makes an environment which waits for
     its agent go one step, with whatever else is held; None: time goes on by itself, or each key is a step.
-
-    Raises:
-        ValueError: two choices have the same name, or one has a key that isn't among ``keys``.
     """
 
     discrete: Choices = ()
@@ -80,20 +77,12 @@ class Spaces:
         return self.keys or tuple(dict.fromkeys(key for choice in self.discrete for key in choice.keys))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object that stands for it in a message.
-
-        Raises:
-            ValueError: it is over a limit, or a value isn't of its type; says which.
-        """
+        """Return the JSON object that stands for it in a message."""
         return to_json(self)
 
 
 def parse(json: object) -> Spaces:
-    """Return the spaces that a JSON object stands for; unknown keys are ignored, ``Spaces`` are returned unchanged.
-
-    Raises:
-        ValueError: a value doesn't fit; names the key, and says what was expected.
-    """
+    """Return the spaces that a JSON object stands for; unknown keys are ignored, ``Spaces`` are returned unchanged."""
     if isinstance(json, Spaces):
         return json
     if not isinstance(json, dict):

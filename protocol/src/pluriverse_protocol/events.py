@@ -58,11 +58,7 @@ def to_wire(event: Event) -> list[Any]:
 
 
 def from_wire(item: object) -> Event:
-    """Return the event that a list of a message stands for.
-
-    Raises:
-        ValueError: it stands for none; says what was expected.
-    """
+    """Return the event that a list of a message stands for."""
     if not isinstance(item, list) or not item:
         raise ValueError(f"an event is a list that begins with its name, got {item!r:.80}")
     name, *arguments = cast("list[Any]", item)
@@ -76,11 +72,7 @@ def from_wire(item: object) -> Event:
 
 
 def checked(event: Event) -> Event:
-    """Return an event that was made by hand, as ``from_wire`` would.
-
-    Raises:
-        ValueError: a value isn't one that the protocol carries; says what was expected.
-    """
+    """Return an event that was made by hand, as ``from_wire`` would."""
     match event:
         case KeyEvent(keysym, down):
             return _key_event(keysym, down)

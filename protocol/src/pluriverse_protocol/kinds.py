@@ -59,11 +59,7 @@ def integer(low: int, high: int) -> Callable[[Any], int]:
 
 
 def items(value: Any, read: Callable[[Any], _M], *, limit: int | None = None, what: str = "items") -> tuple[_M, ...]:
-    """Return the items of a list or tuple, each read by ``read``.
-
-    Raises:
-        ValueError: it is neither, has more than ``limit`` items, or an item doesn't fit; says which and why.
-    """
+    """Return the items of a list or tuple, each read by ``read``."""
     expect(isinstance(value, list | tuple))
     if limit is not None and len(value) > limit:
         raise ValueError(f"{len(value)} {what}, over {limit}")
@@ -300,11 +296,7 @@ def _plan(message: type[Any]) -> _Plan:
 
 
 def from_json(message: type[_M], values: Mapping[str, Any]) -> _M:
-    """Return the message that a JSON object stands for; keys that it doesn't know are passed over.
-
-    Raises:
-        ValueError: a key is missing or holds the wrong thing; says which, and what was expected.
-    """
+    """Return the message that a JSON object stands for; keys that it doesn't know are passed over."""
     readers, optional, required, factories, check = _plan(message)
     # Filled directly: the initializer of a frozen dataclass takes longer than all the rest. Where a key is missing
     # the default stays, which is an attribute of the class.
@@ -333,11 +325,7 @@ def from_json(message: type[_M], values: Mapping[str, Any]) -> _M:
 
 
 def to_json(message: Any) -> dict[str, Any]:
-    """Return the JSON object of a message; fields that are None are left out.
-
-    Raises:
-        ValueError: a field holds what its kind doesn't allow.
-    """
+    """Return the JSON object of a message; fields that are None are left out."""
     values: dict[str, Any] = {}
     kind = cast("type[Any]", type(message))
     for key, optional, read, write in _writers(kind):

@@ -61,11 +61,7 @@ class View:
 
 
 def parse_view(query: Mapping[str, str]) -> View | None:
-    """Return what a lane's address asks of pictures; None: all of them, as they are.
-
-    Raises:
-        ValueError: it asks for what can't be; the message says what is expected.
-    """
+    """Return what a lane's address asks of pictures; None: all of them, as they are."""
     grey = query.get(GREY, "0")
     if grey not in ("0", "1"):
         raise ValueError(f"{GREY} is {grey!r:.80}; expected 0 or 1")
@@ -112,13 +108,7 @@ def pack(text: str, pixels: bytes | memoryview = b"") -> bytes:
 
 
 def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryview]:
-    """Return the message and the pixels of a binary message.
-
-    Raises:
-        MalformedEnvelope: it isn't one, or its pixels are more or fewer than its ``frame`` says.
-        UnknownMethod: see ``codec.decode_from_server``.
-        BadBody: the same.
-    """
+    """Return the message and the pixels of a binary message."""
     if len(data) < _LENGTH.size:
         raise MalformedEnvelope(f"a binary message of {len(data)} bytes, expected the length of a text first")
     (length,) = _LENGTH.unpack_from(data)

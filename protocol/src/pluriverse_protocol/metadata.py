@@ -31,11 +31,7 @@ class Metadata:
 
 
 def encode(metadata: Metadata) -> tuple[bytes, bytes]:
-    """Return the block's two rows as RGB bytes, 18 each. Row 1 right of the anchor is black.
-
-    Raises:
-        ValueError: a time is negative or does not fit 48 bits.
-    """
+    """Return the block's two rows as RGB bytes, 18 each. Row 1 right of the anchor is black."""
     for time in (metadata.clock, metadata.probe):
         if not 0 <= time <= MAX_MILLISECONDS:
             raise ValueError(f"{time} ms does not fit 48 unsigned bits")

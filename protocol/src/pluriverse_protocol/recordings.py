@@ -140,11 +140,7 @@ class RecordingWriter:
         return _frame(b"H", 0.0, _header_bytes(self.header))
 
     def write(self, record: Record) -> bytes:
-        """Return the bytes of a record.
-
-        Raises:
-            LocalProtocolError: it doesn't fit, or is earlier than the record before. Nothing has changed.
-        """
+        """Return the bytes of a record."""
         try:
             kind, payload = _payload(record)
             _check_time(record.at, self._last)
@@ -181,11 +177,7 @@ class RecordingReader:
         self._buffer += data
 
     def next_record(self) -> Record | None:
-        """Return the next record; None if it is incomplete so far. ``header`` is set before the first.
-
-        Raises:
-            MalformedRecording: it is damaged; later calls raise it again.
-        """
+        """Return the next record; None if it is incomplete so far. ``header`` is set before the first."""
         while (framed := self._unframe()) is not None:
             kind, at, payload = framed
             try:
@@ -205,11 +197,7 @@ class RecordingReader:
         return self._broken
 
     def end(self, *, cut: bool = False) -> None:
-        """Check that the recording is complete. ``cut``: the compressed file ended early.
-
-        Raises:
-            TruncatedRecording: it was cut, ends within a record, or has no whole header.
-        """
+        """Check that the recording is complete. ``cut``: the compressed file ended early."""
         if self._broken is not None:
             raise self._broken
         rest = len(self._buffer) - self._start

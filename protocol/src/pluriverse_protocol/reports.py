@@ -220,20 +220,12 @@ _M = TypeVar("_M", bound=Report | Request)
 
 
 def encode_line(message: Report | Request) -> bytes:
-    """Return the message as one line of JSON, with its newline.
-
-    Raises:
-        LocalProtocolError: it holds what JSON can't carry (NaN, infinity, an object), or is over MAX_REPORT_BYTES.
-    """
+    """Return the message as one line of JSON, with its newline."""
     return encode_object(message)[1].encode() + b"\n"
 
 
 def encode_object(message: Report | Request) -> tuple[dict[str, Any], str]:
-    """Return the message as a JSON object, and as its text.
-
-    Raises:
-        LocalProtocolError: as ``encode_line``.
-    """
+    """Return the message as a JSON object, and as its text."""
     name = _NAMES[type(message)]
     try:
         values = {"report" if name in REPORTS else "request": name, **to_json(message)}
@@ -246,20 +238,12 @@ def encode_object(message: Report | Request) -> tuple[dict[str, Any], str]:
 
 
 def decode_report(line: bytes) -> Report:
-    """Return the report that a line of the program stands for.
-
-    Raises:
-        MalformedReport: it isn't a report; the message says which key was wrong, and what was expected.
-    """
+    """Return the report that a line of the program stands for."""
     return _decode(line, "report", REPORTS)
 
 
 def decode_request(line: bytes) -> Request:
-    """Return the request that a line of the daemon stands for.
-
-    Raises:
-        MalformedReport: it isn't a request.
-    """
+    """Return the request that a line of the daemon stands for."""
     return _decode(line, "request", REQUESTS)
 
 

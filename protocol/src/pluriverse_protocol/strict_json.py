@@ -37,11 +37,7 @@ _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def parse(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> Any:
-    """Return the JSON value that ``data`` holds, of at most ``max_depth`` levels.
-
-    Raises:
-        ValueError: it holds none; says why.
-    """
+    """Return the JSON value that ``data`` holds, of at most ``max_depth`` levels."""
     try:
         text = data if isinstance(data, str) else data.decode()
         # Hardly any message has whitespace around it, which only ``decode`` takes.
@@ -57,11 +53,7 @@ def parse(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> Any:
 
 
 def parse_object(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> dict[str, Any]:
-    """Return the JSON object that ``data`` holds, as ``parse`` does.
-
-    Raises:
-        ValueError: it holds none; says why.
-    """
+    """Return the JSON object that ``data`` holds, as ``parse`` does."""
     document = parse(data, max_depth=max_depth)
     if not isinstance(document, dict):
         raise ValueError(f"expected a JSON object, got {type(document).__name__}")
@@ -69,11 +61,7 @@ def parse_object(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> dict[str, 
 
 
 def dump(document: dict[str, Any], *, max_depth: int = MAX_DEPTH) -> str:
-    """Return ``document`` on one line of ASCII.
-
-    Raises:
-        ValueError: it holds what JSON can't carry: NaN, infinity, an object, a cycle, over ``max_depth`` levels.
-    """
+    """Return ``document`` on one line of ASCII."""
     try:
         text = _ENCODER.encode(document)
     except (TypeError, RecursionError) as error:

@@ -16,9 +16,6 @@ class Node:
     ``role`` is a role of WAI-ARIA where there is one for it, such as ``button``; ``text`` is what is only read. ``box``
     is the part of it within the environment's picture, in pixels of the screen. ``value`` is what a field holds; of
     boxes to be checked ``true``, ``false`` or ``mixed``. ``parent`` is the index of the node that it is in; None: none.
-
-    Raises:
-        ValueError: a text is too long.
     """
 
     role: String

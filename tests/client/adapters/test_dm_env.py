@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from dm_env import StepType, specs
-from pluriverse.adapters.core import Core
 from pluriverse.adapters.dm_env import DmEnvironment, load
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.testing.dm_env import check
-from pluriverse_protocol.atari import ACTIONS
-from support.remotes import kill_remote
 
 pytestmark = pytest.mark.display
 
@@ -92,11 +89,6 @@ def test_arrays_of_actions_are_named_after_their_numbers_as_in_dm_control() -> N
         env.step({name: spec[name].generate_value() for name in spec})
 
 
-def test_options_of_the_environment_change_its_specs() -> None:
-    with load(PONG, "local:1", env_options={"full_action_space": True}) as env:
-        assert env.action_spec().num_values == len(ACTIONS)
-
-
 def test_wrong_action_says_what_was_expected(cart: DmEnvironment) -> None:
     cart.reset()
     with pytest.raises(ActionError, match="0 to 1"):
@@ -116,14 +108,3 @@ def test_lists_of_events_have_no_spec() -> None:
 @pytest.mark.parametrize("env_id", [PONG, GRID, "gym-core.CartPoleLowD-v0"])
 def test_contract_holds(env_id: str) -> None:
     check(env_id, "local:1")
-
-
-def test_lost_remote_truncates_with_discount_one() -> None:
-    core = Core(PONG, "local:1")
-    with DmEnvironment(core) as env:
-        env.reset()
-        kill_remote(core.env.addresses[0])
-        last = play_out(env)
-        assert last.discount == 1.0
-        assert env.last_info["error"]
-        assert env.step(0).first()

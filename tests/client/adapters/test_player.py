@@ -292,33 +292,6 @@ def test_acting_at_the_wrong_time_says_the_rule() -> None:
         require_ready(player.phase, 3)
 
 
-def sync_player() -> Player:
-    player = Player(BLANK, fps=FPS, sync=True)
-    player.reset()
-    take(player, outcome(1, clock=100.0))
-    player.act(10.0)
-    return player
-
-
-def stepped(clock: float, *, count: int = 1, pixels: int = 500) -> Outcome:
-    """What a step of an environment that waits for its agent gives; its reward was sent at clock 101."""
-    answer = outcome(1, clock=clock)
-    answer.reward_count, answer.pixels, answer.message_sent_at = count, pixels, 101.0
-    return answer
-
-
-def test_step_of_a_waiting_environment_is_answered_by_its_reward_and_a_later_picture() -> None:
-    player = sync_player()
-    take(player, stepped(100.0, count=0), stepped(100.5), stepped(101.5), now=10.0)
-
-
-def test_picture_of_which_only_the_clock_came_is_given_a_moment() -> None:
-    player = sync_player()
-    assert player.take(stepped(101.5, pixels=8), None, now=10.0) is None
-    assert 10.0 < player.due_at < 10.1
-    assert player.take(stepped(101.5, pixels=0), None, now=player.due_at) is not None
-
-
 def test_lives_are_in_every_turn_until_the_next_episode() -> None:
     player = Player(BLANK, fps=FPS)
     player.reset()

@@ -120,22 +120,6 @@ def test_pong_is_seen_played_and_rewarded_with_all_lags_told(player: Player) -> 
     assert high - low < 1.0
 
 
-def test_pong_says_that_it_has_six_choices_and_which_keys_they_hold(player: Player) -> None:
-    described = player.env.described(1)
-    assert described is not None
-    assert described.spaces is not None
-    left, right, fire = 0xFF51, 0xFF53, ord("z")
-    assert {choice.name: set(choice.keys) for choice in described.spaces.discrete} == {
-        "NOOP": set(),
-        "FIRE": {fire},
-        "RIGHT": {right},
-        "LEFT": {left},
-        "RIGHTFIRE": {right, fire},
-        "LEFTFIRE": {left, fire},
-    }
-    assert {left, right, fire} < set(described.spaces.keyboard)
-
-
 def test_keys_move_the_game(player: Player) -> None:
     def paddle(vision: Any) -> float:
         """The middle of the agent's paddle, right in the picture and green: its rows."""

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.nightly
 def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program."""
     program = tmp_path_factory.mktemp("fuzz") / "fuzz"
-    sources = [NATIVE / "fuzz.c", NATIVE / "frames.c", *sorted(NATIVE.glob("rfb_*.c"))]
-    flags = ["-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-sanitize-recover=all"]
+    sources = [Path(__file__).with_name("fuzz.c"), NATIVE / "frames.c", *sorted(NATIVE.glob("rfb_*.c"))]
+    flags = ["-std=c11", f"-I{NATIVE}", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-sanitize-recover=all"]
     command = ["gcc", "-fsanitize=address,undefined", *flags, *map(str, sources), "-ljpeg", "-lz", "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr

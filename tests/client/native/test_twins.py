@@ -68,17 +68,6 @@ def test_damaged_streams_give_the_same_picture_or_the_same_error(streams: list[b
             assert np.array_equal(one.framebuffer, other.framebuffer)
 
 
-def test_regions_give_the_same_picture_within_them(streams: list[bytes]) -> None:
-    regions = [Region(20, 10, 30, 40), Region(100, 60, 100, 100)]
-    for stream in streams:
-        one = native.NativeDecoder(WIDTH, HEIGHT, regions=regions)
-        other = PythonDecoder(WIDTH, HEIGHT, regions=regions)
-        assert_the_same(one, other, [stream])
-        for x, y, width, height in regions:
-            part = np.s_[y : y + height, x : x + width]
-            assert np.array_equal(one.framebuffer[part], other.framebuffer[part])
-
-
 def spec_of(chance: random.Random) -> PictureSpec:
     """Any picture of the screen, or of what lies beyond it."""
 
@@ -121,19 +110,6 @@ def test_pictures_are_the_same(streams: list[bytes], seed: int) -> None:
 def test_native_decoder_refuses_pictures_that_are_none(spec: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         native.NativeDecoder(WIDTH, HEIGHT, spec=spec)
-
-
-def test_native_decoder_stays_dead_after_an_error() -> None:
-    decoder = native.NativeDecoder(WIDTH, HEIGHT)
-    for _ in range(2):
-        with pytest.raises(RfbProtocolError, match="238"):
-            decoder.feed(b"\xee")
-
-
-@pytest.mark.parametrize("size", [(0, 5), (5, -1), (20000, 5), (16384, 16384)])
-def test_native_decoder_refuses_screens_that_can_not_be(size: tuple[int, int]) -> None:
-    with pytest.raises(RfbProtocolError):
-        native.NativeDecoder(*size)
 
 
 @pytest.mark.parametrize("regions", [5, [5], [(1, 2, 3)], [(0, 0, 0, 5)], [(-1, 0, 5, 5)], [("a", 0, 5, 5)]])

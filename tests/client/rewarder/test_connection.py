@@ -16,12 +16,10 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.rewarder import connection as module
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse_protocol import reports
-from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.messages import Reset
 from support.agent import connected
-from support.relay import relaying
-from support.served import PASSWORD, Served, free_port, serving
+from support.served import PASSWORD, Served, serving
 from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
@@ -67,29 +65,6 @@ async def test_reset_is_granted_and_rewards_come_out_with_their_episode(served: 
         )
 
 
-async def test_spaces_are_those_of_the_environment_that_is_described(served: Served) -> None:
-    await served.running()
-    async with opened(served.port) as connection:
-        assert connection.described is not None
-        assert connection.described.spaces is None
-        connection.reset(Reset("toy.Second-v0"))
-        jumping = Spaces((Choice("wait", ()), Choice("jump", (0xFF52, ord("z")))), text=True)
-        await eventually(lambda: connection.described is not None and connection.described.spaces == jumping)
-
-
-async def test_text_and_observation_come_out_once_the_environment_runs(served: Served) -> None:
-    program = await served.running()
-    async with opened(served.port) as connection:
-        connection.reset(Reset(FIRST))
-        reset = await program.begin()
-        program.report(reports.Text(reset.episode, "hello"), reports.Observation(reset.episode, {"x": [1, 2]}))
-        await eventually(lambda: connection.peek()[0].observation is not None)
-        popped = connection.pop()
-        assert (popped.texts, popped.current) == (["hello"], True)
-        assert popped.observation is not None
-        assert popped.observation.observation == {"x": [1, 2]}
-
-
 async def test_clocks_are_compared(served: Served) -> None:
     await served.running()
     async with opened(served.port) as connection:
@@ -104,12 +79,6 @@ async def test_wrong_password_is_told_by_the_remotes_own_words(served: Served) -
             pass
 
 
-async def test_nobody_listening_is_unavailable() -> None:
-    with pytest.raises(RemoteUnavailable, match="can't be reached"):
-        async with opened(free_port()):
-            pass
-
-
 async def test_no_redirect_is_followed(served: Served) -> None:
     async def redirect(connection: ServerConnection, _: Request) -> Response:
         answer = connection.respond(307, "")
@@ -121,14 +90,6 @@ async def test_no_redirect_is_followed(served: Served) -> None:
         with pytest.raises(RemoteUnavailable, match="HTTP 307"):
             async with opened(port):
                 pass
-
-
-async def test_unknown_environment_fails_with_the_remotes_own_words(served: Served) -> None:
-    await served.running()
-    async with opened(served.port) as connection:
-        connection.reset(Reset("toy.Nonsense-v0"))
-        await eventually(lambda: connection.error)
-        assert "unknown environment 'toy.Nonsense-v0'" in str(connection.error)
 
 
 async def test_what_cannot_be_sent_fails_the_call_and_not_the_connection(served: Served) -> None:
@@ -185,32 +146,6 @@ async def test_remote_that_stops_says_why(tmp_path: Path) -> None:
 
 
 # ── lines that break ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_resumed_line_brings_what_was_missed(served: Served) -> None:
-    program = await served.running()
-    async with relaying(served.port) as relay, opened(relay.port, token="mine") as connection:
-        connection.reset(Reset(FIRST))
-        reset = await program.begin()
-        program.report(reports.Reward(reset.episode, 1.0))
-        await eventually(lambda: connection.peek()[0].current)
-        relay.drop()
-        await eventually(lambda: connection.lost)
-        program.report(reports.Reward(reset.episode, 2.0), reports.Text(reset.episode, "hello"))
-        with pytest.raises(RemoteUnavailable):
-            await connection.resume(5.0)
-        relay.carry()
-        await connection.resume(5.0)
-        assert (connection.lost, connection.error) == (None, None)
-        texts: list[str] = []
-        earned = 0.0
-        async with asyncio.timeout(60):
-            while not texts:
-                popped = connection.pop()
-                earned += popped.reward
-                texts += popped.texts
-                await asyncio.sleep(0.002)
-        assert (earned, texts) == (3.0, ["hello"])
 
 
 async def test_old_servers_line_that_breaks_is_an_error_at_once() -> None:

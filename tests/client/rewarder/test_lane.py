@@ -22,7 +22,6 @@ from pluriverse_protocol import Headers, encode, lane
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 from support.remotes import kill_remote
-from support.served import free_port
 from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import Frame, Opcode
@@ -302,21 +301,3 @@ def test_handshake_that_fails_says_why(answer: bytes, expected: str) -> None:
         pytest.raises(RemoteUnavailable, match=expected),
     ):
         LaneConnection.open(Credentials(Endpoint("127.0.0.1", port)))
-
-
-def test_handshake_that_trickles_in_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CONNECT_S", 0.3)
-
-    def trickle(connection: socket.socket) -> None:
-        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\n")
-        while True:
-            connection.sendall(b"a")
-            time.sleep(0.05)
-
-    with answering(trickle) as port, pytest.raises(RemoteUnavailable, match="timed out"):
-        LaneConnection.open(Credentials(Endpoint("127.0.0.1", port)))
-
-
-def test_nobody_listening_is_unavailable() -> None:
-    with pytest.raises(RemoteUnavailable, match="can't be reached"):
-        LaneConnection.open(Credentials(Endpoint("127.0.0.1", free_port())))

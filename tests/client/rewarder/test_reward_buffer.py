@@ -105,19 +105,6 @@ def test_last_reward_of_an_episode_comes_alone() -> None:
     assert (following.reward, following.done, following.episode_id) == (10.0, False, 2)
 
 
-def test_each_pop_ends_at_most_one_episode() -> None:
-    remote, buffer = running()
-    for reward in (1.0, 2.0, 3.0):
-        remote.say(Reward(reward, True))
-        remote.begin()
-        remote.run()
-    pops = [buffer.pop() for _ in range(4)]
-    assert [popped.reward for popped in pops] == [1.0, 2.0, 3.0, 0.0]
-    assert [popped.completed_id for popped in pops] == [1, 2, 3, None]
-    # What is on the screen belongs to the newest alone.
-    assert [popped.current for popped in pops] == [False, False, True, True]
-
-
 def test_old_remotes_that_do_not_say_why_end_their_episodes_by_an_outcome() -> None:
     remote, buffer = running()
     remote.say(Reward(0.0, True))
@@ -133,27 +120,6 @@ def test_episode_that_is_followed_without_an_end_is_truncated() -> None:
     popped = buffer.pop()
     assert (popped.reward, popped.done, popped.truncated) == (4.0, True, True)
     assert popped.info["env_status.artificial.done"] is True
-
-
-def test_messages_of_an_episode_that_is_over_are_passed_over() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, True))
-    buffer.pop()
-    remote.begin()
-    remote.say(Reward(99.0, False), episode=1)
-    assert buffer.pop().reward == 0.0
-
-
-def test_nothing_comes_out_between_a_reset_and_its_grant() -> None:
-    remote, buffer = running()
-    buffer.mask()
-    remote.say(Reward(7.0, True))
-    assert buffer.pop() == Popped(None, None)
-    remote.grant()
-    remote.run()
-    popped = buffer.pop()
-    assert (popped.reward, popped.done, popped.episode_id) == (0.0, False, 2)
-    assert popped.info["env_status.reset.episode_id"] == "2"
 
 
 def test_texts_and_observations_are_of_the_episode_that_goes_on() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pluriverse.rfb.decoder import Decoder, Region
+from pluriverse.rfb.decoder import Decoder
 from pluriverse.rfb.errors import AuthenticationFailed
 from pluriverse.rfb.events import EndOfContinuousUpdates
 from pluriverse_protocol.rfb import messages
@@ -16,7 +16,7 @@ from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
 from pluriverse_server.process import ChildProcess
-from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, looks_like, photo, screen_options, sprites, writing
+from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, photo, screen_options, sprites, writing
 from support.tigervnc import wait_for_greeting
 
 pytestmark = pytest.mark.display
@@ -64,24 +64,6 @@ async def test_picture_is_the_one_that_was_drawn(screen: Screen, decoder_class: 
             viewer.update_until(lambda: np.array_equal(viewer.decoder.framebuffer, shown))
 
 
-@pytest.mark.parametrize(
-    "wishes",
-    [{"quality": 9}, {"fine_quality": 95}, {"fine_quality": 95, "subsampling": "4:2:2"}, {"quality": 8}],
-)
-async def test_lossy_picture_looks_like_the_one_that_was_drawn(
-    screen: Screen, decoder_class: type[Decoder], wishes: dict[str, int]
-) -> None:
-    encodings = preferred_encodings(**wishes)  # pyright: ignore[reportArgumentType] - one dictionary of several kinds
-    with (
-        easel(screen) as artist,
-        Viewer(screen.options.vnc_port, encodings=encodings, decoder=decoder_class) as viewer,
-    ):
-        picture = photo(WIDTH, HEIGHT)
-        artist.draw(picture)
-        viewer.update(incremental=False)
-        viewer.update_until(lambda: looks_like(viewer.decoder.framebuffer, picture))
-
-
 async def test_moved_picture_is_copied(tmp_path: Path, decoder_class: type[Decoder]) -> None:
     screen = make_screen(screen_options(tmp_path, backend="xvnc"))
     await screen.start()
@@ -104,21 +86,6 @@ async def test_moved_picture_is_copied(tmp_path: Path, decoder_class: type[Decod
             assert len(viewer.stream) - before < 500
     finally:
         await screen.stop()
-
-
-async def test_regions_follow_what_is_drawn(screen: Screen, decoder_class: type[Decoder]) -> None:
-    regions = [Region(0, 0, 40, 30), Region(150, 100, 42, 44)]
-    wishes = preferred_encodings(fine_quality=95)
-    with (
-        easel(screen) as artist,
-        Viewer(screen.options.vnc_port, encodings=wishes, decoder=decoder_class, regions=regions) as viewer,
-    ):
-        picture = photo(WIDTH, HEIGHT)
-        artist.draw(picture)
-        viewer.update(incremental=False)
-        x, y, width, height = regions[1]
-        area = np.s_[y : y + height, x : x + width]
-        viewer.update_until(lambda: looks_like(viewer.decoder.framebuffer[area], picture[area]))
 
 
 async def test_continuous_updates_come_without_being_asked_for(screen: Screen, decoder_class: type[Decoder]) -> None:

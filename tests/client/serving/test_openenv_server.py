@@ -21,7 +21,7 @@ from starlette.websockets import WebSocketDisconnect
 from support.later import Later
 from support.leftovers import Leftovers
 from support.ports import free_port
-from support.remotes import daemons, on_machine, started
+from support.remotes import on_machine, started
 from support.waiting import eventually
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -119,14 +119,6 @@ def test_what_is_on_the_screen_is_told_and_clicked_by_its_mark() -> None:
                 break
             clicked = env.step(client.PluriverseAction())
         assert (clicked.reward or 0) > 0
-
-
-def test_an_environment_that_tells_no_tree_says_so(pong: str) -> None:
-    with client.PluriverseEnv(base_url=pong).sync() as env:
-        env.reset()
-        with pytest.raises(RuntimeError, match="tells no tree"):
-            env.step(client.PluriverseAction(tree=True))
-        assert not env.step(client.PluriverseAction(action=0)).done
 
 
 @pytest.mark.parametrize(
@@ -239,14 +231,6 @@ def test_openenvs_validator_passes_it(env_id: str) -> None:
         assert "lockstep" in told["description"]
 
 
-def test_a_folder_is_written_once(tmp_path: Path) -> None:
-    command = [PLURIVERSE, "openenv", PONG, "--write", str(tmp_path / "pong")]
-    subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE_S)
-    again = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S)
-    assert again.returncode == 2
-    assert "is not empty" in again.stderr
-
-
 # As it is written for an environment of another's, but for the first line.
 LOOP = """
 from {module} import {env} as Env, {action} as Action
@@ -271,25 +255,6 @@ def test_a_training_loop_changes_its_import_alone(pong: str) -> None:
     ours = train("pluriverse.adapters.openenv", "PluriverseEnv", "PluriverseAction")
     assert ours == train("openenv.core", "GenericEnvClient", "GenericAction")
     assert sum(ours) < 0
-
-
-def test_the_death_of_one_remote_harms_no_other_session() -> None:
-    leftovers = Leftovers()
-    with serving(PONG, remotes="local:2") as address, contextlib.ExitStack() as stack:
-        one, other = (stack.enter_context(client.PluriverseEnv(base_url=address).sync()) for _ in range(2))
-        one.reset()
-        known = daemons()
-        other.reset()
-        (victim,) = daemons() - known
-        victim.kill()
-        # It is replaced, as others are: its session is told so, or that its episode is over.
-        with contextlib.suppress(RuntimeError):
-            while not other.step(client.PluriverseAction(action=0)).done:
-                pass
-        assert not one.step(client.PluriverseAction(action=2)).done
-        assert not other.reset().done
-        assert not other.step(client.PluriverseAction(action=2)).done
-    leftovers.assert_none()
 
 
 def test_a_client_that_leaves_is_no_error() -> None:

@@ -18,7 +18,7 @@ LAKE = "gym-core.FrozenLake-v1"
     ("env_id", "options"),
     [
         ("gym-core.PongDeterministic-v3", {"size": (84, 84), "grey": True}),
-        ("gym-core.CartPoleLowDSync-v0", {}),
+        ("gym-core.CartPoleLowD-v0", {}),
         ("gym-core.MiniGrid-Empty-5x5-v0", {"actions": "pointer"}),
         ("gym-core.CartPole-v0", {"actions": "events"}),
     ],

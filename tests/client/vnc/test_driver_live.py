@@ -137,15 +137,6 @@ async def test_each_of_nine_buttons_goes_down_and_up(screen: Screen, open_screen
     assert connection.error is None
 
 
-async def test_six_connections_see_the_same_screen(screen: Screen, open_screen: Callable[..., Any]) -> None:
-    connections = [await open_screen(quality=None) for _ in range(6)]
-    with easel(screen) as artist:
-        picture = background(screen)
-        await draw(artist, picture)
-        for connection in connections:
-            await eventually(shows(connection, lambda array: np.array_equal(array, picture)))
-
-
 async def test_a_frozen_server_is_given_up_and_a_still_one_is_not(
     screen: Screen, open_screen: Callable[..., Any]
 ) -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pluriverse
 import pytest
-from pluriverse.env import sync
+from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError, RemoteFailed
-from pluriverse.wrappers import CropObservation, GymCoreAction, GymCoreSync
+from pluriverse.wrappers import CropObservation, GymCoreAction, GymCoreSync, gym_core_sync
+from pluriverse.wrappers.gym_core_sync import SyncStep
 from support.scripted import ScriptedEnv
 
 pytestmark = pytest.mark.display
@@ -46,12 +49,35 @@ def test_end_of_an_episode_brings_the_next_ones_first_picture() -> None:
 
 
 def test_environment_that_is_not_sync_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sync, "LOST_S", 0.3)
+    monkeypatch.setattr(gym_core_sync, "LOST_S", 0.3)
     with pluriverse.make("gym-core.FrozenLake-v1", "local:1") as core:
         env = GymCoreSync(core)
         env.reset()
         with pytest.raises(RemoteFailed, match=r"is .* a Sync environment"):
             env.step([[]])
+
+
+def stepped(clock: float, *, count: int = 1, pixels: int = 500) -> Outcome:
+    """What comes of a step whose reward was sent at clock 101."""
+    seen: Any = {"vision": None, "text": []}
+    return Outcome(seen, reward_count=count, updates=1, pixels=pixels, painted_at=clock, message_sent_at=101.0)
+
+
+def test_step_is_over_with_its_reward_and_a_later_picture() -> None:
+    step = SyncStep(10.0)
+    for outcome in (stepped(100.0, count=0), stepped(100.5)):
+        step.take(outcome, 10.0)
+        assert not step.is_over(10.0)
+    step.take(stepped(101.5), 10.0)
+    assert step.is_over(10.0)
+
+
+def test_picture_of_which_only_the_clock_came_is_given_a_moment() -> None:
+    step = SyncStep(10.0)
+    step.take(stepped(101.5, pixels=8), 10.0)
+    assert 10.0 < step.due_at < 10.1
+    assert not step.is_over(10.0)
+    assert step.is_over(step.due_at)
 
 
 def test_it_wraps_vectors_of_remotes_only() -> None:

@@ -33,11 +33,7 @@ class ActionEncoder(Protocol):
     """Encodes the actions of one environment; remembers which keys and buttons are down."""
 
     def events(self, action: Any) -> list[Event]:
-        """Return the events that an action changes the keys and the pointer with.
-
-        Raises:
-            ActionError: the action is invalid; says what was expected.
-        """
+        """Return the events that an action changes the keys and the pointer with."""
         ...
 
     def release(self) -> list[InputEvent]:
@@ -51,11 +47,7 @@ class ActionMap:
     def __init__(
         self, spaces: Spaces | None, box: tuple[int, int, int, int], kind: Kind | Literal["auto"] = "auto"
     ) -> None:
-        """``spaces`` None: not known. ``box`` is the picture: x, y, width and height in pixels of the screen.
-
-        Raises:
-            ConfigurationError: there is no such kind, or the environment doesn't have it.
-        """
+        """``spaces`` None: not known. ``box`` is the picture: x, y, width and height in pixels of the screen."""
         spaces = spaces if spaces is not None else Spaces(keys=ORDINARY_KEYS, pointer=True)
         self.box: tuple[int, int, int, int] = box
         self.choices: tuple[Choice, ...] = spaces.discrete

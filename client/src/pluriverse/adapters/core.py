@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self
 
 import numpy as np
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
 
@@ -83,11 +83,6 @@ class Core:
 
         ``whole_screens``: keep the screens in full size and colour, as rendering every step needs. Otherwise the VNC
         driver makes the pictures, and doesn't decode what they don't show.
-
-        Raises:
-            ConfigurationError: an option is wrong, or something is missing on this machine.
-            RemoteUnavailable: a remote could not be started or reached.
-            RemoteFailed: no episode began; ``RemoteMisbehaved``: a remote broke the protocol.
         """
         frame_skip = validation.integer("frame_skip", frame_skip, 1, MAX_STEP_FRAMES)
         if max_episode_steps is not None:
@@ -155,12 +150,7 @@ class Core:
         return self.pictures.make(self.result(index).screen)
 
     def screen(self, index: int) -> Pixels:
-        """Return the whole screen, uint8 (height, width, 3), RGB: with ``whole_screens`` of the last answer, else now.
-
-        Raises:
-            RemoteUnavailable: the remote is away.
-            RemoteFailed: its screen shows nothing.
-        """
+        """Return the whole screen, uint8 RGB (height, width, 3): the last answer's if ``whole_screens``, else now."""
         self.env.require_open()
         if not self.pictures.ready:
             return self._results[index].screen
@@ -180,10 +170,6 @@ class Core:
         """Ask for a new episode; the answer is its first frame. May be called at any time.
 
         ``join``: if the remote ended the last episode itself, take the one that it began then; ``seed`` must be None.
-
-        Raises:
-            ConfigurationError: remotes don't take this seed.
-            Closed: this is closed, as in all other calls.
         """
         self.env.require_open()
         seed = validation.seed(seed)
@@ -200,13 +186,7 @@ class Core:
             self.owes = True
 
     def send(self, actions: Mapping[int, Any]) -> None:
-        """Act on some environments; each will answer. If one action is invalid, nothing is sent to any.
-
-        Raises:
-            ActionError: an action is invalid.
-            ResetNeeded: an episode is over, none has begun, or a call was interrupted.
-            Misuse: an environment has not answered its last call, or its answer wasn't received.
-        """
+        """Act on some environments; each will answer. If one action is invalid, nothing is sent to any."""
         self.require_whole()
         for index in actions:
             if not 0 <= index < self.n:
@@ -227,14 +207,7 @@ class Core:
             self.owes = True
 
     def receive(self, count: int, timeout_s: float = RECEIVE_S) -> list[int]:
-        """Wait until ``count`` environments have answered, and return their indices in the order of their answers.
-
-        Raises:
-            Misuse: fewer than that have been asked.
-            ResetNeeded: a call was interrupted.
-            RemoteFailed: they didn't within ``timeout_s`` seconds, one broke and isn't to be replaced, or one that was
-                reset broke the protocol (``RemoteMisbehaved``).
-        """
+        """Wait until ``count`` environments have answered, and return their indices in the order of their answers."""
         self.wait(count, timeout_s)
         return [self._ready.popleft() for _ in range(count)]
 
@@ -257,13 +230,7 @@ class Core:
                 raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s")
 
     def require_whole(self) -> None:
-        """Check that this may be used, and that no call was interrupted since the last ``reset``.
-
-        Raises:
-            Misuse: this is a fork of the process that made it.
-            Closed: it is closed.
-            ResetNeeded: a call was interrupted in the middle.
-        """
+        """Check that this may be used, and that no call was interrupted since the last ``reset``."""
         self.env.require_open()
         if self.whole.broken:
             raise ResetNeeded("a call was interrupted in the middle of an exchange; call reset() before the next step")
@@ -308,20 +275,17 @@ class Core:
 
     def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
         """Open what pictures come by; return one that is blank."""
+        if self.spaces is not None and self.spaces.step is not None:
+            raise ConfigurationError(
+                f"{self.described.env_id} waits for its agent; make it with clock='lockstep', or play it with "
+                "pluriverse.wrappers.GymCoreSync"
+            )
         self.env.open_screens(vnc if whole else self.pictures.asked_of(vnc))
         return np.zeros((*size, 3) if whole else self.pictures.shape, np.uint8)
 
     def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
-        step = self.spaces.step if self.spaces is not None else None
-        self._step_events = (KeyEvent(step, True), KeyEvent(step, False)) if step is not None else ()
         self._players = [
-            Player(
-                blank,
-                fps=self.fps,
-                frame_skip=frame_skip,
-                max_episode_steps=max_episode_steps,
-                sync=bool(self._step_events),
-            )
+            Player(blank, fps=self.fps, frame_skip=frame_skip, max_episode_steps=max_episode_steps)
             for _ in range(self.n)
         ]
 
@@ -341,7 +305,7 @@ class Core:
         now = time.monotonic()
         for index in events:
             self._players[index].act(now)
-        self._take({index: Action((*each, *self._step_events)) for index, each in events.items()})
+        self._take({index: Action(tuple(each)) for index, each in events.items()})
 
     def _look(self, timeout_s: float) -> None:
         """Wait until something came, or it is time to look, for ``timeout_s`` seconds at most; take it in."""

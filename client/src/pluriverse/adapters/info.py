@@ -65,11 +65,7 @@ class Ended(IntEnum):
 
 
 def check_measured(measured: object) -> Measured:
-    """Return how much infos are to say.
-
-    Raises:
-        ConfigurationError: it is something else.
-    """
+    """Return how much infos are to say."""
     if measured is True or measured is False or measured == "full":
         return measured  # pyright: ignore[reportReturnType] - it is one of the three
     raise ConfigurationError(f"measured is {measured!r:.80}; expected True, False or 'full'")
@@ -133,7 +129,7 @@ def _row(result: StepResult) -> list[float | None]:
         outcome.updates,
         outcome.pixels,
         outcome.reconnecting,
-        _lives(result),
+        lives_of(result),
         result.lost,
         ended(result),
         _was_cut(result),
@@ -145,7 +141,7 @@ def _was_cut(result: StepResult) -> bool:
     return result.truncated and not result.terminated
 
 
-def _lives(result: StepResult) -> int:
-    # A program may report anything under this name.
+def lives_of(result: StepResult) -> int:
+    """Return the lives that a program reported, which may report anything under this name."""
     lives = result.lives
     return int(lives) if isinstance(lives, (int, float)) and 0 <= lives <= _MAX_LIVES else UNKNOWN_LIVES

@@ -76,14 +76,6 @@ class LockstepCore(Core):
         slots: int = 1,
         **options: Any,
     ) -> None:
-        """See ``Core``.
-
-        Raises:
-            TooFewSlots: the remotes hold fewer environments each than ``slots``.
-            ConfigurationError: as ``Core``.
-            RemoteUnavailable: as ``Core``.
-            RemoteFailed: as ``Core``.
-        """
         self._slots = validation.integer("slots", slots, 1, MAX_SLOTS)
         super().__init__(env_id, remotes, **options)
 
@@ -103,11 +95,7 @@ class LockstepCore(Core):
         return self._games[index].phase
 
     def screen(self, index: int) -> Pixels:
-        """Return the whole screen of the last answer, uint8 (height, width, 3), RGB; black around the picture.
-
-        Raises:
-            Misuse: the pictures are others, and without ``whole_screens`` that is all that came.
-        """
+        """Return the whole screen of the last answer, uint8 (height, width, 3), RGB; black around the picture."""
         self.env.require_open()
         if self._made_here is not None:
             raise Misuse("there are no whole screens; in lockstep they come with whole_screens or a render_mode")

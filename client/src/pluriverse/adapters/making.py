@@ -29,11 +29,6 @@ def make_core(
     """Return a core whose environments keep going while the agent thinks, or in lockstep stand still.
 
     ``options`` are those of ``Core``, and in lockstep ``slots``.
-
-    Raises:
-        ConfigurationError: there is no such clock; or as ``Core``.
-        RemoteUnavailable: as ``Core``.
-        RemoteFailed: as ``Core``.
     """
     validation.choice("clock", clock, CLOCKS)
     if clock == "lockstep":
@@ -57,11 +52,6 @@ def make_copies(
 
     They are on ``remotes``, or with None on as few as hold them, ``slots`` on each if that is given. In real time each
     is a remote of its own.
-
-    Raises:
-        ConfigurationError: ``n`` aren't as many on each remote; or as ``make_core``.
-        RemoteUnavailable: as ``make_core``.
-        RemoteFailed: as ``make_core``.
     """
     if options.get("clock") != "lockstep":
         return make_core(env_id, n if remotes is None else remotes, slots=slots or 1, **options)

@@ -34,11 +34,7 @@ class Observations:
         self.names: tuple[str, ...] = tuple(names)
 
     def make(self, result: StepResult, *, copy: bool = False) -> Any:
-        """Return the observation of a result. ``copy``: in arrays of its own, not views of the screen.
-
-        Raises:
-            RemoteFailed: the remote sent a structured observation of another shape than it had announced.
-        """
+        """Return the observation of a result. ``copy``: in arrays of its own, not views of the screen."""
         vision = self.pictures.make(result.screen)
         if copy:
             vision = np.array(vision)
@@ -53,11 +49,7 @@ class Observations:
 
 
 def state_array(state: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Return a structured observation as a new array; zeros while there is none.
-
-    Raises:
-        RemoteFailed: it isn't numbers of that shape.
-    """
+    """Return a structured observation as a new array; zeros while there is none."""
     if state is None:
         return np.zeros(shape, np.float32)
     try:

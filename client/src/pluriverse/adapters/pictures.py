@@ -20,9 +20,6 @@ class PictureOptions:
 
     ``crop`` is (x, y, width, height) in pixels of the screen; None: what the environment draws on, as the remote says.
     ``size`` is (height, width) to resize to, None: as it is. ``grey``: one channel, the luma of ITU-R BT.601.
-
-    Raises:
-        ConfigurationError: one isn't that, or a number is out of range; says which.
     """
 
     crop: tuple[int, int, int, int] | None = None

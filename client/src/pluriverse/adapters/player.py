@@ -7,7 +7,6 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from pluriverse.env.outcome import Outcome
-from pluriverse.env.sync import SyncStep
 from pluriverse.errors import Misuse, ResetNeeded
 from pluriverse.rfb.picture import Pixels
 from pluriverse.spaces import ScreenObservation
@@ -36,12 +35,7 @@ class Phase(Enum):
 
 
 def require_ready(phase: Phase, index: int) -> None:
-    """Check that the agent may act; errors call the environment by its ``index``.
-
-    Raises:
-        ResetNeeded: there is no episode to act in.
-        Misuse: the last call has not been answered yet.
-    """
+    """Check that the agent may act; errors call the environment by its ``index``."""
     if phase is Phase.READY:
         return
     if phase is Phase.NEW:
@@ -101,26 +95,13 @@ class StepResult:
 class Player:
     """The state of one environment. Times are seconds of any steady clock, passed in."""
 
-    def __init__(
-        self,
-        blank: Pixels,
-        *,
-        fps: float,
-        frame_skip: int = 1,
-        max_episode_steps: int | None = None,
-        sync: bool = False,
-    ) -> None:
-        """``blank`` stands for a screen that was never seen. A step lasts ``frame_skip`` frames at ``fps``.
-
-        ``sync``: the environment waits for its agent, and answers each step with a reward and a picture painted later.
-        """
+    def __init__(self, blank: Pixels, *, fps: float, frame_skip: int = 1, max_episode_steps: int | None = None) -> None:
+        """``blank`` stands for a screen that was never seen. A step lasts ``frame_skip`` frames at ``fps``."""
         self.phase: Phase = Phase.NEW
         self.due_at: float = 0.0
         """When to look at the environment even if nothing came."""
         # When the step is over if it hasn't been answered by then.
         self._over_at = 0.0
-        self._sync = sync
-        self._sync_step = SyncStep(0.0)
         self._step_s = frame_skip / fps
         # A frame is a little early or late by half a frame at most; what comes later than that is not made up for.
         self._slack_s = 0.5 / fps
@@ -155,11 +136,7 @@ class Player:
             last.screen, last.text, last.state, self._carried, elapsed=last.elapsed + 1, lives=last.lives
         )
         self._carried = 0.0
-        if self._sync:
-            self._sync_step = SyncStep(now)
-            self._over_at = self._sync_step.due_at
-        else:
-            self._over_at = self._due_here_at if self._clock is None else max(now, self._due_here_at) + STALL_S
+        self._over_at = self._due_here_at if self._clock is None else max(now, self._due_here_at) + STALL_S
         self.due_at = self._over_at
 
     def take(self, outcome: Outcome, screen: Pixels | None, now: float) -> StepResult | None:
@@ -178,16 +155,13 @@ class Player:
             result.outcome.merge(outcome)
         if self.phase is Phase.RESETTING:
             return self._take_first(outcome, now)
-        if self._sync:
-            self._sync_step.take(outcome, now)
-            self._over_at = self._sync_step.due_at
         result.reward += outcome.reward
         if outcome.done:
             return self._end(outcome, screen)
         if outcome.observation is None:
             return None
         self._see(outcome.observation)
-        if not (self._sync_step.is_over(now) if self._sync else self._is_over(outcome, now)):
+        if not self._is_over(outcome, now):
             return None
         self._due_here_at = self._next_due(self._due_here_at, now)
         if outcome.painted_at is not None:

@@ -56,14 +56,7 @@ class RepeatableCore(LockstepCore):
         record: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> None:
-        """See ``LockstepCore``. ``record``: a new file for what is needed to play the run again, and to compare it.
-
-        Raises:
-            ConfigurationError: the file can't be written, or the remote isn't exact; or as ``LockstepCore``.
-            TooFewSlots: as ``LockstepCore``.
-            RemoteUnavailable: as ``Core``.
-            RemoteFailed: as ``Core``.
-        """
+        """See ``LockstepCore``. ``record``: a new file for what is needed to play the run again, and to compare it."""
         self._log: RunLog | None = None
         super().__init__(env_id, remotes, **options)
         self._pasts = [_Past() for _ in range(self.n)]
@@ -80,32 +73,17 @@ class RepeatableCore(LockstepCore):
             raise
 
     def require_exact(self, how: str) -> None:
-        """Check that the same actions give the same frames; ``how`` is what can't be done otherwise.
-
-        Raises:
-            ConfigurationError: they don't.
-        """
+        """Check that the same actions give the same frames; ``how`` is what can't be done otherwise."""
         if not self.exact:
             raise ConfigurationError(f"{self.described.env_id} isn't exact in lockstep here, and can't be {how}")
 
     def replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[StepResult]:
-        """Play an episode again from its start; yield its first answer, and that of each action until it is over.
-
-        Raises:
-            ConfigurationError: the remote isn't exact.
-        """
+        """Play an episode again from its start; yield its first answer, and that of each action until it is over."""
         self.require_exact("played again")
         return self._replay(index, actions, seed)
 
     def snapshot(self, index: int) -> Snapshot:
-        """Return the present moment of an environment, for ``restore``.
-
-        Raises:
-            ConfigurationError: the remote isn't exact.
-            ResetNeeded: there is no episode.
-            Misuse: the environment has yet to answer, the remote keeps as many already as it can, or it keeps none, and
-                the episode was joined, or is longer than ``MAX_TRAIL_STEPS``.
-        """
+        """Return the present moment of an environment, for ``restore``."""
         self.require_whole()
         self.require_exact("gone back to")
         require_ready(self.phase(index), index)
@@ -125,10 +103,6 @@ class RepeatableCore(LockstepCore):
 
         Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
         ``lost`` says in its info why that came to something else.
-
-        Raises:
-            ConfigurationError: the snapshot is of another environment or frame skip, or the remote isn't exact.
-            Misuse: the environment has yet to answer.
         """
         self.require_whole()
         self.require_exact("gone back to")
@@ -155,11 +129,7 @@ class RepeatableCore(LockstepCore):
             self.owes = True
 
     def restore_all(self, snapshots: Sequence[Snapshot]) -> None:
-        """Take the first environments to a snapshot each, and wait until all are there.
-
-        Raises:
-            RemoteFailed: one didn't come there.
-        """
+        """Take the first environments to a snapshot each, and wait until all are there."""
         for index, snapshot in enumerate(snapshots):
             self.restore(index, snapshot)
         self.receive(len(snapshots))
@@ -251,11 +221,7 @@ class RepeatableCore(LockstepCore):
             raise Misuse(f"environment {answered[0]} has answered; receive from all others before a replay")
 
     def _ask_to_keep(self, index: int) -> Kept | None:
-        """Return what the remote keeps of the present moment, if it does.
-
-        Raises:
-            Misuse: it keeps enough already.
-        """
+        """Return what the remote keeps of the present moment, if it does."""
         game, answers = self._games[index], self._pasts[index].answers
         lane = game.lane
         if lane is None:
@@ -337,11 +303,7 @@ class RepeatableCore(LockstepCore):
 
 
 def lockstep_of(core: Core) -> RepeatableCore:
-    """Return a core that is in lockstep.
-
-    Raises:
-        ConfigurationError: it is in real time, where nothing comes again.
-    """
+    """Return a core that is in lockstep."""
     if not isinstance(core, RepeatableCore):
         raise ConfigurationError('in real time nothing can be repeated; make the environment with clock="lockstep"')
     return core

@@ -95,11 +95,6 @@ class RunLog:
     """Writes a run as it is played."""
 
     def __init__(self, path: str | os.PathLike[str], header: RunHeader) -> None:
-        """Begin the file.
-
-        Raises:
-            ConfigurationError: it is there already, or can't be written.
-        """
         try:
             self._file = forks.keep(gzip.GzipFile(path, "xb"))
         except OSError as error:
@@ -142,11 +137,7 @@ class RunLog:
 
 
 def read_run(path: Path) -> tuple[RunHeader, list[RunEpisode]]:
-    """Return a run; of one that broke off what was written.
-
-    Raises:
-        ConfigurationError: the file isn't there, is none, or has over ``MAX_BYTES`` or ``MAX_STEPS``.
-    """
+    """Return a run; of one that broke off what was written."""
     try:
         lines = _lines(path)
         return _header(next(lines, None)), _episodes(lines)

@@ -23,11 +23,7 @@ class Action:
 
 
 def parse_actions(action_n: Any, n: int) -> list[Action]:
-    """The actions of all indices.
-
-    Raises:
-        ActionError: there aren't ``n``, or an event isn't one; names the index and the event.
-    """
+    """The actions of all indices."""
     if isinstance(action_n, str | bytes) or not isinstance(action_n, Iterable):
         raise ActionError(f"expected a list of {n} actions, got {action_n!r:.120}")
     actions = list(cast("Iterable[Any]", action_n))
@@ -37,11 +33,7 @@ def parse_actions(action_n: Any, n: int) -> list[Action]:
 
 
 def parse_action(action: Any, name: str = "the action") -> Action:
-    """One index's action; ``name`` is what errors call it.
-
-    Raises:
-        ActionError: it isn't one; names it and the event.
-    """
+    """One index's action; ``name`` is what errors call it."""
     if isinstance(action, str | bytes) or not isinstance(action, Iterable):
         raise ActionError(f"{name} is {action!r:.120}; expected a list of events")
     events: list[Event] = []

@@ -55,11 +55,7 @@ OpenScreen = Callable[[Address, Describe], VncConnection]
 
 
 def open_screen(address: Address, described: Describe | None, options: VncOptions) -> VncConnection:
-    """Connect to the screen of a remote; blocks. The metadata block comes along, whatever is wanted of the screen.
-
-    Raises:
-        RemoteUnavailable: it can't be reached, refuses, or doesn't speak RFB.
-    """
+    """Connect to the screen of a remote; blocks. The metadata block comes along, whatever is wanted of the screen."""
     place = place_of(described.metadata_encoding) if described is not None else None
     if place is not None:
         block = Region(place.x, place.y, metadata.WIDTH, metadata.HEIGHT)
@@ -183,19 +179,11 @@ class RemoteConnections:
         self._loop = BackgroundLoop("pluriverse", workers=manager.n + 1)
 
     def connect(self, addresses: list[Address]) -> None:
-        """Connect to all at once; blocks.
-
-        Raises:
-            RemoteUnavailable: one can't be reached, or refuses.
-        """
+        """Connect to all at once; blocks."""
         self._loop.submit(self._connect_all(addresses)).result()
 
     def open_screens(self, open_screen: OpenScreen) -> None:
-        """Open the screens of remotes that are connected without, and from now on of all; blocks.
-
-        Raises:
-            RemoteUnavailable: one can't be reached, or refuses.
-        """
+        """Open the screens of remotes that are connected without, and from now on of all; blocks."""
         self._loop.submit(self._open_screens(open_screen)).result()
 
     def mend(self, index: int) -> None:

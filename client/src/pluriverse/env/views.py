@@ -40,11 +40,7 @@ class View(Protocol):
 
 
 def make_view(mode: str, *, title: str) -> View:
-    """A view: ``"terminal"``, or ``"human"``, a window where there is a display and tkinter, else the terminal.
-
-    Raises:
-        ConfigurationError: there is no such mode.
-    """
+    """A view: ``"terminal"``, or ``"human"``, a window where there is a display and tkinter, else the terminal."""
     if mode not in ("human", "terminal"):
         raise ConfigurationError(f"render mode {mode!r}: expected one of {', '.join(MODES)}")
     if mode == "human" and os.environ.get("DISPLAY"):
@@ -82,12 +78,6 @@ class WindowView:
     """A window of tkinter's."""
 
     def __init__(self, title: str) -> None:
-        """Open it.
-
-        Raises:
-            ImportError: Python was built without tkinter.
-            RuntimeError: there is no display.
-        """
         import tkinter as tk
 
         self._tk = tk
@@ -104,11 +94,7 @@ class WindowView:
         self._owner = Owner("this window")
 
     def show(self, picture: Picture) -> None:
-        """Show a picture; nothing once people have closed the window.
-
-        Raises:
-            Misuse: it is the window of the process that this one is a fork of.
-        """
+        """Show a picture; nothing once people have closed the window."""
         self._owner.require()
         if not self._open:
             return

@@ -37,11 +37,7 @@ def run(
     out: Path | None,
     options: dict[str, Any],
 ) -> int:
-    """Play a suite; return how many episodes are missing.
-
-    Raises:
-        ConfigurationError: an argument is wrong, or something is missing on this machine.
-    """
+    """Play a suite; return how many episodes are missing."""
     with needed("pydantic", extra="eval"):
         from .results import Folder, Run
         from .suite import read_suite, scripted
@@ -116,11 +112,7 @@ def report(out: Path) -> None:
 
 
 def compare_runs(first: Path, second: Path) -> None:
-    """Say for each mode of both by how much the second scores higher, and whether that is real.
-
-    Raises:
-        ConfigurationError: one is no folder of results, they are of different suites, or have no mode in common.
-    """
+    """Say for each mode of both by how much the second scores higher, and whether that is real."""
     with needed("tabulate", extra="eval"):
         from .tables import differences
 
@@ -139,11 +131,7 @@ def compare_runs(first: Path, second: Path) -> None:
 
 
 def print_table(folders: Sequence[Path]) -> None:
-    """Print the scores of some runs beside each other, in Markdown.
-
-    Raises:
-        ConfigurationError: one is no folder of results, or they are of different suites.
-    """
+    """Print the scores of some runs beside each other, in Markdown."""
     with needed("tabulate", extra="eval"):
         from .tables import beside
 

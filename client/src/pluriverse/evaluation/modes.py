@@ -32,11 +32,7 @@ class Mode:
 
 
 def parse_modes(text: str) -> tuple[Mode, ...]:
-    """Return the modes of a list such as ``paused,live,live+200``.
-
-    Raises:
-        ConfigurationError: one is none, or is named twice.
-    """
+    """Return the modes of a list such as ``paused,live,live+200``."""
     modes: dict[str, Mode] = {}
     for name in text.split(","):
         match = _MODE.fullmatch(name)

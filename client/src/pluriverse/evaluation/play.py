@@ -37,13 +37,7 @@ class Play(Computer):
     """
 
     def __init__(self, task: Task, mode: Mode, remotes: str, **options: Any) -> None:
-        """Start or find the remote; the ``options`` are those of ``Computer``.
-
-        Raises:
-            ConfigurationError: an option is wrong, or something is missing on this machine.
-            RemoteUnavailable: the remote could not be started or reached.
-            RemoteFailed: no episode began.
-        """
+        """Start or find the remote; the ``options`` are those of ``Computer``."""
         super().__init__(task.env, remotes, clock=mode.clock, **options)
         self.task = task
         self.mode = mode
@@ -94,12 +88,7 @@ class Play(Computer):
         return self._reactions_ms
 
     def start(self, seed: int, mode: Mode, record: Path | None = None) -> None:
-        """Begin an episode in a mode of the same clock, and record it to a new file.
-
-        Raises:
-            ConfigurationError: remotes don't take this seed, or the file can't be written.
-            RemoteFailed: none began.
-        """
+        """Begin an episode in a mode of the same clock, and record it to a new file."""
         with self._lock:
             self.finish()
             self.begin(seed)
@@ -111,12 +100,7 @@ class Play(Computer):
                 self._recorder.picture(0.0, self._core.screen(0))
 
     def finish(self) -> None:
-        """Take what was earned last, and end the recording; may be called repeatedly.
-
-        Raises:
-            RemoteFailed: the remote broke.
-            ConfigurationError: the disk is full.
-        """
+        """Take what was earned last, and end the recording; may be called repeatedly."""
         with self._lock:
             recorder, self._recorder = self._recorder, None
         if recorder is not None:

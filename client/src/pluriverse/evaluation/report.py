@@ -31,11 +31,7 @@ figure img { width: 100%; background: #000; display: block; aspect-ratio: 4 / 3;
 
 
 def write_report(folder: Folder, *, report: Callable[[str], object]) -> tuple[Path, Run, Table]:
-    """Write the page and its films; return its path, and what it is of. ``report`` is called with what could not be.
-
-    Raises:
-        ConfigurationError: there are no results, or they can't be written.
-    """
+    """Write the page and its films; return its path, and what it is of. ``report`` is called with what could not be."""
     run, episodes = folder.read()
     if not episodes:
         raise ConfigurationError(f"{folder.path} has no results yet; nothing was played")

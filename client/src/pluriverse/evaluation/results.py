@@ -97,11 +97,7 @@ class Folder:
 
     @contextlib.contextmanager
     def alone(self) -> Generator[None]:
-        """Keep other runs out of the folder meanwhile.
-
-        Raises:
-            ConfigurationError: it can't be written, or another run plays into it.
-        """
+        """Keep other runs out of the folder meanwhile."""
         try:
             lock = FileLock(self.path / LOCK).acquire(blocking=False)
         except Timeout as error:
@@ -114,11 +110,7 @@ class Folder:
             yield
 
     def begin(self, run: Run) -> list[Episode]:
-        """Make the folder, or go on with it; return what is there already.
-
-        Raises:
-            ConfigurationError: it can't be written, or has results of another agent or suite.
-        """
+        """Make the folder, or go on with it; return what is there already."""
         try:
             self.recordings.mkdir(parents=True, exist_ok=True)
             there = self.path / RUN
@@ -146,11 +138,7 @@ class Folder:
         return episodes
 
     def add(self, episode: Episode) -> None:
-        """Add the result of an episode; any thread may.
-
-        Raises:
-            ConfigurationError: it can't be written; the episode is played again when the run goes on.
-        """
+        """Add the result of an episode; any thread may."""
         try:
             with self._lock, (self.path / RESULTS).open("a", encoding="utf-8") as file:
                 file.write(episode.model_dump_json() + "\n")
@@ -160,11 +148,7 @@ class Folder:
             ) from error
 
     def read(self) -> tuple[Run, list[Episode]]:
-        """Read a run; of several results of the same episode the last counts.
-
-        Raises:
-            ConfigurationError: it is none.
-        """
+        """Read a run; of several results of the same episode the last counts."""
         try:
             with (self.path / RUN).open("rb") as file:
                 run = Run.model_validate_json(bounded.read(file))

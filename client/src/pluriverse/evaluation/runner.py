@@ -63,12 +63,7 @@ class Runner:
         return list(lots.values())
 
     def run(self, lots: Iterable[Lot], places: Sequence[str]) -> None:
-        """Play some lots on some remotes, each as ``remotes=`` for one; what was played is kept, however this ends.
-
-        Raises:
-            ConfigurationError: an agent can't be had, or an environment.
-            KeyboardInterrupt: it was ended.
-        """
+        """Play some lots on some remotes, each as ``remotes=`` for one; what was played is kept, however this ends."""
         waiting: queue.SimpleQueue[Lot] = queue.SimpleQueue()
         for lot in lots:
             waiting.put(lot)

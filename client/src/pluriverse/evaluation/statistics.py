@@ -59,11 +59,7 @@ def estimate(tasks: Sequence[Sequence[float]]) -> Estimate:
 def compare(
     first: Mapping[tuple[str, int], float], second: Mapping[tuple[str, int], float]
 ) -> tuple[Difference, dict[str, Difference]]:
-    """Compare scores by task and seed where both have them: over all tasks, and for each.
-
-    Raises:
-        ValueError: they have none in common.
-    """
+    """Compare scores by task and seed where both have them: over all tasks, and for each."""
     tasks: dict[str, list[float]] = {}
     for key in sorted(first.keys() & second.keys()):
         tasks.setdefault(key[0], []).append(second[key] - first[key])

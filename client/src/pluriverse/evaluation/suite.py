@@ -74,11 +74,7 @@ class Suite(BaseModel):
         return self
 
     def only(self, patterns: Sequence[str], seeds: int | None) -> Suite:
-        """Return a suite of the tasks whose names match one of some patterns (none: all), with the first seeds.
-
-        Raises:
-            ConfigurationError: there are no such tasks, or not so many seeds.
-        """
+        """Return a suite of the tasks whose names match one of some patterns (none: all), with the first seeds."""
         tasks = [task for task in self.tasks if not patterns or any(fnmatchcase(task.name, each) for each in patterns)]
         if not tasks:
             known = ", ".join(task.name for task in self.tasks)
@@ -89,11 +85,7 @@ class Suite(BaseModel):
 
 
 def scripted(suite: Suite) -> Suite:
-    """Return a suite of the tasks that have a script, whose modules can be imported from now on.
-
-    Raises:
-        ConfigurationError: none has.
-    """
+    """Return a suite of the tasks that have a script, whose modules can be imported from now on."""
     tasks = [task.name for task in suite.tasks if task.script is not None]
     if not tasks:
         raise ConfigurationError(f"no task of {suite.name} has a script")
@@ -103,11 +95,7 @@ def scripted(suite: Suite) -> Suite:
 
 
 def read_suite(where: str) -> Suite:
-    """Read a suite, of a path or one that is shipped by its name.
-
-    Raises:
-        ConfigurationError: there is none, or it isn't one; says where and why.
-    """
+    """Read a suite, of a path or one that is shipped by its name."""
     path = Path(where)
     if path.suffix != ".toml" and not path.exists():
         shipped = files("pluriverse.evaluation") / "suites"

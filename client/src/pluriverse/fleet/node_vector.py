@@ -31,13 +31,7 @@ class NodeVector:
         """Return: it has a place."""
 
     def begin(self, delay_s: float = 0.0) -> tuple[VectorSpec, Batch]:
-        """Start or find the remotes, after ``delay_s`` seconds, and wait for the first observation of each.
-
-        Raises:
-            ConfigurationError: an option is wrong, or something is missing on this node.
-            RemoteUnavailable: a remote could not be started or reached.
-            RemoteFailed: no episode began.
-        """
+        """Start or find the remotes, after ``delay_s`` seconds, and wait for the first observation of each."""
         time.sleep(delay_s)
         self.close()
         env_id, remotes, options = self._make
@@ -54,12 +48,7 @@ class NodeVector:
             raise
 
     def step(self, actions: Mapping[int, Any]) -> Batch:
-        """Act on some rows, or begin the next episode where one is over; return at least one answer.
-
-        Raises:
-            ActionError: an action is invalid; nothing was sent to any row.
-            RemoteFailed: no row answered.
-        """
+        """Act on some rows, or begin the next episode where one is over; return at least one answer."""
         core = self._core
         if core is None:
             raise Misuse("the vector has not begun; call begin() before step()")

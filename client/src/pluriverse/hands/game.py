@@ -101,13 +101,7 @@ def open_game(
     seed: int | None = None,
     exact: bool = False,
 ) -> Game:
-    """Start or find one remote, and wait for an episode. ``exact``: pictures without loss, as recordings need them.
-
-    Raises:
-        ConfigurationError: an option is wrong, there are several remotes, or the environment hasn't this clock.
-        RemoteUnavailable: the remote could not be started or reached.
-        RemoteFailed: no episode began.
-    """
+    """Start or find one remote, and wait for an episode. ``exact``: pictures without loss, as recordings need them."""
     validation.choice("clock", clock, ("realtime", "lockstep"))
     manager = remotes_module.parse(remotes, env_id)
     if manager.n != 1:

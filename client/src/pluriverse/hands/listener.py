@@ -36,11 +36,6 @@ class Listener:
     """
 
     def __init__(self, take: Callable[[Key | Mouse], None]) -> None:
-        """Make sure that it can listen.
-
-        Raises:
-            ConfigurationError: pynput is missing, or there is no desktop.
-        """
         try:
             self._modules: tuple[Any, Any] = import_module("pynput.keyboard"), import_module("pynput.mouse")
         except ImportError as error:

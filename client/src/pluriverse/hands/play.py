@@ -34,13 +34,7 @@ def play(
     seconds: float | None = None,
     report: Callable[[str], None],
 ) -> None:
-    """Let a person play until they close the window, or for ``seconds``; ``record`` is a new file, ``*.plrec``.
-
-    Raises:
-        ConfigurationError: an option is wrong, or something is missing on this machine.
-        RemoteUnavailable: the remote could not be started or reached.
-        RemoteFailed: no episode began.
-    """
+    """Let a person play until they close the window, or for ``seconds``; ``record`` is a new file, ``*.plrec``."""
     heard: queue.SimpleQueue[Key | Mouse] = queue.SimpleQueue()
     with contextlib.ExitStack() as stack:
         listener = Listener(heard.put)

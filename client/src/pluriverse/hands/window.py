@@ -22,11 +22,6 @@ class PlayWindow(WindowView):
     """Shows the part ``box`` of screens: x, y, width and height, in pixels."""
 
     def __init__(self, title: str, box: Box) -> None:
-        """Open it.
-
-        Raises:
-            ConfigurationError: there is no desktop, or Python has no tkinter.
-        """
         try:
             super().__init__(title)
         except (ImportError, RuntimeError) as error:

@@ -26,10 +26,6 @@ def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
 
     Observations are pixels, uint8 (height, width, channels); actions those of the environment's action space. No
     dataset is left if this fails.
-
-    Raises:
-        ConfigurationError: Minari isn't installed, there is such a dataset, the id is none, there are no episodes, they
-            have different spaces, or there is no room for them.
     """
     with needed("Minari", extra="minari"):
         minari: Any = importlib.import_module("minari")

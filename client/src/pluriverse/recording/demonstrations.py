@@ -45,10 +45,6 @@ def demonstrations(
     """Yield the episodes that ran in a recording; the last may be cut short, and is truncated then.
 
     ``fps`` steps a second, None: the recording's own. ``kind`` None: discrete actions where there are some.
-
-    Raises:
-        ConfigurationError: there are no whole pictures or no such actions in it, a picture isn't on its screen, it is
-            too long, or an episode is too long for memory.
     """
     if recorded.header.regions:
         raise ConfigurationError(

@@ -38,9 +38,6 @@ class Export:
 
         ``fps`` steps a second, ``size`` (height, width), ``kind`` of actions; None: as the recording has it. ``report``
         is called with each line.
-
-        Raises:
-            ConfigurationError: there are no such actions, a size is out of range, or one of ``paths`` is no recording.
         """
         if kind is not None and kind not in KINDS:
             raise ConfigurationError(f"--actions {kind}: expected one of {', '.join(KINDS)}")
@@ -53,11 +50,7 @@ class Export:
             RecordedScreen(path)
 
     def to_minari(self, dataset_id: str) -> None:
-        """Write a dataset of all episodes.
-
-        Raises:
-            ConfigurationError: see ``dataset.write_dataset`` and ``demonstrations.demonstrations``.
-        """
+        """Write a dataset of all episodes."""
         count = write_dataset(dataset_id, self._episodes())
         self._report(f"{dataset_id}: {count} episodes; load them with minari.load_dataset({dataset_id!r})")
 
@@ -65,10 +58,6 @@ class Export:
         """Write a film of each recording.
 
         Of several, each has its recording's name behind that of ``path``, or its number where two names are the same.
-
-        Raises:
-            ConfigurationError: a recording can't be read, or is too long; or the extra video isn't installed.
-            pluriverse.wrappers.video.VideoError: a film can't be written.
         """
         names = [recording.stem for recording in self._paths]
         if len(set(names)) < len(names):

@@ -48,11 +48,7 @@ class RecordedScreen:
         self.screen: NDArray[np.uint8] = np.zeros((self.header.height, self.header.width, 4), np.uint8)
 
     def records(self, fps: float = 0.0) -> Generator[Record]:
-        """Yield each record, up to where the recording is damaged. To be called once. ``fps``: of the pictures made.
-
-        Raises:
-            ConfigurationError: at ``fps`` a second it has over ``MAX_PICTURES`` up to the next record.
-        """
+        """Yield each record, up to where the recording is damaged. To be called once. ``fps``: of the pictures made."""
         record = self._first
         while record is not None:
             if record.at * fps > MAX_PICTURES:
@@ -70,11 +66,7 @@ class RecordedScreen:
         return np.ascontiguousarray(self.screen[:, :, 2::-1])
 
     def box(self, said: Mapping[str, Any]) -> tuple[int, int, int, int]:
-        """Return x, y, width and height of what the environment draws on, as a report says it; else the whole screen.
-
-        Raises:
-            ConfigurationError: it isn't on the screen.
-        """
+        """Return x, y, width and height of the environment's picture, as a report says it; else the whole screen."""
         across, down = self.header.width, self.header.height
         named = said.get("picture") or (0, 0, across, down)
         try:

@@ -35,11 +35,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path, described: Describe, began: float) -> None:
-        """Begin the file; ``began`` is UNIX seconds.
-
-        Raises:
-            ConfigurationError: there is one already, or it can't be written.
-        """
+        """Begin the file; ``began`` is UNIX seconds."""
         self.path = path
         self._described = described
         self._shape = described.height or 768, described.width or 1024
@@ -116,11 +112,7 @@ class Recorder:
         self._say(at, {"event": "end", "episode": episode, "reward": reward, **ends})
 
     def close(self) -> None:
-        """Finish the file, and give it its name.
-
-        Raises:
-            ConfigurationError: the disk is full, or gone.
-        """
+        """Finish the file, and give it its name."""
         if self._file.closed or not self._owner.is_here:
             return
         with self._writable():

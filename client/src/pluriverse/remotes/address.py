@@ -53,9 +53,6 @@ class Address:
 
     ``vnc_port`` None: its screen comes by the rewarder port, too. ``tls`` None: clear text; the VNC port has no other.
     ``path``: what an ingress puts before the rewarder port's paths, beginning and ending with a slash.
-
-    Raises:
-        ValueError: TLS, and a VNC port.
     """
 
     host: str
@@ -112,9 +109,6 @@ def parse_addresses(url: str, default_password: str | None = None) -> list[Addre
     """Return the remotes that ``url`` names, each with its own password where it has one (``vnc://secret@host``).
 
     ``fingerprint`` is of all hosts, or is given once for each, in their order.
-
-    Raises:
-        ConfigurationError: it isn't such a URL; says what was expected.
     """
     try:
         parts = urlsplit(url)

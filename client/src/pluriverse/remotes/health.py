@@ -30,11 +30,7 @@ HEAL_S: Final = 5.0
 
 
 def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], None]) -> None:
-    """Return once the remote is ready. ``check`` is called in between, to raise when waiting is in vain.
-
-    Raises:
-        RemoteUnavailable: it wasn't ready within ``timeout_s`` seconds; says what it answered last.
-    """
+    """Return once the remote is ready. ``check`` is called in between, to raise when waiting is in vain."""
     deadline = time.monotonic() + timeout_s
     while (reason := why_not_ready(address)) is not None:
         check()
@@ -82,15 +78,10 @@ def _reason(body: bytes) -> str:
 
 def _shake_hands(address: Address) -> None:
     """Return once the VNC server behind the port has answered: a port may take connections that nobody serves."""
-    handshake = Handshake(password=address.password)
     if address.vnc_port is None:
         opened = ScreenSocket.of_web(address.endpoint, ANSWER_S)
     else:
         opened = ScreenSocket.of_port(replace(address.endpoint, port=address.vnc_port), ANSWER_S)
     # A server that refuses the password answers; connecting tells of that.
     with opened.raw, contextlib.suppress(AuthenticationFailed):
-        while handshake.done is None:
-            data = opened.receive()
-            if not data:
-                raise handshake.hung_up()
-            opened.send(handshake.feed(data))
+        opened.shake_hands(Handshake(password=address.password))

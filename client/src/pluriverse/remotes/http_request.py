@@ -46,11 +46,7 @@ def open_http(address: Address, timeout_s: float) -> http.client.HTTPConnection:
 def ask(
     address: Address, method: str, path: str, document: Mapping[str, Any] | None = None, *, timeout_s: float = ANSWER_S
 ) -> Answer:
-    """Send a request with the address' password, and return the answer.
-
-    Raises:
-        RemoteUnavailable: there is none within ``timeout_s`` seconds.
-    """
+    """Send a request with the address' password, and return the answer."""
     body = None if document is None else json.dumps(document)
     try:
         with contextlib.closing(open_http(address, timeout_s)) as connection:

@@ -53,12 +53,7 @@ class Lease:
     """Why it ended by itself; None while it lasts, as far as a ``LeaseKeeper`` knows."""
 
     def renew(self) -> None:
-        """Let it last for its whole time again.
-
-        Raises:
-            LeaseLost: it has ended.
-            RemoteUnavailable: the remote doesn't answer.
-        """
+        """Let it last for its whole time again."""
         answer = ask(self.address, "POST", f"/lease/{self.id}")
         if answer.status in GONE:
             raise LeaseLost(f"the lease on {self.address} has ended: {answer.error}")
@@ -74,10 +69,6 @@ def claim(address: Address, ttl_s: float = TTL_S) -> Lease:
     """Claim a remote for ``ttl_s`` seconds (5 to 600), and for as long as the lease is renewed.
 
     ``address`` has the remote's password, or the token of an agent or an operator.
-
-    Raises:
-        Taken: somebody else plays there.
-        RemoteUnavailable: it doesn't answer, drains, doesn't let us in, or gives no leases.
     """
     answer = ask(address, "POST", "/lease", {"ttl_s": ttl_s})
     if answer.status == CONFLICT:

@@ -36,9 +36,6 @@ def parse_options(engine: str, query: str, options: type[T]) -> T:
 
     ``options`` is a dataclass whose fields are ``str``, ``int``, ``float``, ``bool`` or ``Bytes``, or one of these or
     None.
-
-    Raises:
-        ConfigurationError: there is no such option, or it can't have this value; names those that there are.
     """
     kinds = typing.get_type_hints(options)
     known = ", ".join(field.name for field in dataclasses.fields(typing.cast("Any", options)))

@@ -178,11 +178,7 @@ class RayEngine(Engine[RayRemote]):
 
 
 def connect(address: str | None) -> None:
-    """Connect this process to a Ray cluster, if it isn't; None: $RAY_ADDRESS, or else the one on this machine.
-
-    Raises:
-        ConfigurationError: none answers; says what mends it.
-    """
+    """Connect this process to a Ray cluster, if it isn't; None: $RAY_ADDRESS, or else the one on this machine."""
     with _connecting:
         if ray.is_initialized():
             return

@@ -24,12 +24,7 @@ class AskedTrees:
 
     @staticmethod
     def wait(answer: Answer) -> TreeReply:
-        """Return a tree that was asked for; blocks.
-
-        Raises:
-            Misuse: the remote refused; says why.
-            RemoteFailed: it didn't come, or its line broke.
-        """
+        """Return a tree that was asked for; blocks."""
         try:
             return answer.result(TREE_S)
         except TimeoutError:

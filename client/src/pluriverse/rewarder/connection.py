@@ -136,9 +136,6 @@ class RewarderConnection:
         """Connect, and wait until the remote has described its environment.
 
         ``on_change`` is called on the loop's thread whenever there is something new to pop, a line lost, or an error.
-
-        Raises:
-            RemoteUnavailable: it can't be reached, refuses, or sends nothing within ``timeout_s`` seconds.
         """
         connection = cls(credentials, on_change)
         await connection._connect(timeout_s)
@@ -149,11 +146,7 @@ class RewarderConnection:
         return -1 if self._socket is None else self._socket.transport.get_extra_info("socket").fileno()
 
     async def resume(self, timeout_s: float) -> None:
-        """Connect again after the line was ``lost``; what was missed comes then. Or ``error`` says why it can't go on.
-
-        Raises:
-            RemoteUnavailable: it can't be reached, or sends nothing within ``timeout_s`` seconds.
-        """
+        """Connect again after the line was ``lost``; what was missed comes then. Or ``error`` says why it can't."""
         await self._hang_up()
         await self._connect(timeout_s, self._last_number)
         self.lost = None
@@ -231,31 +224,18 @@ class RewarderConnection:
     # ── from the thread that steps ──────────────────────────────────────────────────────────────────────────────────
 
     def reset(self, reset: Reset) -> None:
-        """Request a new episode; ``pop`` returns nothing until the remote has granted it.
-
-        Raises:
-            ConfigurationError: the protocol doesn't carry this.
-        """
+        """Request a new episode; ``pop`` returns nothing until the remote has granted it."""
         encoded = _Encoded(reset)
         with self._lock:
             self._buffer.mask()
         self._loop.call_soon_threadsafe(self._send_reset, encoded)
 
     def act(self, events: Sequence[Event]) -> None:
-        """Send input events on this connection, for environments without a screen.
-
-        Raises:
-            ConfigurationError: the protocol doesn't carry them.
-        """
+        """Send input events on this connection, for environments without a screen."""
         self._loop.call_soon_threadsafe(self._send, _Encoded(Action(tuple(events))))
 
     def tree(self) -> TreeReply:
-        """Ask for what is on the screen; blocks.
-
-        Raises:
-            Misuse: the remote refuses; says why.
-            RemoteFailed: it doesn't answer in time, or the line is broken.
-        """
+        """Ask for what is on the screen; blocks."""
         answer = Answer()
         self._loop.call_soon_threadsafe(self._ask_tree, answer)
         return AskedTrees.wait(answer)

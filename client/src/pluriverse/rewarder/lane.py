@@ -83,9 +83,6 @@ class LaneConnection:
         """Connect to a slot of the remote whose agent we are, 0 for its own environment; blocks.
 
         ``view`` is what is wanted of pictures; a remote that has no views sends whole ones.
-
-        Raises:
-            RemoteUnavailable: it can't be reached, or takes no steps; says why.
         """
         endpoint = credentials.endpoint
         name = str(endpoint)

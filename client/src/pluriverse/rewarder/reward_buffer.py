@@ -107,9 +107,6 @@ class RewardBuffer:
         """Add a message of an episode; only descriptions, rewards, texts and observations have an effect.
 
         ``sent_at`` is in the remote's UNIX seconds, ``received_at`` in ours.
-
-        Raises:
-            RewardsOverflow: the rewards of the episode add up to more than a number can hold.
         """
         episode = self._episode(episode_id)
         if episode is None or episode.done:

@@ -7,7 +7,7 @@ from pluriverse_protocol.rfb.geometry import Region
 from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.preferences import preferred_encodings
 
-from .decoder import Decoder, implementation, make_decoder
+from .decoder import Decoder, decoder_class, implementation
 
 __all__ = [
     "Decoder",
@@ -16,7 +16,7 @@ __all__ = [
     "RfbError",
     "RfbProtocolError",
     "ServerInit",
+    "decoder_class",
     "implementation",
-    "make_decoder",
     "preferred_encodings",
 ]

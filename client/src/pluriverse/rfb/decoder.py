@@ -21,7 +21,7 @@ from .events import Event
 from .picture import PictureSpec, Pixels
 from .picture import make_picture as make_in_python
 
-__all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "implementation", "make_decoder", "make_picture"]
+__all__ = ["ENVIRONMENT_VARIABLE", "Decoder", "Region", "decoder_class", "implementation", "make_picture"]
 
 ENVIRONMENT_VARIABLE: Final = "PLURIVERSE_RFB"
 
@@ -85,31 +85,18 @@ class Decoder(Protocol):
     ) -> None: ...
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
-        """Take in the next bytes of the stream, however it was cut. What happened, in its order.
-
-        Raises:
-            RfbProtocolError: the stream is invalid. The decoder is dead: it raises again at every call.
-        """
+        """Take in the next bytes of the stream, however it was cut. What happened, in its order."""
         ...
 
 
-def make_decoder(width: int, height: int, *, regions: Sequence[Region] | None = None) -> Decoder:
-    """A decoder for a desktop of this size in pixels, of the implementation that ``implementation()`` names.
-
-    Raises:
-        DecoderUnavailable: the environment insists on one that isn't there, or doesn't exist.
-        RfbProtocolError: no desktop can have this size.
-    """
-    return _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[0](width, height, regions=regions)
+def decoder_class(wish: str | None = None) -> type[Decoder]:
+    """Return the implementation that is wished for, or else the one that ``implementation()`` names."""
+    return _chosen(wish)[0]
 
 
 def implementation() -> str:
-    """Which implementation runs, and why: ``python: the native part was not built (ImportError: …)``.
-
-    Raises:
-        DecoderUnavailable: as ``make_decoder``.
-    """
-    return _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[1]
+    """Which implementation runs, and why: ``python: the native part was not built (ImportError: …)``."""
+    return _chosen()[1]
 
 
 def make_picture(screen: Pixels, spec: PictureSpec) -> Pixels:
@@ -119,7 +106,7 @@ def make_picture(screen: Pixels, spec: PictureSpec) -> Pixels:
 
 @functools.cache
 def _picture_maker() -> Callable[[Pixels, PictureSpec], Pixels]:
-    if _chosen(os.environ.get(ENVIRONMENT_VARIABLE, ""))[0] is _python():
+    if decoder_class() is _python():
         return make_in_python
     native = importlib.import_module("pluriverse.rfb._native").make_picture
 
@@ -133,7 +120,8 @@ def _picture_maker() -> Callable[[Pixels, PictureSpec], Pixels]:
     return make
 
 
-def _chosen(wish: str) -> tuple[type[Decoder], str]:
+def _chosen(wish: str | None = None) -> tuple[type[Decoder], str]:
+    wish = wish or os.environ.get(ENVIRONMENT_VARIABLE, "")
     if wish not in ("", "python", "native"):
         raise DecoderUnavailable(f"{ENVIRONMENT_VARIABLE} is {wish!r}, expected python or native, or unset it")
     if wish == "python":
@@ -144,8 +132,8 @@ def _chosen(wish: str) -> tuple[type[Decoder], str]:
         why = f"the native part was not built ({type(error).__name__}: {error})"
         if wish == "native":
             raise DecoderUnavailable(
-                f"{ENVIRONMENT_VARIABLE}=native, but {why}; build it with: pip install --force-reinstall pluriverse, "
-                "where a C compiler and the headers of libjpeg-turbo and zlib are"
+                f"the native decoder was asked for, but {why}; build it with: pip install --force-reinstall "
+                "pluriverse, where a C compiler and the headers of libjpeg-turbo and zlib are"
             ) from error
         return _python(), f"python: {why}"
     asked = f"{ENVIRONMENT_VARIABLE}=native asks for it" if wish == "native" else "it was built, and is the faster one"

@@ -55,9 +55,6 @@ class Computers:
         """``places`` None: none can be opened, but only lent. ``clock`` and the ``options`` are those of ``Computer``.
 
         Where all remotes are in use, one that was not used for ``idle_s`` seconds is taken for another environment.
-
-        Raises:
-            ConfigurationError: there is no such clock.
         """
         validation.choice("clock", clock, CLOCKS)
         self._places = places
@@ -66,14 +63,7 @@ class Computers:
         self._open: dict[str, _Open] = {}
 
     def open(self, env_id: str | None) -> str:
-        """Start an environment; return its handle.
-
-        Raises:
-            Full: all remotes are in use.
-            ConfigurationError: there is no such environment, or it can't be had here.
-            RemoteUnavailable: the remote could not be started or reached.
-            RemoteFailed: no episode began.
-        """
+        """Start an environment; return its handle."""
         if self._places is None:
             raise ConfigurationError("no environments are opened here")
         place = self._take(self._places)
@@ -90,13 +80,7 @@ class Computers:
 
     @contextlib.contextmanager
     def using(self, handle: str, given_up: threading.Event | None = None) -> Generator[Computer]:
-        """Have a computer to oneself. Once ``given_up`` is set, the wait for it and what it does break off.
-
-        Raises:
-            NoSuchHandle: there is none of this handle.
-            Busy: so many wait for it that nobody else may.
-            CancelledError: it was given up.
-        """
+        """Have a computer to oneself. Once ``given_up`` is set, the wait for it and what it does break off."""
         opened = self._open.get(handle)
         if opened is None:
             raise NoSuchHandle(f"there is no environment {handle!r:.40}; begin_episode opens one and says its handle")
@@ -119,20 +103,12 @@ class Computers:
             opened.calls.release()
 
     def do(self, handle: str, action: Callable[[Computer], Any], given_up: threading.Event | None = None) -> Any:
-        """Return what ``action`` does with a computer.
-
-        Raises:
-            NoSuchHandle, Busy, CancelledError: as ``using``. Others: as ``action``.
-        """
+        """Return what ``action`` does with a computer."""
         with self.using(handle, given_up) as computer:
             return action(computer)
 
     def close(self, handle: str) -> None:
-        """Give a remote back, once nobody uses it.
-
-        Raises:
-            NoSuchHandle: there is none of this handle.
-        """
+        """Give a remote back, once nobody uses it."""
         opened = self._open.pop(handle, None)
         if opened is None:
             raise NoSuchHandle(f"there is no environment {handle!r:.40}")

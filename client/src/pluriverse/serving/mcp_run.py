@@ -27,11 +27,7 @@ def run_stdio(server: Server, computers: Computers) -> None:
 
 
 def run_http(server: Server, computers: Computers, where: tuple[str, int], token: str, greet: Greet) -> None:
-    """Serve clients with ``token`` at http://HOST:PORT/mcp, until Ctrl-C.
-
-    Raises:
-        ConfigurationError: the port can't be had.
-    """
+    """Serve clients with ``token`` at http://HOST:PORT/mcp, until Ctrl-C."""
     try:
         serve(http_app(server, where[0], token), *where, greet)
     finally:

@@ -140,11 +140,7 @@ class Server:
         environments: Sequence[str],
         allowed: Sequence[str],
     ) -> None:
-        """``allowed``: permissions; tools of others aren't there.
-
-        Raises:
-            ConfigurationError: nothing is allowed, or there is no such permission.
-        """
+        """``allowed``: permissions; tools of others aren't there."""
         unknown = set(allowed) - PERMISSIONS.keys()
         if unknown or not allowed:
             known = "; ".join(f"{name} ({what})" for name, what in PERMISSIONS.items())

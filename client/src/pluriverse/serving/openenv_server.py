@@ -54,13 +54,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         self._episode_id: str | None = None
 
     def reset(self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any) -> PluriverseObservation:
-        """Begin an episode; return its first picture.
-
-        Raises:
-            ConfigurationError: remotes don't take this seed.
-            RemoteUnavailable: the remote could not be started or reached.
-            RemoteFailed: no episode began.
-        """
+        """Begin an episode; return its first picture."""
         del kwargs
         computer = self._open()
         # OpenEnv's seeds have no limit.
@@ -70,14 +64,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         return _observed(computer)
 
     def step(self, action: PluriverseAction, timeout_s: float | None = None, **kwargs: Any) -> PluriverseObservation:
-        """Act, and return what is seen then.
-
-        Raises:
-            ActionError: it isn't an action of the environment's.
-            Misuse: it was done, but marks or a tree are wanted, which the environment doesn't tell.
-            ResetNeeded: the episode is over, or none has begun.
-            RemoteFailed: the remote broke.
-        """
+        """Act, and return what is seen then."""
         del timeout_s, kwargs
         computer = self._computer
         if computer is None:
@@ -164,9 +151,6 @@ def make_app(env_id: str, remotes: str, host: str, token: str, *, idle_s: float 
     """Return OpenEnv's ASGI application for an environment; ``options`` are those of ``Computer``.
 
     ``host`` and ``token``: as for ``web.guarded``. A session ends when its client was silent for ``idle_s`` seconds.
-
-    Raises:
-        ConfigurationError: ``remotes`` isn't what ``pluriverse.make`` takes, or there is no such clock.
     """
     places = Places(remotes)
     options = {"clock": "realtime", **options}

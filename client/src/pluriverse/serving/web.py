@@ -31,11 +31,7 @@ ALL_ADDRESSES: Final = ("0.0.0.0", "::")
 
 
 def parse_where(where: str) -> tuple[str, int]:
-    """Return the host and the port of ``HOST:PORT``.
-
-    Raises:
-        ConfigurationError: it isn't that.
-    """
+    """Return the host and the port of ``HOST:PORT``."""
     host, _, port = where.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ConfigurationError(f"{where!r:.80} is no address; expected HOST:PORT, such as 127.0.0.1:8000")
@@ -70,11 +66,7 @@ def guarded(app: Any, host: str, token: str) -> Any:
 
 
 def serve(app: Any, host: str, port: int, greet: Callable[[], object]) -> None:
-    """Serve ``app``; ``greet`` is called when clients can connect.
-
-    Raises:
-        ConfigurationError: the port can't be had.
-    """
+    """Serve ``app``; ``greet`` is called when clients can connect."""
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

@@ -60,11 +60,7 @@ class VncConnection(Protocol):
         ...
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
-        """Send keys and pointer, in pixels of the screen. Doesn't wait; on a dead connection they are lost.
-
-        Raises:
-            ActionError: the ninth button is among what is pressed, and the server doesn't take it.
-        """
+        """Send keys and pointer, in pixels of the screen. Doesn't wait; on a dead connection they are lost."""
         ...
 
     def close(self) -> None:

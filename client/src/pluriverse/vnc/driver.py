@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import cast
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from pluriverse_protocol.rfb import messages
 
 from pluriverse.bell import BELL
 from pluriverse.endpoint import Endpoint
-from pluriverse.rfb import Decoder, implementation
-from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE
-from pluriverse.rfb.errors import DecoderUnavailable
+from pluriverse.rfb import Handshake, decoder_class
 from pluriverse.rfb.python_decoder import PythonDecoder
+from pluriverse.screen_socket import ScreenSocket
 
 from .connection import VncConnection
-from .opening import open_connection
-from .options import Implementation, VncOptions
+from .options import VncOptions
 from .python_pump import PythonPump
 
 
@@ -27,21 +26,12 @@ def connect(
     options: VncOptions | None = None,
     timeout_s: float = 10.0,
 ) -> VncConnection:
-    """Connect to a VNC server and shake hands; blocks for at most ``timeout_s`` seconds.
-
-    Raises:
-        OSError: it could not be reached (TimeoutError: not in time).
-        RfbError: it is no VNC server, or doesn't let this side in; says why. Or the implementation isn't there.
-    """
+    """Connect to a VNC server and shake hands; blocks for at most ``timeout_s`` seconds."""
     return _connect(Endpoint(host, port, password), options or VncOptions(), timeout_s, web=False)
 
 
 def connect_web(endpoint: Endpoint, *, options: VncOptions | None = None, timeout_s: float = 10.0) -> VncConnection:
-    """Connect to the screen on a remote's rewarder port, in a WebSocket; else as ``connect``.
-
-    Raises:
-        SSLError: TLS failed, or its certificate can't be trusted.
-    """
+    """Connect to the screen on a remote's rewarder port, in a WebSocket; else as ``connect``."""
     return _connect(endpoint, options or VncOptions(), timeout_s, web=True)
 
 
@@ -59,22 +49,19 @@ def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> l
 
 
 def _connect(endpoint: Endpoint, options: VncOptions, timeout_s: float, *, web: bool) -> VncConnection:
-    pump = _pump(options.implementation, endpoint)
-    return pump(*open_connection(endpoint, options, timeout_s, web=web), options)
+    """Connect, shake hands, and choose pixel format and encodings. ``web``: the endpoint is a rewarder port."""
+    decoder = decoder_class(options.implementation)
+    with ExitStack() as undo:
+        opened = (ScreenSocket.of_web if web else ScreenSocket.of_port)(endpoint, timeout_s)
+        undo.enter_context(opened.raw)
+        handshake = Handshake(password=endpoint.password)
+        desktop = opened.shake_hands(handshake)
+        opened.send(messages.set_pixel_format() + messages.set_encodings(options.encoding_numbers()))
+        undo.pop_all()
+    opened.raw.setblocking(False)
+    # The native driver's threads read a descriptor, and what Python's TLS has decrypted is behind none.
+    if decoder is PythonDecoder or endpoint.tls is not None:
+        return PythonPump(decoder, opened, desktop, handshake.leftover, options)
+    from .native_pump import NativePump
 
-
-def _pump(wish: Implementation | None, endpoint: Endpoint) -> Callable[..., VncConnection]:
-    if wish == "python" or (wish is None and not implementation().startswith("native")):
-        return partial(PythonPump, PythonDecoder)
-    try:
-        from pluriverse.rfb._native import NativeDecoder
-
-        from .native_pump import NativePump
-    except ImportError as error:
-        raise DecoderUnavailable(
-            f"the native driver was asked for, but was not built ({error}); build it with: pip install "
-            f"--force-reinstall pluriverse, where a C compiler and the headers of libjpeg-turbo and zlib are, or "
-            f"leave the choice open; {ENVIRONMENT_VARIABLE}=python is the other one"
-        ) from error
-    # Its threads read a descriptor, and what Python's TLS has decrypted is behind none.
-    return NativePump if endpoint.tls is None else partial(PythonPump, cast("type[Decoder]", NativeDecoder))
+    return NativePump(opened, desktop, handshake.leftover, options)

@@ -28,9 +28,6 @@ class InputState:
         """Return the messages of these events, and note what they press.
 
         ``extended``: the server has said that it takes nine buttons.
-
-        Raises:
-            ActionError: there is a ninth button among them, and it doesn't.
         """
         events = list(events)
         sent = b"".join(_message(event, extended) for event in events)

@@ -156,9 +156,6 @@ def keysym(key: str | int) -> int:
 
     One character is that character; everything longer is a name. Case counts where it tells X's names apart alone, as
     in ``eacute`` and ``Eacute``.
-
-    Raises:
-        ValueError: there is no such key; names some that are spelled like it.
     """
     if isinstance(key, int):
         if not 0 < key <= MAX_KEYSYM:

@@ -20,11 +20,7 @@ _Taken = tuple[NDArray[np.uint8], bytes | None, int, int, float]
 
 
 class NativePump:
-    """``VncConnection``. Takes over the socket, also where it raises.
-
-    Raises:
-        OSError: threads, descriptors or memory ran out.
-    """
+    """``VncConnection``. Takes over the socket, also where it raises."""
 
     def __init__(self, opened: ScreenSocket, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
         self._input = InputState()

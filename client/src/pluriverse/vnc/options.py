@@ -34,9 +34,6 @@ class VncOptions:
     ``continuous``: updates come without being asked for, one by one, where the server can. ``silence_s``: a server
     that owes an answer, or the rest of an update, for so long is given up. ``implementation``: None takes the native
     one where it was built.
-
-    Raises:
-        ValueError: a value is out of range; says which.
     """
 
     encodings: Sequence[str] = ("tight", "zrle", "hextile", "raw")

@@ -19,7 +19,6 @@ class Accumulated:
     """The sum of some steps. Once an index is done, later steps only peek at it; see ``looks``."""
 
     def __init__(self, n: int) -> None:
-        """Begin with nothing."""
         self.observation_n: list[Observation] = [None] * n
         self.reward_n: list[float] = [0.0] * n
         self.done_n: list[bool] = [False] * n

@@ -24,7 +24,6 @@ class Meter:
     """Sums up steps of ``n`` environments. Times are passed in, in seconds of any clock."""
 
     def __init__(self, n: int, now: float) -> None:
-        """Begin at ``now``."""
         self._n = n
         self._began = now
         self.steps: int = 0

@@ -65,12 +65,7 @@ class Handshake:
         return self._reader.unread if self.done else b""
 
     def feed(self, data: bytes | bytearray | memoryview) -> bytes:
-        """Take in what the server sent, however it was cut; return what to send to it now.
-
-        Raises:
-            BadHandshake, BadGeometry, LimitExceeded: it isn't a handshake.
-            ServerRefused, NoCommonSecurity, AuthenticationFailed: the client isn't let in; says why.
-        """
+        """Take in what the server sent, however it was cut; return what to send to it now."""
         self._reader.feed(data)
         out = bytes(self._out)
         self._out.clear()

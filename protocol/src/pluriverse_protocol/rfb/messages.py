@@ -68,11 +68,7 @@ def pointer_event(x: int, y: int, mask: int, *, extended: bool = False) -> bytes
 
 
 def fence(flags: int, payload: bytes) -> bytes:
-    """Set a fence (``FenceFlag.REQUEST`` among ``flags``), or answer one: its flags without REQUEST, its payload.
-
-    Raises:
-        ValueError: the payload is longer than MAX_FENCE_BYTES.
-    """
+    """Set a fence (``FenceFlag.REQUEST`` among ``flags``), or answer one: its flags without REQUEST, its payload."""
     if len(payload) > MAX_FENCE_BYTES:
         raise ValueError(f"a fence of {len(payload)} bytes, over {MAX_FENCE_BYTES}")
     return _FENCE.pack(ClientMessage.FENCE, flags, len(payload)) + payload
@@ -96,10 +92,6 @@ def read_message(wanted: Container[int], *, extended: bool = False) -> Steps[tup
     """Read one message of a client; return its type, and all of it if the type is ``wanted``, else nothing.
 
     ``extended``: the client was told ``Encoding.EXTENDED_MOUSE_BUTTONS``.
-
-    Raises:
-        UnknownMessage: its length can't be known, and so not where the next one begins.
-        LimitExceeded: it is longer than any client's.
     """
     first = yield 1
     kind = first[0]

@@ -42,9 +42,6 @@ def preferred_encodings(
     ``quality`` from 0 to 9, or ``fine_quality`` from 0 to 100 with ``subsampling`` out of ``SUBSAMPLING`` (TigerVNC
     and TurboVNC know these two, others go by ``quality``). ``compress_level`` from 0 (quick) to 9 (small).
     A server uses CopyRect whenever it is named: leave it out where only regions are decoded.
-
-    Raises:
-        ValueError: a name or a level that doesn't exist.
     """
     for name in encodings:
         if name not in NAMES:

@@ -36,11 +36,7 @@ class Rectangle:
 
 
 def raw_update(parts: Sequence[tuple[Box, bytes]]) -> bytes:
-    """Build the FramebufferUpdate of these rectangles: each x, y, width, height, and its rows of BGRX.
-
-    Raises:
-        LocalProtocolError: they are too many, or one has too few or too many bytes.
-    """
+    """Build the FramebufferUpdate of these rectangles: each x, y, width, height, and its rows of BGRX."""
     if len(parts) > MAX_RECTANGLES:
         raise LocalProtocolError(f"{len(parts)} rectangles in an update, over {MAX_RECTANGLES}")
     pieces = [_UPDATE.pack(ServerMessage.FRAMEBUFFER_UPDATE, len(parts))]
@@ -52,11 +48,7 @@ def raw_update(parts: Sequence[tuple[Box, bytes]]) -> bytes:
 
 
 def rectangles(message: bytes, width: int, height: int) -> list[Rectangle]:
-    """Return the rectangles of a FramebufferUpdate for a screen of ``width`` x ``height`` pixels.
-
-    Raises:
-        ValueError: it has others than Raw rectangles on that screen, or not as many bytes as it says.
-    """
+    """Return the rectangles of a FramebufferUpdate for a screen of ``width`` x ``height`` pixels."""
     try:
         kind, count = _UPDATE.unpack_from(message)
         if kind != ServerMessage.FRAMEBUFFER_UPDATE:

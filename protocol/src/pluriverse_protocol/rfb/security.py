@@ -42,12 +42,7 @@ OTHER_TYPES: Final = {
 
 
 def choose_type(offered: Collection[int], *, password: bool) -> SecurityType:
-    """Return the security type to answer with.
-
-    Raises:
-        NoCommonSecurity: none will do.
-        AuthenticationFailed: only a password would do, and there is none.
-    """
+    """Return the security type to answer with."""
     for kind in (SecurityType.VNC, SecurityType.NONE) if password else (SecurityType.NONE,):
         if kind in offered:
             return kind

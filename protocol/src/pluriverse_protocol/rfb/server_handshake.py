@@ -47,11 +47,7 @@ class ServerHandshake:
         return self._reader.unread if self.done else b""
 
     def feed(self, data: bytes | bytearray | memoryview) -> bytes:
-        """Take in what the client sent, however it was cut; return what to send to it now.
-
-        Raises:
-            BadHandshake: it isn't a handshake.
-        """
+        """Take in what the client sent, however it was cut; return what to send to it now."""
         self._reader.feed(data)
         return self._taken()
 

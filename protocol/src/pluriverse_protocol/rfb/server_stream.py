@@ -61,11 +61,7 @@ class ServerStream:
         self._reader = StepReader(self._read_messages())
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[events.Event]:
-        """Take in the next bytes, however they were cut; return what happened, in order.
-
-        Raises:
-            RfbProtocolError: the stream is invalid, now or at an earlier call.
-        """
+        """Take in the next bytes, however they were cut; return what happened, in order."""
         self._reader.feed(data)
         happened, self._events = self._events, []
         return happened

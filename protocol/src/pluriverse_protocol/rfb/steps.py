@@ -40,11 +40,7 @@ class StepReader:
         return bytes(self._buffer[self._read :])
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Read what can be read.
-
-        Raises:
-            RfbError: the bytes are invalid. The parser is dead: the same error is raised at every later call.
-        """
+        """Read what can be read."""
         if self._failure is not None:
             raise type(self._failure)(*self._failure.args)
         self._buffer += data

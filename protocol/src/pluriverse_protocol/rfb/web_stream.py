@@ -92,12 +92,7 @@ class WebStream:
         return answers
 
     def feed(self, data: bytes | bytearray | memoryview) -> bytes:
-        """Take in what came, however it was cut; return the bytes of the stream. After a close there are none.
-
-        Raises:
-            BadWebSocket: it is no WebSocket's, or not of binary messages.
-            LimitExceeded: there are too many pings and pongs in it, or messages with nothing in them.
-        """
+        """Take in what came, however it was cut; return the bytes of the stream. After a close there are none."""
         parts: list[bytes] = []
         at, size = 0, len(data)
         while at < size and self.closed is None:

@@ -1,117 +1,211 @@
-"""What ``send`` takes, and what it refuses."""
+"""Remotes as one EnvPool: who comes first, what is refused, and what becomes of a remote that is lost."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from pluriverse.adapters import envpool
-from pluriverse.adapters.envpool.registration import make_gymnasium
 from pluriverse.errors import ActionError, Misuse
-from support.remotes import MachineRemote, on_machine
+from support.remotes import kill_remote
 
 pytestmark = pytest.mark.display
 
-N = 3
+LAKE = "gym-core.FrozenLake-v1"
+LEFT = 0
 
 
 @pytest.fixture(scope="module")
-def remote() -> Generator[MachineRemote]:
-    with on_machine() as remote:
-        yield remote
-
-
-@pytest.fixture(scope="module")
-def lake() -> Generator[Any]:
-    env = envpool.make_gymnasium("gym-core.FrozenLake-v1", remotes=f"local:{N}")
-    env.reset()
+def pong() -> Generator[Any]:
+    """Three games of which two are waited for."""
+    env = envpool.make_gymnasium("Pong-v5", num_envs=3, batch_size=2, remotes="local:3", noop_max=0, frame_skip=1)
     yield env
     env.close()
 
 
-def one(remote: MachineRemote, **options: Any) -> Any:
-    address = remote.address
-    return make_gymnasium("gym-core.MiniGrid-Empty-5x5-v0", remotes=address, **options)
+@pytest.fixture
+def begun(pong: Any) -> Any:
+    """All of them asked for, and handed out."""
+    pong.async_reset()
+    idle = [*pong.recv()[4]["env_id"]]
+    # Two more are waited for than the one that is left: one of the first two goes on.
+    pong.send(np.zeros(1), np.array(idle[:1]))
+    pong.recv()
+    return pong
 
 
-def int32(*values: Any) -> Any:
-    return np.array(values, np.int32)
+@pytest.fixture(scope="module")
+def lake() -> Generator[Any]:
+    env = envpool.make_gymnasium(LAKE, remotes="local:2", max_episode_steps=3, img_height=32, img_width=48)
+    yield env
+    env.close()
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8, np.float32, np.float64])
-def test_array_of_whole_numbers_of_any_type_is_for_all(lake: Any, dtype: Any) -> None:
-    assert lake.step(np.array([2, 0, 1], dtype))[-1]["env_id"].tolist() == [0, 1, 2]
-    assert lake.step([2, 0, 1])[-1]["env_id"].tolist() == [0, 1, 2]
+def test_frames_of_a_stack_are_consecutive(begun: Any) -> None:
+    for step in range(6):
+        begun.send(np.array([step % 6, step % 6]), np.array([0, 1]))
+        observations = begun.recv()[0]
+        assert observations.shape == (2, 4, 84, 84)
+        assert observations.flags.c_contiguous
+        assert observations.any()
 
 
-def test_some_are_named_in_the_order_in_which_they_come_back(lake: Any) -> None:
-    assert lake.step([2, 1], np.array([2, 0]))[-1]["env_id"].tolist() == [2, 0]
-
-
-def test_dict_may_name_them_itself(lake: Any) -> None:
-    named = {"action": int32(2, 1), "env_id": int32(2, 0)}
-    for more in ({}, {"players.env_id": int32(2, 0)}, {"players": {"env_id": int32(2, 0)}}):
-        assert lake.step({**named, **more})[-1]["env_id"].tolist() == [2, 0]
-    assert lake.step({"action": int32(0, 1, 2)})[-1]["env_id"].tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("env_id", [[0, 0], [0, 3], [-1, 0], [0.0, 1.0], [True, False], [], [[0, 1]], "01"])
-def test_wrong_environments_are_misuse_and_nothing_is_sent(lake: Any, env_id: Any) -> None:
-    with pytest.raises(Misuse, match="env_id"):
-        lake.send([0, 0], env_id)
-    with pytest.raises(Misuse, match="recv waits for"):
-        lake.recv()
-
-
-def test_players_that_differ_are_misuse(lake: Any) -> None:
-    with pytest.raises(Misuse, match="players"):
-        lake.send({"action": int32(0), "env_id": int32(1), "players.env_id": int32(2)})
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        [0, 0],
-        [[0], [0], [0]],
-        [0.5, 0, 0],
-        [np.nan, 0, 0],
-        [True, True, False],
-        "abc",
-        None,
-        {"action": np.zeros(3, np.int64)},
-        {"action": np.zeros((3, 1), np.int32)},
-        {"action": int32(0, 0, 0), "env_id": np.arange(3)},
-        {"action": int32(0, 0, 0), "other": int32(0, 0, 0)},
-        {"env_id": int32(0, 1, 2)},
-        {},
-    ],
-)
-def test_wrong_shapes_types_and_names_are_wrong_actions(lake: Any, action: Any) -> None:
-    with pytest.raises(ActionError):
-        lake.send(action)
-
-
-def test_keys_are_a_row_each(remote: MachineRemote) -> None:
-    env = one(remote, actions="keys")
+def test_recv_hands_out_whoever_answers_first(begun: Any) -> None:
+    program = next(each for each in _processes(begun, 2) if "main.py" in each.cmdline())
+    program.suspend()
     try:
-        env.reset()
-        count = env.action_space.shape[0]
-        assert env.step(np.zeros((1, count), int))[-1]["elapsed_step"].tolist() == [1]
-        with pytest.raises(ActionError, match="a row for each"):
-            env.send(np.zeros(count, int))
+        for _ in range(2):  # whatever it had drawn before
+            assert sorted(begun.step(np.zeros(2), np.array([2, 0]))[4]["env_id"]) == [0, 2]
+        begun.send(np.zeros(3), np.array([2, 1, 0]))
+        assert sorted(begun.recv()[4]["env_id"]) == [0, 1]
+    finally:
+        program.resume()
+    begun.send(np.zeros(1), np.array([0]))
+    assert sorted(begun.recv()[4]["env_id"]) == [0, 2]
+
+
+def test_nobody_starves(begun: Any) -> None:
+    begun.send(np.zeros(3), np.array([0, 1, 2]))
+    seen: list[int] = []
+    for _ in range(40):
+        indices = begun.recv()[4]["env_id"]
+        seen += indices.tolist()
+        begun.send(np.zeros(2), indices)
+    assert min(seen.count(index) for index in range(3)) > 10
+    begun.recv()
+
+
+def test_what_was_received_is_never_written_to_again(begun: Any) -> None:
+    kept: list[tuple[Any, Any]] = []
+    indices = np.array([0, 1])
+    for step in range(12):
+        observations, rewards, _, _, info = begun.step(np.full(2, 2 + step % 2), indices)
+        indices = info["env_id"]
+        kept += [(array, array.copy()) for array in (observations, rewards, indices)]
+    assert all(np.array_equal(array, copy) for array, copy in kept)
+
+
+def test_recv_with_too_few_asked_is_refused(begun: Any) -> None:
+    with pytest.raises(Misuse, match="recv waits for 2, and 0 environments"):
+        begun.recv()
+    begun.send(np.zeros(1), np.array([1]))
+    with pytest.raises(Misuse, match="recv waits for 2, and 1 environments"):
+        begun.recv()
+
+
+def test_second_send_before_it_was_received_is_refused_and_sends_nothing(begun: Any) -> None:
+    begun.send(np.zeros(1), np.array([1]))
+    with pytest.raises(Misuse, match=r"environments \[1\] have not been received"):
+        begun.send(np.zeros(2), np.array([0, 1]))
+    begun.send(np.zeros(1), np.array([0]))
+    assert sorted(begun.recv()[4]["env_id"]) == [0, 1]
+
+
+def test_wrong_action_sends_nothing(begun: Any) -> None:
+    for wrong in (np.array([0, 6]), np.array([-1, 0]), np.zeros((2, 1)), np.array([0.5, 0])):
+        with pytest.raises(ActionError):
+            begun.send(wrong, np.array([0, 1]))
+    assert sorted(begun.step(np.zeros(2), np.array([1, 0]))[4]["env_id"]) == [0, 1]
+
+
+def test_synchronous_answers_come_in_the_order_of_their_names(lake: Any) -> None:
+    lake.reset()
+    for indices in ([1, 0], [0], [1, 0], [1]):
+        _, _, _, _, info = lake.step(np.full(len(indices), LEFT), np.array(indices))
+        assert info["env_id"].tolist() == indices
+        assert info["players"]["env_id"].tolist() == indices
+
+
+def test_pictures_have_their_size_and_colours(lake: Any) -> None:
+    observations, info = lake.reset()
+    assert observations.shape == (2, 3, 32, 48)
+    assert lake.observation_space.contains(observations[0])
+    assert info["lives"].tolist() == [0, 0]
+    assert (lake.config["num_envs"], lake.config["batch_size"]) == (2, 2)
+
+
+def test_episodes_of_one_seed_begin_alike() -> None:
+    env = envpool.make_gymnasium("gym-core.MiniGrid-FourRooms-v0", remotes="local:3", seed=[5, 5, 6])
+    first = env.reset()[0]
+    env.close()
+    assert np.array_equal(first[0], first[1])
+    assert not np.array_equal(first[0], first[2])
+
+
+def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> None:
+    env = envpool.make_gymnasium("Pong-v5", num_envs=3, batch_size=2, remotes="local:3", noop_max=0)
+    try:
+        env.async_reset()
+        indices = env.recv()[4]["env_id"]
+        # What is lost before it was ever seen is nobody's episode.
+        while 0 not in indices:
+            env.send(np.zeros(len(indices)), indices)
+            indices = env.recv()[4]["env_id"]
+        kill_remote(env.core.env.addresses[0])
+        others = lost = 0
+        while not (lost and others >= 20):
+            env.send(np.zeros(len(indices)), indices)
+            _, _, terminated, truncated, info = env.recv()
+            indices = info["env_id"]
+            for position, index in enumerate(indices.tolist()):
+                if info["pluriverse"]["lost"][position]:
+                    assert index == 0
+                    assert truncated[position]
+                    assert not terminated[position]
+                    lost += 1
+                elif index:
+                    assert not truncated[position]
+                    others += lost
+        assert lost == 1
+        back = -1
+        while back < 2:
+            env.send(np.zeros(len(indices)), indices)
+            info = env.recv()[4]
+            indices = info["env_id"]
+            if 0 in indices:
+                back = info["elapsed_step"][indices.tolist().index(0)]
     finally:
         env.close()
 
 
-def test_pointer_is_a_dict_of_parts(remote: MachineRemote) -> None:
-    env = one(remote, actions="pointer")
+def _processes(env: Any, index: int) -> list[psutil.Process]:
+    """The server of a remote, and what it started."""
+    port = str(env.core.env.addresses[index].rewarder_port)
+    for process in psutil.Process(os.getpid()).children(recursive=True):
+        command = process.cmdline()
+        if "pluriverse_server" in " ".join(command) and port in command:
+            return [process, *process.children(recursive=True)]
+    raise AssertionError("no remote listens on that port")
+
+
+def test_lost_life_ends_the_agents_episode_and_the_game_goes_on() -> None:
+    env: Any = envpool.make_gymnasium("Breakout-v5", num_envs=1, remotes="local:1", episodic_life=True, noop_max=1)
     try:
-        env.reset()
-        parts = {name: np.zeros((1, *part.shape), np.int32) for name, part in env.action_space["action"].items()}
-        assert env.step({"action": parts})[-1]["elapsed_step"].tolist() == [1]
-        with pytest.raises(ActionError, match=r"action\.pointer"):
-            env.send(np.zeros(1, np.int32))
+        _, info = env.reset()
+        assert info["lives"].tolist() == [5]
+        terminated, fire = np.array([False]), np.array([1], np.int32)
+        # Nobody catches the ball, which the fire button serves.
+        while not terminated[0]:
+            _, _, terminated, truncated, info = env.step(fire)
+            assert not truncated[0]
+        assert info["lives"].tolist() == [4]
+        elapsed = int(info["elapsed_step"][0])
+        _, reward, terminated, _, info = env.step(fire)
+        assert (reward[0], terminated[0], info["lives"].tolist()) == (0, False, [4])
+        assert int(info["elapsed_step"][0]) >= elapsed
+    finally:
+        env.close()
+
+
+def test_game_whose_every_action_is_a_move_opens_with_no_ops() -> None:
+    env: Any = envpool.make_gymnasium("Backgammon-v5", remotes="local:1")
+    try:
+        _, info = env.reset()
+        assert env.spec.config.noop_max == 30
+        assert info["elapsed_step"].tolist() == [0]
     finally:
         env.close()

@@ -43,23 +43,17 @@ def test_numbers_of_ours_are_the_same_at_every_step_and_reset(lake: Any) -> None
     assert [info["pluriverse"]["ended"].tolist() for info in infos[1:3]] == [[Ended.NO] * 2, [Ended.STEP_LIMIT] * 2]
 
 
-def test_mask_resets_some(lake: Any) -> None:
+def test_reset_of_some_leaves_the_others(lake: Any) -> None:
     lake.reset()
     lake.step(np.array([0, 0]))
-    _, info = lake.reset(options={"reset_mask": np.array([False, True])})
+    _, info = lake.reset(np.array([1]))
     assert (info["env_id"].tolist(), info["elapsed_step"].tolist()) == ([1], [0])
     assert lake.step(np.array([0, 0]))[4]["elapsed_step"].tolist() == [2, 1]
 
 
-@pytest.mark.parametrize(
-    "options", [{"reset_mask": np.array([False, False])}, {"reset_mask": np.array([1, 0])}, {"other": 1}]
-)
-def test_wrong_options_of_a_reset_are_refused(lake: Any, options: dict[str, Any]) -> None:
-    with pytest.raises(Misuse, match="reset"):
-        lake.reset(options=options)
-
-
-def test_seed_of_a_reset_is_ignored_with_a_warning(lake: Any) -> None:
+def test_reset_takes_no_options_and_ignores_a_seed_with_a_warning(lake: Any) -> None:
+    with pytest.raises(Misuse, match="reset has no options"):
+        lake.reset(options={"other": 1})
     with pytest.warns(UserWarning, match="ignored"):
         lake.reset(seed=3)
 

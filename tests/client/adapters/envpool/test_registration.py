@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from pluriverse.adapters.envpool.registration import list_all_envs, make, make_spec
 from pluriverse.errors import ConfigurationError
@@ -23,11 +22,6 @@ def test_as_many_environments_as_remotes_unless_said_otherwise() -> None:
     assert make_spec("Pong-v5", remotes="local:4").config.num_envs == 4
     with pytest.raises(ConfigurationError, match="num_envs is 2, and remotes are 4"):
         make_spec("Pong-v5", remotes="local:4", num_envs=2)
-
-
-def test_seeds_may_be_a_list_or_an_array() -> None:
-    assert make_spec("Pong-v5", num_envs=2, seed=[5, 3]).config.seeds == [5, 3]
-    assert make_spec("Pong-v5", num_envs=2, seed=np.array([5, 3])).config.seeds == [5, 3]
 
 
 @pytest.mark.parametrize("options", [{"foo": 1}, {"task": "breakout"}, {"connection": {}}])

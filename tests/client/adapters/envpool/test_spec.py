@@ -10,7 +10,7 @@ from dm_env import specs
 from gymnasium import spaces
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.envpool.config import Config
-from pluriverse.adapters.envpool.spec import ArraySpec, EnvSpec
+from pluriverse.adapters.envpool.spec import EnvSpec
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
@@ -29,12 +29,6 @@ def test_spaces_of_an_atari_game_are_known_without_a_remote() -> None:
     assert made.action_space == spaces.Discrete(6)
     assert made.action_spec() == specs.DiscreteArray(6, np.int32, "action")
     assert EnvSpec(Config(full_action_space=True)).action_space == spaces.Discrete(18)
-
-
-def test_integers_that_do_not_begin_at_zero_are_discrete_to_gymnasium_alone() -> None:
-    few = ArraySpec(np.int32, [], (1, 3))
-    assert few.space() == spaces.Discrete(3, start=1)
-    assert few.spec("info:few") == specs.BoundedArray((), np.int32, 1, 3, "few")
 
 
 def test_keys_are_a_row_of_bits() -> None:

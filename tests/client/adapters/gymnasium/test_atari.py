@@ -14,7 +14,6 @@ from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.gymnasium.atari import frameskip_of
 from pluriverse.errors import ConfigurationError, Misuse
-from support.remotes import on_machine
 
 pytestmark = pytest.mark.display
 
@@ -28,15 +27,9 @@ needs_stable_baselines = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def place() -> Generator[str]:
-    with on_machine() as remote:
-        yield remote.address
-
-
 @pytest.fixture
-def breakout(place: str) -> Generator[gymnasium.Env[Any, Any]]:
-    env = gymnasium.make(f"pluriverse/{BREAKOUT}", remotes=place)
+def breakout(address: str) -> Generator[gymnasium.Env[Any, Any]]:
+    env = gymnasium.make(f"pluriverse/{BREAKOUT}", remotes=address)
     yield env
     env.close()
 
@@ -51,14 +44,14 @@ def lose_a_life(env: gymnasium.Env[Any, Any]) -> Any:
 
 
 @pytest.mark.parametrize(("env_id", "game"), [(BREAKOUT, "breakout"), (FREEWAY, "freeway")])
-def test_actions_of_atari_have_ale_pys_names(env_id: str, game: str, place: str) -> None:
-    with PluriverseEnv(env_id, remotes=place) as env:
+def test_actions_of_atari_have_ale_pys_names(env_id: str, game: str, address: str) -> None:
+    with PluriverseEnv(env_id, remotes=address) as env:
         assert env.get_action_meanings() == AtariEnv(game).get_action_meanings()
 
 
-def test_options_of_the_game_are_given_to_make(place: str) -> None:
+def test_options_of_the_game_are_given_to_make(address: str) -> None:
     env: Any = gymnasium.make(
-        f"pluriverse/{BREAKOUT}", remotes=place, env_options={"full_action_space": True, "difficulty": 1}
+        f"pluriverse/{BREAKOUT}", remotes=address, env_options={"full_action_space": True, "difficulty": 1}
     )
     try:
         theirs = AtariEnv("breakout", full_action_space=True)
@@ -70,14 +63,14 @@ def test_options_of_the_game_are_given_to_make(place: str) -> None:
         env.close()
 
 
-def test_options_that_a_game_lacks_are_refused_by_name(place: str) -> None:
+def test_options_that_a_game_lacks_are_refused_by_name(address: str) -> None:
     with pytest.raises(ConfigurationError, match="full_action_space"):
-        PluriverseEnv(BREAKOUT, remotes=place, env_options={"full_actions": True})
+        PluriverseEnv(BREAKOUT, remotes=address, env_options={"full_actions": True})
 
 
-def test_frames_in_lockstep_are_those_of_ale_py_with_the_same_seed_and_actions(place: str) -> None:
+def test_frames_in_lockstep_are_those_of_ale_py_with_the_same_seed_and_actions(address: str) -> None:
     theirs = AtariEnv("breakout", frameskip=1, repeat_action_probability=0.0)
-    with PluriverseEnv(BREAKOUT, remotes=place, clock="lockstep") as env:
+    with PluriverseEnv(BREAKOUT, remotes=address, clock="lockstep") as env:
         assert np.array_equal(env.reset(seed=3)[0], theirs.reset(seed=3)[0])
         for step in range(200):
             action = (1, 2, 3, 0)[step % 4]
@@ -87,20 +80,20 @@ def test_frames_in_lockstep_are_those_of_ale_py_with_the_same_seed_and_actions(p
             assert reward == expected_reward
 
 
-def test_stack_of_preprocessed_frames_in_lockstep_repeats(place: str) -> None:
+def test_stack_of_preprocessed_frames_in_lockstep_repeats(address: str) -> None:
     def frames(env: gymnasium.Env[Any, Any]) -> list[Any]:
         wrapped = FrameStackObservation(AtariPreprocessing(env, noop_max=30, frame_skip=4), 4)
         first, _ = wrapped.reset(seed=3)
         return [first, *(wrapped.step(action)[0] for action in [1, *[2, 3, 0] * 10])]
 
-    with PluriverseEnv(BREAKOUT, remotes=place, clock="lockstep") as env:
+    with PluriverseEnv(BREAKOUT, remotes=address, clock="lockstep") as env:
         one, other = np.array(frames(env)), np.array(frames(env))
         assert one.shape == (32, 4, 84, 84)
         assert np.array_equal(one, other)
 
 
-def test_actions_of_other_kinds_have_no_names_and_other_environments_no_emulator(place: str) -> None:
-    with PluriverseEnv(CART, remotes=place, actions="keys") as env:
+def test_actions_of_other_kinds_have_no_names_and_other_environments_no_emulator(address: str) -> None:
+    with PluriverseEnv(CART, remotes=address, actions="keys") as env:
         assert not hasattr(env, "ale")
         with pytest.raises(Misuse, match="'keys'"):
             env.get_action_meanings()
@@ -119,8 +112,8 @@ def test_emulator_tells_lives_and_the_screen_that_the_agent_sees(breakout: Any) 
     assert grey.any()
 
 
-def test_grey_pictures_are_the_emulators_screen_in_grey(place: str) -> None:
-    with PluriverseEnv(BREAKOUT, remotes=place, grey=True, size=(84, 84)) as env:
+def test_grey_pictures_are_the_emulators_screen_in_grey(address: str) -> None:
+    with PluriverseEnv(BREAKOUT, remotes=address, grey=True, size=(84, 84)) as env:
         observation, _ = env.reset()
         grey = env.ale.getScreenGrayscale()
         assert grey is not None
@@ -143,8 +136,11 @@ def test_preprocessing_of_gymnasium_ends_an_episode_with_each_life(breakout: Any
     assert observation in env.observation_space
 
 
-def test_preprocessing_of_gymnasium_refuses_games_that_skip_frames_themselves(place: str) -> None:
-    with PluriverseEnv("gym-core.Breakout-v3", remotes=place) as env, pytest.raises(ValueError, match="frame-skipping"):
+def test_preprocessing_of_gymnasium_refuses_games_that_skip_frames_themselves(address: str) -> None:
+    with (
+        PluriverseEnv("gym-core.Breakout-v3", remotes=address) as env,
+        pytest.raises(ValueError, match="frame-skipping"),
+    ):
         AtariPreprocessing(env)
 
 

@@ -10,35 +10,23 @@ import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, ResetNeeded
-from support.remotes import MachineRemote, on_machine
 
 pytestmark = pytest.mark.display
 
 PONG = "gym-core.PongDeterministic-v3"
-CART = "gym-core.CartPoleLowDSync-v0"
-
-
-@pytest.fixture(scope="module")
-def remote() -> Generator[MachineRemote]:
-    with on_machine() as remote:
-        yield remote
-
-
-@pytest.fixture(scope="module")
-def place(remote: MachineRemote) -> str:
-    return remote.address
+CART = "gym-core.CartPoleLowD-v0"
 
 
 @pytest.fixture
-def pong(place: str) -> Generator[PluriverseEnv]:
-    env = PluriverseEnv(PONG, remotes=place, render_mode="rgb_array")
+def pong(address: str) -> Generator[PluriverseEnv]:
+    env = PluriverseEnv(PONG, remotes=address, render_mode="rgb_array")
     yield env
     env.close()
 
 
 @pytest.fixture
-def cart(place: str) -> Generator[PluriverseEnv]:
-    env = PluriverseEnv(CART, remotes=place, measured=False)
+def cart(address: str) -> Generator[PluriverseEnv]:
+    env = PluriverseEnv(CART, remotes=address, clock="lockstep", measured=False)
     yield env
     env.close()
 
@@ -74,8 +62,8 @@ def test_steps_in_real_time_give_new_frames_and_say_how_late_they_are(pong: Plur
     assert (picture == observation).all()
 
 
-def test_pictures_are_made_as_asked_and_rates_follow(place: str) -> None:
-    with PluriverseEnv(PONG, remotes=place, size=[40, 50], grey=True, crop=[0, 34, 160, 160], frame_skip=2) as env:
+def test_pictures_are_made_as_asked_and_rates_follow(address: str) -> None:
+    with PluriverseEnv(PONG, remotes=address, size=[40, 50], grey=True, crop=[0, 34, 160, 160], frame_skip=2) as env:
         assert env.observation_space.shape == (40, 50, 1)
         assert env.metadata["render_fps"] == 30
         assert env.reset()[0].any()
@@ -89,8 +77,8 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
     assert first[0] != episode(cart, seed=5)
 
 
-def test_infos_are_the_same_numbers_at_every_step_where_one_wants_them_to_be(place: str) -> None:
-    with PluriverseEnv(CART, remotes=place, measured=True) as env:
+def test_infos_are_the_same_numbers_at_every_step_where_one_wants_them_to_be(address: str) -> None:
+    with PluriverseEnv(CART, remotes=address, measured=True) as env:
         _, info = env.reset()
         kinds: dict[str, type[Any]] = {key: type(value) for key, value in info.items()}
         over = False
@@ -132,26 +120,26 @@ def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
         PluriverseEnv(PONG, remotes="local:2")
 
 
-def test_unknown_options_leave_nothing_behind(place: str) -> None:
+def test_unknown_options_leave_nothing_behind(address: str) -> None:
     before = len(psutil.Process(os.getpid()).net_connections())
     with pytest.raises(ConfigurationError, match="render_mode"):
-        PluriverseEnv(PONG, remotes=place, render_mode="ansi")
+        PluriverseEnv(PONG, remotes=address, render_mode="ansi")
     with pytest.raises(ConfigurationError, match="measured"):
-        PluriverseEnv(PONG, remotes=place, measured="ful")  # pyright: ignore[reportArgumentType] - a slip
+        PluriverseEnv(PONG, remotes=address, measured="ful")  # pyright: ignore[reportArgumentType] - a slip
     assert len(psutil.Process(os.getpid()).net_connections()) == before
 
 
-def test_limit_of_steps_truncates(place: str) -> None:
-    with PluriverseEnv(CART, remotes=place, max_episode_steps=2) as env:
+def test_limit_of_steps_truncates(address: str) -> None:
+    with PluriverseEnv(CART, remotes=address, max_episode_steps=2) as env:
         env.reset(seed=1)
         assert env.step(0)[3] is False
         assert env.step(1)[2:4] == (False, True)
         assert env.reset()[0] in env.observation_space
 
 
-def test_human_watches(place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_human_watches(address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
-    with PluriverseEnv(PONG, remotes=place, render_mode="human") as env:
+    with PluriverseEnv(PONG, remotes=address, render_mode="human") as env:
         env.reset()
         assert "▀" in capsys.readouterr().out
         env.step(0)

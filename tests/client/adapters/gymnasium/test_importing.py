@@ -61,11 +61,6 @@ def test_importing_us_leaves_the_import_of_gymnasium_alone(order: str) -> None:
     run("import pkgutil, pluriverse\nassert pkgutil.get_data('gymnasium', '__init__.py')")
 
 
-@pytest.mark.parametrize("module", ["pluriverse", "pluriverse.adapters.gymnasium"])
-def test_ids_with_a_module_make_gymnasium_import_us(module: str) -> None:
-    run(f"import gymnasium\nassert gymnasium.envs.registration._find_spec('{module}:pluriverse/gym-core.Pong-v3')")
-
-
 def test_without_gymnasium_we_can_be_imported_and_say_what_mends_it() -> None:
     run(
         "import sys\nsys.modules['gymnasium'] = None\n"

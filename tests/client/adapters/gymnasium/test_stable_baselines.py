@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, Final
 
 import gymnasium
 import numpy as np
 import pytest
 from support.later import Later, needs
-from support.remotes import on_machine
 
 sb3: Any = Later("stable_baselines3")
 common: Any = Later("stable_baselines3.common.env_util")
@@ -33,12 +31,6 @@ NAMED: Final = f"pluriverse:{CART_POLE}"
 SMALL: Final[dict[str, Any]] = {"size": (36, 36), "grey": True}
 
 
-@pytest.fixture(scope="module")
-def remotes() -> Generator[str]:
-    with on_machine() as remote:
-        yield remote.address
-
-
 @pytest.mark.parametrize(
     ("env_id", "options"),
     [
@@ -49,8 +41,8 @@ def remotes() -> Generator[str]:
         ("gym-core.Pendulum-v1", {}),
     ],
 )
-def test_family_passes_the_check(env_id: str, options: dict[str, Any], remotes: str) -> None:
-    env = gymnasium.make(f"pluriverse/{env_id}", remotes=remotes, render_mode="rgb_array", **options)
+def test_family_passes_the_check(env_id: str, options: dict[str, Any], address: str) -> None:
+    env = gymnasium.make(f"pluriverse/{env_id}", remotes=address, render_mode="rgb_array", **options)
     try:
         # Its check of rendering closes the environment and then plays on, which ours refuses.
         Later("stable_baselines3.common.env_checker").check_env(env, skip_render_check=True)
@@ -60,9 +52,9 @@ def test_family_passes_the_check(env_id: str, options: dict[str, Any], remotes: 
 
 
 @pytest.mark.parametrize("clock", ["realtime", "lockstep"])
-def test_atari_wrappers_run_unchanged(clock: str, remotes: str) -> None:
+def test_atari_wrappers_run_unchanged(clock: str, address: str) -> None:
     # Up to 30 steps of nothing, a frame of four, an end with each life, fire at the beginning, small grey pictures.
-    envs: Any = common.make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": remotes, "clock": clock})
+    envs: Any = common.make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": address, "clock": clock})
     try:
         assert envs.observation_space.shape == (84, 84, 1)
         envs.reset()
@@ -101,17 +93,17 @@ def test_environments_that_are_made_in_each_place_are_a_vector(kind: Any) -> Non
         envs.close()
 
 
-def test_ppo_learns_from_small_grey_pictures(remotes: str) -> None:
-    learns(remotes, sb3.PPO, n_steps=64, batch_size=32, n_epochs=1)
+def test_ppo_learns_from_small_grey_pictures(address: str) -> None:
+    learns(address, sb3.PPO, n_steps=64, batch_size=32, n_epochs=1)
 
 
-def test_dqn_learns_from_small_grey_pictures(remotes: str) -> None:
-    learns(remotes, sb3.DQN, buffer_size=300, learning_starts=64, batch_size=16)
+def test_dqn_learns_from_small_grey_pictures(address: str) -> None:
+    learns(address, sb3.DQN, buffer_size=300, learning_starts=64, batch_size=16)
 
 
-def learns(remotes: str, algorithm: Any, **options: Any) -> None:
+def learns(address: str, algorithm: Any, **options: Any) -> None:
     """Learn for a few hundred steps; the policy must be another one then, and episodes must have ended."""
-    env = gymnasium.make(CART_POLE, remotes=remotes, **SMALL)
+    env = gymnasium.make(CART_POLE, remotes=address, **SMALL)
     try:
         model = algorithm("CnnPolicy", env, seed=1, device="cpu", **options)
         before = [parameter.clone() for parameter in model.policy.parameters()]

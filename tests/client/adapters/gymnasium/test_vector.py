@@ -45,15 +45,10 @@ def make(places: str) -> Generator[Make]:
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-def test_calls_are_answered_as_gymnasium_answers_them(mode: AutoresetMode, make: Make) -> None:
-    env = make(CART, autoreset_mode=mode)
+def test_calls_in_lockstep_are_answered_as_gymnasium_answers_them(mode: AutoresetMode, make: Make) -> None:
+    env = make(CART, autoreset_mode=mode, clock="lockstep")
     assert env.metadata["autoreset_mode"] is mode
     assert_answers_as_gymnasium(env)
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-def test_calls_in_lockstep_are_answered_as_gymnasium_answers_them(mode: AutoresetMode, make: Make) -> None:
-    assert_answers_as_gymnasium(make(CART, autoreset_mode=mode, clock="lockstep"))
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])

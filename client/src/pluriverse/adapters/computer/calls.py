@@ -132,11 +132,7 @@ class Call(BaseModel):
 
 
 def read(call: Any) -> Act:
-    """Return what a call asks for.
-
-    Raises:
-        ActionError: it is none, or asks for what isn't there; says what was expected.
-    """
+    """Return what a call asks for."""
     name = "a call"
     try:
         asked = Call.model_validate(call)

@@ -35,11 +35,7 @@ _CONTROLS: Final = {"\n": 0xFF0D, "\r": 0xFF0D, "\t": 0xFF09, "\b": 0xFF08, "\x1
 
 
 def key(name: str) -> int:
-    """Return the keysym of one key.
-
-    Raises:
-        ActionError: there is none of that name; says which are like it.
-    """
+    """Return the keysym of one key."""
     other = _OTHERS.get(name.lower())
     if other is not None:
         return other
@@ -61,11 +57,7 @@ def chord(names: str) -> tuple[int, ...]:
 
 
 def together(names: Sequence[str]) -> tuple[int, ...]:
-    """Return the keysyms of keys that are held together, in the order in which they are pressed.
-
-    Raises:
-        ActionError: one isn't a key, or they are too many.
-    """
+    """Return the keysyms of keys that are held together, in the order in which they are pressed."""
     if len(names) > MAX_CHORD:
         raise ActionError(f"{len(names)} keys at once; at most {MAX_CHORD} can be held")
     # Beside another key a letter is its key: CTRL and C are not Control, Shift and c.
@@ -73,11 +65,7 @@ def together(names: Sequence[str]) -> tuple[int, ...]:
 
 
 def typed(character: str) -> int:
-    """Return the keysym that writes a character.
-
-    Raises:
-        ActionError: no key does.
-    """
+    """Return the keysym that writes a character."""
     control = _CONTROLS.get(character)
     if control is not None:
         return control

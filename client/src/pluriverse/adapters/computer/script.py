@@ -107,11 +107,7 @@ class Hand:
         self.pointer = PointerEvent(*view.to_screen((view.width // 2, view.height // 2)), 0)
 
     def plan(self, act: Act) -> Script:
-        """Return the events of an act, and note where it leaves the pointer. If it fails, nothing changes.
-
-        Raises:
-            ActionError: it can't be done; says why.
-        """
+        """Return the events of an act, and note where it leaves the pointer. If it fails, nothing changes."""
         writer = _Writer(self.view, self.pointer, self.marks, self._quick_ms)
         match act:
             case Move(to, holding):

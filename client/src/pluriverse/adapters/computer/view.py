@@ -29,11 +29,7 @@ class View:
         return cls((x, y, across, down), max(1, round(across * factor)), max(1, round(down * factor)))
 
     def to_screen(self, point: Point) -> Point:
-        """Return the pixel of the screen in the middle of a pixel of the picture.
-
-        Raises:
-            ActionError: it lies outside of the picture.
-        """
+        """Return the pixel of the screen in the middle of a pixel of the picture."""
         px, py = point
         if not (0 <= px < self.width and 0 <= py < self.height):
             raise ActionError(f"({px}, {py}) is outside of the picture, which is {self.width} by {self.height} pixels")
@@ -61,11 +57,7 @@ class View:
         return x0, y0, max(1, x1 - x0), max(1, y1 - y0)
 
     def part(self, corners: tuple[int, int, int, int]) -> Box:
-        """Return the box on the screen of (left, top, right, bottom) of the picture, right and bottom exclusive.
-
-        Raises:
-            ActionError: it is empty, or not within the picture.
-        """
+        """Return the box on the screen of (left, top, right, bottom) of the picture, right and bottom exclusive."""
         left, top, right, bottom = corners
         if not (0 <= left < right <= self.width and 0 <= top < bottom <= self.height):
             raise ActionError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque, namedtuple
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -16,17 +16,12 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``{"info:players.env_id": 1}`` as ``{"info": {"players": {"env_id": 1}}}``."""
     nest: dict[str, Any] = {}
     for name, value in flat.items():
-        *folders, last = _path(name)
+        *folders, last = name.replace(":", ".").split(".")
         place = nest
         for folder in folders:
             place = place.setdefault(folder, {})
         place[last] = value
     return nest
-
-
-@cache
-def _path(name: str) -> list[str]:
-    return name.replace(":", ".").split(".")
 
 
 def flat(nest: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -52,7 +47,7 @@ def state_tuple(flat: Mapping[str, Any]) -> Any:
     return as_tuple("State", nested(chosen))
 
 
-@lru_cache
+@cache
 def _tuple_type(name: str, fields: tuple[str, ...]) -> Any:
     # Its fields follow from the environment.
     return namedtuple(name, fields)  # pyright: ignore[reportUntypedNamedTuple]

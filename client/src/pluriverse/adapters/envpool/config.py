@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self, cast
 
-import numpy as np
 from pluriverse_protocol.atari import MINIMAL_ACTIONS
 
 from pluriverse import remotes as remotes_module
@@ -23,32 +22,11 @@ INTEGERS: Final = 2**31
 # is a mistake.
 _RANGES: Final[Mapping[str, tuple[int, int]]] = {
     **dict.fromkeys(("num_envs", "max_episode_steps", "img_height", "img_width"), (1, INTEGERS - 1)),
-    **dict.fromkeys(("batch_size", "num_threads", "noop_max"), (0, INTEGERS - 1)),
+    **dict.fromkeys(("num_threads", "noop_max"), (0, INTEGERS - 1)),
     **dict.fromkeys(("mode", "difficulty"), (-1, INTEGERS - 1)),
     "stack_num": (1, 64),
     "frame_skip": (1, 600),
 }
-
-_FLAGS: Final = (
-    "zero_discount_on_life_loss",
-    "episodic_life",
-    "reward_clip",
-    "use_fire_reset",
-    "full_action_space",
-    "gray_scale",
-)
-
-# What ``connection`` may have: ``clock`` and, in lockstep, ``slots``; and options of ``pluriverse.make``.
-CONNECTION: Final = (
-    "start_timeout_s",
-    "replace_on_crash",
-    "vnc",
-    "action_probes",
-    "probe_keysym",
-    "env_options",
-    "clock",
-    "slots",
-)
 
 
 class Config(NamedTuple):
@@ -57,7 +35,7 @@ class Config(NamedTuple):
     ``seed`` is environment 0's, and each further one's is 1 more; or a sequence of one for each. ``num_threads``
     changes nothing. ``img_height`` and ``img_width`` None: as the environment draws. ``remotes`` as in
     ``pluriverse.make``; None: ``num_envs`` are started on this machine. ``crop`` is (x, y, width, height) on the
-    screen; None: the part that the environment draws on.
+    screen; None: the part that the environment draws on. ``connection`` has options of ``pluriverse.make``.
     """
 
     num_envs: int = 1
@@ -101,7 +79,7 @@ class Config(NamedTuple):
     @property
     def env_options(self) -> dict[str, Any]:
         """What the remote is to do: everything that is more than a number of frames and a picture's size."""
-        options: dict[str, Any] = {name: getattr(self, name) for name in ("mode", "difficulty")}
+        options: dict[str, Any] = {"mode": self.mode, "difficulty": self.difficulty}
         options = {name: value for name, value in options.items() if value != -1}
         if self.full_action_space:
             options["full_action_space"] = True
@@ -113,30 +91,26 @@ class Config(NamedTuple):
     def seeds(self) -> list[int]:
         """The seed of each environment's first episode."""
         given = validation.sequence(self.seed)
-        first = cast("int", self.seed) if given is None else 0
-        seeds = list(range(first, first + self.num_envs)) if given is None else given
-        return [int(seed) % INTEGERS for seed in seeds]
+        if given is None:
+            first = _seed(self.seed)
+            return [(first + index) % INTEGERS for index in range(self.num_envs)]
+        if len(given) != self.num_envs:
+            validation.refuse("seed", self.seed, f"one for each of {self.num_envs}")
+        return [_seed(seed) % INTEGERS for seed in given]
 
     def checked(self) -> Self:
-        """Return the options as they are played: with ``remotes`` found, and a ``batch_size``.
-
-        Raises:
-            ConfigurationError: an option is out of range, or remotes can't do it; says which and why.
-        """
-        for name, (low, high) in _RANGES.items():
+        """Return the options as they are played: with ``remotes`` found, and a ``batch_size``."""
+        for name, default in self._field_defaults.items():
             value = getattr(self, name)
-            if not ((_is_integer(value) and low <= value <= high) or (value is None and name.startswith("img_"))):
-                raise ConfigurationError(f"{name} is {value!r}; expected an integer of {low} to {high}")
-        if self.batch_size > self.num_envs:
-            raise ConfigurationError(
-                f"batch_size is {self.batch_size}, and num_envs {self.num_envs}; recv can't wait for more than all"
-            )
+            if isinstance(default, bool):
+                validation.flag(name, value)
+            elif name in _RANGES and (value is not None or not name.startswith("img_")):
+                validation.integer(name, value, *_RANGES[name])
+        validation.integer("batch_size", self.batch_size, 0, self.num_envs)
+        validation.number("repeat_action_probability", self.repeat_action_probability, 0, 1)
         if (self.img_height is None) != (self.img_width is None):
             raise ConfigurationError("img_height and img_width go together; give both or neither")
-        for name in _FLAGS:
-            validation.flag(name, getattr(self, name))
-        validation.number("repeat_action_probability", self.repeat_action_probability, 0, 1)
-        self._check_seeds()
+        assert self.seeds  # or they are refused
         manager = self.manager()
         if manager is not None and not fit(self.num_envs, manager, self.connection.get("clock")):
             raise ConfigurationError(
@@ -153,20 +127,13 @@ class Config(NamedTuple):
         return remotes_module.parse(self.remotes, self.env_id, start_timeout_s=start_s)
 
     def open(self) -> Core:
-        """Start or find the remotes, and wait until they play.
-
-        Raises:
-            ConfigurationError: an option is wrong, or something is missing on this machine.
-            RemoteUnavailable: a remote could not be started or reached.
-        """
-        size = None
-        if self.img_height is not None and self.img_width is not None:
-            size = (self.img_height, self.img_width)
+        """Start or find the remotes, and wait until they play."""
+        size = (self.img_height, self.img_width) if self.img_height and self.img_width else None
         options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         return make_copies(
             self.env_id,
             self.num_envs,
-            self.remotes if isinstance(self.remotes, RemoteManager) else self.manager(),
+            self.manager(),
             actions=cast("Any", self.actions),
             pictures=PictureOptions(self.crop, size, self.gray_scale),
             frame_skip=self.frame_skip,
@@ -174,15 +141,6 @@ class Config(NamedTuple):
             **options,
         )
 
-    def _check_seeds(self) -> None:
-        given = validation.sequence(self.seed)
-        seeds: list[Any] = [self.seed] if given is None else given
-        of_each = given is None or len(seeds) == self.num_envs
-        if not of_each or not all(_is_integer(each) and -INTEGERS <= each < INTEGERS for each in seeds):
-            raise ConfigurationError(
-                f"the seed is {self.seed!r:.80}; expected 32 bits, or that for each of {self.num_envs}"
-            )
 
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+def _seed(value: Any) -> int:
+    return validation.integer("seed", value, -INTEGERS, INTEGERS - 1)

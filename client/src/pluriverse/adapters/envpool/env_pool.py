@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import numpy as np
 from dm_env import Environment, TimeStep
@@ -12,11 +13,13 @@ from gymnasium import Env
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import numbers
+from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, Misuse
 
-from .arrays import flat, nested, state_tuple
-from .pool import RemotePool
+from .arrays import Stacks, flat, nested, state_tuple
+from .game import Game, Row, opening_of
 from .spec import STATE, EnvSpec
 
 if TYPE_CHECKING:
@@ -32,32 +35,65 @@ else:
         """Wrappers ask for either of them."""
 
 
-class EnvPool(RemotePool):
-    """What the interfaces have in common: send actions to some environments, receive from those that answer first."""
+# The arrays that a ``Row`` has an item of each, by name and type.
+_ROW: Final = {name: space.dtype for name, space in STATE.items() if name != "obs" and not name.endswith("env_id")}
+
+
+class EnvPool:
+    """What the interfaces have in common: send actions to some environments, receive from those that answer first.
+
+    For one thread at a time. Arrays that ``recv`` returns aren't changed later.
+    """
 
     def __init__(self, spec: EnvSpec) -> None:
-        """See ``RemotePool``."""
-        super().__init__(spec)
+        """Start or find the remotes; blocks until they play.
+
+        Raises:
+            ConfigurationError: an option is wrong, or something is missing on this machine.
+            RemoteUnavailable: a remote could not be started or reached.
+        """
+        config = spec.config
+        self.core: Core = config.open()
+        try:
+            spec.described = self.core.actions, self.core.pictures.shape
+            self._stacks = Stacks(self.core.n, config.stack_num, self.core.pictures.shape)
+            self._shapes = {name: space.shape for name, space in spec.parts.items()}
+            opening = opening_of(self.core.actions, config)
+        except BaseException:
+            self.core.close()
+            raise
         self.spec: Any = spec
+        self._waits_for_all = config.batch_size == config.num_envs
+        self._games = [Game(config, seed, opening) for seed in config.seeds]
+        # The opening actions still to be taken, of environments that begin an episode.
+        self._opening: dict[int, deque[Any]] = {}
+        # The environments that were asked and not received yet, in the order of asking.
+        self._asked: dict[int, None] = {}
+        self._answered: deque[int] = deque()
+        # The results of those whose answer is an episode's first observation.
+        self._begun: dict[int, Row] = {}
+        # Whether a call that asks and waits has asked, and was interrupted before it had the answer.
+        self._owes = False
 
     def __len__(self) -> int:
         """Return the number of environments."""
-        return self._spec.config.num_envs
+        return len(self._games)
+
+    def __reduce__(self) -> Any:
+        return self.core.env.__reduce__()  # raises, and says what to pickle instead
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.config['task']!r}, num_envs={len(self)})"
 
     @property
     def config(self) -> dict[str, Any]:
         """The options by EnvPool's names, then ours."""
-        return self._spec.config._asdict()
+        return self.spec.config._asdict()
 
     @property
     def all_env_ids(self) -> NDArray[np.int32]:
         """0 to ``num_envs`` - 1, int32."""
         return np.arange(len(self), dtype=np.int32)
-
-    @property
-    def is_async(self) -> bool:
-        """Whether ``recv`` returns before all environments have answered."""
-        return not self._waits_for_all
 
     def send(self, action: Any, env_id: Any = None) -> None:
         """Act on the environments of ``env_id``, by default all; doesn't wait.
@@ -70,7 +106,23 @@ class EnvPool(RemotePool):
             Misuse: an environment doesn't exist, is named twice, or has been sent to since it was received.
             ActionError: a dtype, a shape, a name or a number is wrong; nothing was sent to any.
         """
-        self._send(self._from(action, env_id))
+        self.core.require_whole()
+        parts = _named(action)
+        named = parts.pop("env_id", self.all_env_ids)
+        env_id = named if env_id is None else env_id
+        indices = self._indices(env_id)
+        if self._indices(parts.pop("players.env_id", env_id)) != indices:
+            raise Misuse("players.env_id differs from env_id; each environment has one player, which is its number")
+        actions = dict(zip(indices, self._rows(len(indices), parts), strict=True))
+        if again := sorted(actions.keys() & self._asked.keys()):
+            raise Misuse(f"environments {again} have not been received since they were sent to; recv comes first")
+        games = self._games
+        with self.core.whole:
+            self.core.send({index: games[index].choose(act) for index, act in actions.items() if not games[index].done})
+            for index in indices:
+                self._asked[index] = None
+                if games[index].done:
+                    self._begin(index)
 
     def recv(self, reset: bool = False) -> Any:
         """Wait for ``batch_size`` environments, whichever answer first; in synchronous mode for all asked, in order.
@@ -81,7 +133,36 @@ class EnvPool(RemotePool):
             Misuse: fewer than that were asked.
             RemoteFailed: they didn't answer within ``core.RECEIVE_S`` seconds.
         """
-        return self._to(dict(zip(STATE, self._recv(), strict=True)), reset)
+        self.core.require_whole()
+        count = len(self._asked) if self._waits_for_all else self.spec.config.batch_size
+        if not 0 < count <= len(self._asked):
+            self._owes = False
+            raise Misuse(
+                f"recv waits for {count or 'whoever was asked'}, and {len(self._asked)} environments have been sent "
+                "to or reset since they were received; call send, step, reset or async_reset first"
+            )
+        asked = list(self._asked)
+        observations = np.empty((count, *self._stacks.shape), np.uint8)
+        for place in range(count):
+            while len(self._answered) <= place:
+                self.core.wait(1)
+                with self.core.whole:
+                    self._take(*self.core.receive(1))
+            # One by one, so that pictures are copied while others are waited for.
+            index = self._answered[place]
+            self._stacks.copy_to(index, observations[asked.index(index) if self._waits_for_all else place])
+        with self.core.whole:
+            answered = [self._answered.popleft() for _ in range(count)]
+            indices = asked if self._waits_for_all else answered
+            for index in indices:
+                del self._asked[index]
+            # One table is much faster than an array for each column.
+            table = np.array([self._row(index) for index in indices], np.float64).T
+            values = {name: column.astype(kind) for (name, kind), column in zip(_ROW.items(), table, strict=True)}
+            env_id = np.array(indices, np.int32)
+            self._owes = False
+        values |= {"obs": observations, "info:env_id": env_id, "info:players.env_id": env_id.copy()}
+        return self._to({name: values[name] for name in STATE}, reset)
 
     def step(self, action: Any, env_id: Any = None) -> Any:
         """Call ``send`` and ``recv``; after a call that was interrupted, as by Ctrl-C, ``recv`` alone."""
@@ -113,31 +194,88 @@ class EnvPool(RemotePool):
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
         self.core.close()
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._spec.config.task!r}, num_envs={len(self)})"
-
-    def _from(self, action: Any, env_id: Any = None) -> list[Any]:
-        """Return what ``_send`` takes."""
-        if isinstance(action, Mapping):
-            named = flat(cast("Mapping[str, Any]", action))
-            for name, value in named.items():
-                if np.asarray(value).dtype != np.int32:
-                    raise ActionError(f"{name!r} is of {np.asarray(value).dtype}; expected int32 within a dict")
-        else:
-            named = {"action": _whole(action)}
-        if env_id is not None:
-            named["env_id"] = env_id
-        named.setdefault("env_id", self.all_env_ids)
-        named.setdefault("players.env_id", named["env_id"])
-        if named.keys() != set(self._action_keys):
-            raise ActionError(
-                f"the action has {', '.join(map(repr, named))}; expected a dict of {', '.join(self._action_keys)}"
-            )
-        return [named[name] for name in self._action_keys]
-
     def _to(self, values: dict[str, Any], reset: bool) -> Any:
-        """Return what ``_recv`` returned, by EnvPool's names, as this interface has it."""
+        """Return arrays by EnvPool's names as this interface has them."""
         raise NotImplementedError
+
+    def _reset(self, env_id: Any) -> None:
+        """Begin new episodes; what was sent and not received is given up."""
+        indices = self._indices(env_id)
+        if self.core.whole.broken:
+            # Of all others nothing is known, and their next actions begin episodes.
+            for known in (self._asked, self._answered, self._begun, self._opening):
+                known.clear()
+            for game in self._games:
+                game.done = True
+        with self.core.whole:
+            for index in indices:
+                self._asked.pop(index, None)
+                self._asked[index] = None
+                self._begun.pop(index, None)
+                if index in self._answered:
+                    self._answered.remove(index)
+                self._games[index].goes_on = False
+                self._begin(index)
+
+    def _indices(self, env_id: Any) -> list[int]:
+        array = np.asarray(env_id)
+        indices: list[int] = array.reshape(-1).tolist()
+        valid = array.ndim <= 1 and array.dtype.kind in "iu" and indices and set(indices) <= set(range(len(self)))
+        if not valid or len(set(indices)) < len(indices):
+            raise Misuse(f"env_id is {env_id!r:.80}; expected some of 0 to {len(self) - 1}, each once")
+        return indices
+
+    def _rows(self, n: int, parts: Mapping[str, Any]) -> Sequence[Any]:
+        """Return the action of each of ``n`` environments."""
+        if parts.keys() != self._shapes.keys():
+            raise ActionError(f"the action has {', '.join(map(repr, parts))}; expected {', '.join(self._shapes)}")
+        arrays = {name: np.asarray(parts[name]) for name in self._shapes}
+        for name, array in arrays.items():
+            if array.shape != (expected := (n, *self._shapes[name])):
+                raise ActionError(
+                    f"{name!r} is of shape {array.shape}; expected {expected}: a row for each environment"
+                )
+        if "action" in arrays:
+            action = arrays["action"]
+            return list(action) if action.ndim > 1 else action.tolist()
+        names = [name.partition(".")[2] for name in arrays]
+        return [dict(zip(names, row, strict=True)) for row in zip(*arrays.values(), strict=True)]
+
+    def _begin(self, index: int) -> None:
+        """Begin an episode, or the rest of one; ``_open`` goes on with it."""
+        game = self._games[index]
+        self._opening[index] = deque(game.opening())
+        if game.goes_on:
+            self._open(index)
+        else:
+            self.core.reset(index, game.seed(), join=game.done)
+
+    def _row(self, index: int) -> Row:
+        return self._begun.pop(index, None) or self._games[index].take(self.core.result(index))
+
+    def _take(self, index: int) -> None:
+        if index not in self._opening:
+            self._stacks.push(index, self.core.picture(index))
+            self._answered.append(index)
+        elif self.core.phase(index) is Phase.ENDED:
+            # It ended before the agent saw anything of it; take the next.
+            self._games[index].goes_on = False
+            self._opening[index] = deque(self._games[index].opening())
+            self.core.reset(index, join=True)
+        else:
+            self._open(index)
+
+    def _open(self, index: int) -> None:
+        left = self._opening[index]
+        if left:
+            self.core.send({index: left.popleft()})
+            return
+        del self._opening[index]
+        game = self._games[index]
+        keep = self._stacks.push if game.goes_on else self._stacks.fill
+        keep(index, self.core.picture(index))
+        self._begun[index] = game.begun(self.core.result(index))
+        self._answered.append(index)
 
 
 class GymnasiumEnvPool(EnvPool, _Gymnasium):
@@ -146,40 +284,20 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
     metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, spec: EnvSpec) -> None:
-        """See ``RemotePool``."""
         super().__init__(spec)
+        self.num_envs: int = len(self)
         self.observation_space: Any = self.spec.observation_space
         self.single_observation_space: Any = self.observation_space
         self.action_space: Any = self.spec.action_space
         self.single_action_space: Any = self.action_space
 
-    @property
-    def num_envs(self) -> int:
-        """The number of environments."""
-        return len(self)
-
     def reset(self, env_id: Any = None, *, seed: Any = None, options: Mapping[str, Any] | None = None) -> Any:
-        """See ``EnvPool.reset``; ``options`` may have ``reset_mask``, bool of shape (num_envs,), instead of ``env_id``.
-
-        Raises:
-            Misuse: see ``EnvPool.reset``; or there is no such option, or the mask is invalid.
-        """
+        """See ``EnvPool.reset``; there are no options, and seeds are given when a pool is made."""
         if seed is not None:
             warnings.warn("seeds are given to make(…, seed=…); reset(seed=…) is ignored", stacklevel=2)
-        mask = self._masked(options or {})
-        if mask is not None and env_id is not None:
-            raise Misuse("env_id and options['reset_mask'] both say which environments; give one of them")
-        return super().reset(env_id if mask is None else mask)
-
-    def _masked(self, options: Mapping[str, Any]) -> NDArray[Any] | None:
-        if unknown := sorted(options.keys() - {"reset_mask"}):
-            raise Misuse(f"reset knows no options {', '.join(unknown)}; expected reset_mask")
-        if options.get("reset_mask") is None:
-            return None
-        mask = np.asarray(options["reset_mask"])
-        if mask.shape != (len(self),) or mask.dtype != np.bool_ or not mask.any():
-            raise Misuse(f"reset_mask is {mask!r:.80}; expected a bool for each of {len(self)}, one True at least")
-        return np.flatnonzero(mask)
+        if options:
+            raise Misuse(f"reset has no options, such as {', '.join(options)}")
+        return super().reset(env_id)
 
     def _to(self, values: dict[str, Any], reset: bool) -> Any:
         state = nested(values)
@@ -212,12 +330,18 @@ class DMEnvPool(EnvPool, _DmEnv):
         return TimeStep(values["step_type"], values["reward"], values["discount"], state_tuple(values))
 
 
-def _whole(value: Any) -> NDArray[Any]:
-    array = np.asarray(value)
-    whole = array
+def _named(action: Any) -> dict[str, Any]:
+    """Return the parts of an action by EnvPool's names, once their types are right."""
+    if isinstance(action, Mapping):
+        parts = flat(cast("Mapping[str, Any]", action))
+        for name, value in parts.items():
+            if np.asarray(value).dtype != np.int32:
+                raise ActionError(f"{name!r} is of {np.asarray(value).dtype}; expected int32 within a dict")
+        return parts
+    array = whole = np.asarray(action)
     if array.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             whole = array.astype(np.int32)
     if array.dtype.kind not in "iuf" or (whole is not array and not np.array_equal(whole, array)):
-        raise ActionError(f"the action is an array of {array.dtype}: {value!r:.80}; expected whole numbers")
-    return whole
+        raise ActionError(f"the action is an array of {array.dtype}: {action!r:.80}; expected whole numbers")
+    return {"action": whole}

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pluriverse.adapters.actions import IDLE, ActionMap
+from pluriverse.adapters.info import UNKNOWN_LIVES, lives_of
 from pluriverse.adapters.player import StepResult
 from pluriverse.errors import ConfigurationError
 
 from .config import INTEGERS, Config
 
-# dm_env's step types by number.
-FIRST: Final = 0
-MID: Final = 1
-LAST: Final = 2
 
-# Of lives.
-UNKNOWN: Final = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(NamedTuple):
     """The actions that open an episode; None: there is none."""
 
     noop: Any = None
@@ -34,14 +25,14 @@ class Opening:
 class Row(NamedTuple):
     """EnvPool's results for one environment beside its picture, in the order and of the types of ``spec.STATE``.
 
-    ``step_type`` is dm_env's number. ``earned`` is the reward before clipping.
+    ``step_type`` is dm_env's number: 0 first, 1 mid, 2 last. ``earned`` is the reward before clipping.
     """
 
     elapsed: int
     done: bool = False
     reward: float = 0.0
     discount: float = 1.0
-    step_type: int = FIRST
+    step_type: int = 0
     truncated: bool = False
     lives: int = 0
     earned: float = 0.0
@@ -62,7 +53,7 @@ class Game:
         self._sticky = 0.0 if config.is_atari else config.repeat_action_probability
         self._last_action: Any = None
         self._elapsed = 0
-        self._lives = UNKNOWN
+        self._lives = UNKNOWN_LIVES
         self.done: bool = True
         """Whether the next action is ignored, and begins an episode."""
         self.goes_on: bool = False
@@ -97,7 +88,7 @@ class Game:
         """Return the row of an episode's first observation."""
         if not self.goes_on:
             self._elapsed = 0
-        self._lives = _lives(result)
+        self._lives = lives_of(result)
         self._last_action = None
         self.done = self.goes_on = False
         return Row(self._elapsed, lives=max(self._lives, 0))
@@ -106,10 +97,10 @@ class Game:
         """Return the row of the answer to an action."""
         config = self._config
         self._elapsed += 1
-        before, self._lives = self._lives, _lives(result)
+        before, self._lives = self._lives, lives_of(result)
         lives = self._lives
         # As in EnvPool, a life that is won counts, too; the first that is heard of doesn't.
-        changed = before != UNKNOWN and lives != before
+        changed = before != UNKNOWN_LIVES and lives != before
         # The limit is the agent's, and infos are made of the result.
         result.truncated = result.truncated or self._elapsed == config.max_episode_steps
         over = result.terminated or result.truncated
@@ -121,7 +112,7 @@ class Game:
             self.done,
             float((earned > 0) - (earned < 0)) if config.reward_clip else earned,
             0.0 if self.done or (changed and config.zero_discount_on_life_loss) else 1.0,
-            LAST if self.done else MID,
+            2 if self.done else 1,
             result.truncated,
             max(lives, 0),
             earned,
@@ -130,18 +121,8 @@ class Game:
         )
 
 
-def _lives(result: StepResult) -> int:
-    """Return the lives that the program reported, if it reports a number of them."""
-    lives = result.lives
-    return int(lives) if isinstance(lives, (int, float)) and 0 <= lives < INTEGERS else UNKNOWN
-
-
 def opening_of(actions: ActionMap, config: Config) -> Opening:
-    """Return the actions that can open an episode.
-
-    Raises:
-        ConfigurationError: the options want no-ops, and there are none.
-    """
+    """Return the actions that can open an episode."""
     fire = next((number for number, choice in enumerate(actions.choices) if choice.name == "FIRE"), None)
     match actions.kind:
         case "discrete":

@@ -8,31 +8,31 @@ from pluriverse_protocol.atari import MINIMAL_ACTIONS
 
 from pluriverse.errors import ConfigurationError
 
-from .config import CONNECTION, Config
+from .config import Config
 from .env_pool import DMEnvPool, EnvPool, GymnasiumEnvPool
 from .spec import EnvSpec
 
-INTERFACES: Final[dict[str, type[EnvPool]]] = {
+_INTERFACES: Final[dict[str, type[EnvPool]]] = {
     "dm": DMEnvPool,
     "gym": GymnasiumEnvPool,
     "gymnasium": GymnasiumEnvPool,
 }
 
 # EnvPool's names of the Atari games, and their ROMs.
-ATARI: Final = {f"{''.join(word.capitalize() for word in rom.split('_'))}-v5": rom for rom in sorted(MINIMAL_ACTIONS)}
-
-_ATARI_STEPS: Final = 27000
+_ATARI: Final = {f"{''.join(word.capitalize() for word in rom.split('_'))}-v5": rom for rom in sorted(MINIMAL_ACTIONS)}
 
 # The options of our own environments: a picture of each frame, as it is drawn.
 _AS_IT_IS: Final[dict[str, Any]] = {
-    "stack_num": 1,
-    "frame_skip": 1,
+    **dict.fromkeys(("stack_num", "frame_skip"), 1),
+    **dict.fromkeys(("img_height", "img_width")),
+    **dict.fromkeys(("use_fire_reset", "gray_scale"), False),
     "noop_max": 0,
-    "use_fire_reset": False,
-    "img_height": None,
-    "img_width": None,
-    "gray_scale": False,
 }
+
+# What ``Config.connection`` may have: ``clock`` and, in lockstep, ``slots``; and options of ``pluriverse.make``.
+_CONNECTION: Final = frozenset(
+    ("start_timeout_s", "replace_on_crash", "vnc", "action_probes", "probe_keysym", "env_options", "clock", "slots")
+)
 
 
 def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
@@ -47,9 +47,9 @@ def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
         ConfigurationError: an option is unknown or out of range, or something is missing on this machine.
         RemoteUnavailable: a remote could not be started or reached.
     """
-    if env_type not in list(INTERFACES):
-        raise ConfigurationError(f"env_type is {env_type!r}; expected one of {', '.join(INTERFACES)}")
-    return INTERFACES[env_type](make_spec(task_id, **kwargs))
+    if env_type not in list(_INTERFACES):
+        raise ConfigurationError(f"env_type is {env_type!r}; expected one of {', '.join(_INTERFACES)}")
+    return _INTERFACES[env_type](make_spec(task_id, **kwargs))
 
 
 def make_dm(task_id: str, **kwargs: Any) -> Any:
@@ -71,14 +71,14 @@ def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
     Raises:
         ConfigurationError: see ``make``.
     """
-    options = _options(task_id)
-    known = {*Config._fields, *CONNECTION} - {"task", "connection"}
+    known = {*Config._fields, *_CONNECTION} - {"task", "connection"}
     if unknown := sorted(kwargs.keys() - known):
         raise ConfigurationError(
             f"there is no option {', '.join(unknown)}; expected some of {', '.join(sorted(known))}"
         )
-    options |= {name: value for name, value in kwargs.items() if name not in CONNECTION}
-    config = Config(**options, connection={name: kwargs[name] for name in CONNECTION if name in kwargs})
+    options = {name: value for name, value in kwargs.items() if name not in _CONNECTION}
+    connection = {name: value for name, value in kwargs.items() if name in _CONNECTION}
+    config = Config(**{**_defaults(task_id), **options}, connection=connection)
     manager = config.manager()
     if manager is not None and "num_envs" not in options:
         config = config._replace(num_envs=manager.n)
@@ -94,13 +94,13 @@ def list_all_envs() -> list[str]:
     # Docker's client, which asks for images, takes longer to load than most scripts want to wait.
     from pluriverse.catalogue import environments
 
-    return [*ATARI, *(str(entry["id"]) for entry in environments())]
+    return [*_ATARI, *(str(entry["id"]) for entry in environments())]
 
 
-def _options(task_id: str) -> dict[str, Any]:
-    if task_id in list(ATARI):
-        return {"task": ATARI[task_id], "max_episode_steps": _ATARI_STEPS}
-    if isinstance(task_id, str) and "." in task_id:  # pyright: ignore[reportUnnecessaryIsInstance] - agents do
+def _defaults(task_id: Any) -> dict[str, Any]:
+    if task_id in list(_ATARI):
+        return {"task": _ATARI[task_id], "max_episode_steps": 27000}
+    if isinstance(task_id, str) and "." in task_id:
         return {"task": task_id, **_AS_IT_IS}
     raise ConfigurationError(
         f"task_id is {task_id!r:.80}; expected an environment of pluriverse's, such as gym-core.PongNoFrameskip-v3, or "

@@ -1,8 +1,8 @@
-"""The observations and actions of an EnvPool as array specs, Gymnasium's spaces and dm_env's specs."""
+"""The observations and actions of an EnvPool as Gymnasium's spaces and dm_env's specs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -18,55 +18,29 @@ from pluriverse.errors import ConfigurationError
 from .arrays import as_tuple, nested, state_tuple
 from .config import Config
 
-_INT32: Final = (-(2**31), 2**31 - 1)
-_FLOAT32: Final = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
-_FLAG: Final = (False, True)
+# Its annotations have no np.bool_.
+_box: Final[Any] = spaces.Box
 
+_FLOAT32: Final = float(np.finfo(np.float32).max)
+_INTEGER: Final = _box(-(2**31), 2**31 - 1, (), np.int32)
+_FLOAT: Final = _box(-_FLOAT32, _FLOAT32, (), np.float32)
+_FLAG: Final = _box(0, 1, (), np.bool_)
 
-class ArraySpec:
-    """One array of an environment, without the batch."""
-
-    def __init__(self, dtype: Any, shape: Sequence[int] = (), bounds: tuple[Any, Any] = _INT32) -> None:
-        """``bounds``: the least and the greatest, of all elements or one for each."""
-        self.dtype: Any = np.dtype(dtype)
-        self.shape: tuple[int, ...] = tuple(shape)
-        self.minimum, self.maximum = (np.asarray(each) if np.ndim(each) else each for each in bounds)
-
-    @property
-    def choices(self) -> tuple[int, int] | None:
-        """The first and the number of the integers that it can be, if that is a single one of a few."""
-        few = np.issubdtype(self.dtype, np.integer) and self.shape == () and self.maximum < 2**20
-        return (int(self.minimum), int(self.maximum) - int(self.minimum) + 1) if few else None
-
-    def space(self) -> Any:
-        """Return Gymnasium's space."""
-        if self.choices is not None:
-            return spaces.Discrete(self.choices[1], start=self.choices[0])
-        return spaces.Box(self.minimum, self.maximum, self.shape, self.dtype)
-
-    def spec(self, name: str) -> Any:
-        """Return dm_env's spec, which has the last part of ``name``."""
-        name = name.replace(":", ".").rpartition(".")[2]
-        if self.choices is not None and self.choices[0] == 0:
-            return specs.DiscreteArray(self.choices[1], self.dtype, name)
-        return specs.BoundedArray(self.shape, self.dtype, self.minimum, self.maximum, name)
-
-
-# EnvPool's names of what ``recv`` returns, in its order; then ours.
-STATE: Final[Mapping[str, ArraySpec]] = {
-    "info:env_id": ArraySpec(np.int32, []),
-    "info:players.env_id": ArraySpec(np.int32, []),
-    "elapsed_step": ArraySpec(np.int32, []),
-    "done": ArraySpec(np.bool_, [], _FLAG),
-    "reward": ArraySpec(np.float32, [], _FLOAT32),
-    "discount": ArraySpec(np.float32, [], (0.0, 1.0)),
-    "step_type": ArraySpec(np.int32, []),
-    "trunc": ArraySpec(np.bool_, [], _FLAG),
-    "obs": ArraySpec(np.uint8, [], (0, 255)),  # of a shape that follows from the options
-    "info:lives": ArraySpec(np.int32, []),
-    "info:reward": ArraySpec(np.float32, [], _FLOAT32),
-    "info:terminated": ArraySpec(np.int32, [], (0, 1)),
-    "info:pluriverse.lost": ArraySpec(np.bool_, [], _FLAG),
+# EnvPool's names of what ``recv`` returns, in its order; then ours. Each for one environment.
+STATE: Final[Mapping[str, Any]] = {
+    "info:env_id": _INTEGER,
+    "info:players.env_id": _INTEGER,
+    "elapsed_step": _INTEGER,
+    "done": _FLAG,
+    "reward": _FLOAT,
+    "discount": _box(0, 1, (), np.float32),
+    "step_type": _INTEGER,
+    "trunc": _FLAG,
+    "obs": _box(0, 255, (), np.uint8),  # of a shape that follows from the options
+    "info:lives": _INTEGER,
+    "info:reward": _FLOAT,
+    "info:terminated": _box(0, 1, (), np.int32),
+    "info:pluriverse.lost": _FLAG,
 }
 
 
@@ -94,53 +68,57 @@ class EnvSpec:
             return core.actions, core.pictures.shape
 
     @property
-    def state_array_spec(self) -> dict[str, ArraySpec]:
-        """What ``recv`` returns, by EnvPool's names."""
-        height, width, channels = self.described[1]
-        stack = [self.config.stack_num * channels, height, width]
-        return {**STATE, "obs": ArraySpec(np.uint8, stack, (0, 255))}
-
-    @property
-    def action_array_spec(self) -> dict[str, ArraySpec]:
-        """What ``send`` takes: who acts, and ``action`` or several that begin with ``action.``."""
+    def parts(self) -> dict[str, Any]:
+        """The spaces of what an action is made of: ``action``, or several that begin with ``action.``."""
         actions = self.described[0]
-        who = {"env_id": ArraySpec(np.int32, []), "players.env_id": ArraySpec(np.int32, [])}
-        keys = ArraySpec(np.int32, [len(actions.keys)], (0, 1))
+        keys = _box(0, 1, (len(actions.keys),), np.int32)
         match actions.kind:
             case "discrete":
-                return {**who, "action": ArraySpec(np.int32, [], (0, actions.n - 1))}
+                return {"action": spaces.Discrete(actions.n)}
             case "keys":
-                return {**who, "action": keys}
+                return {"action": keys}
             case "pointer":
                 _, _, width, height = actions.box
-                pointer = ArraySpec(np.int32, [2], ([0, 0], [width - 1, height - 1]))
-                parts = {"action.pointer": pointer, "action.buttons": ArraySpec(np.int32, [BUTTONS], (0, 1))}
-                return {**who, **parts, **({"action.keys": keys} if actions.keys else {})}
+                last = np.array([width - 1, height - 1], np.int32)
+                pointer = _box(np.zeros_like(last), last, (2,), np.int32)
+                parts = {"action.pointer": pointer, "action.buttons": _box(0, 1, (BUTTONS,), np.int32)}
+                return {**parts, "action.keys": keys} if actions.keys else parts
             case "events":
                 raise ConfigurationError(
                     "EnvPool's actions are arrays, and lists of events are none; leave actions at 'auto', or 'keys', "
                     "'pointer' or 'discrete', or play this environment with pluriverse.make"
                 )
 
-    def observation_spec(self) -> Any:
-        """Return dm_env's specs of an observation, a named tuple."""
-        return state_tuple({name: spec.spec(name) for name, spec in self.state_array_spec.items()})
-
-    def action_spec(self) -> Any:
-        """Return dm_env's spec of an action, or a named tuple of all that ``send`` takes if it has several parts."""
-        parts = {name: spec.spec(name) for name, spec in self.action_array_spec.items()}
-        return parts["action"] if "action" in parts else as_tuple("Action", nested(parts))
-
     @property
     def observation_space(self) -> Any:
         """Gymnasium's space of an observation: a Box of uint8."""
-        return self.state_array_spec["obs"].space()
+        height, width, channels = self.described[1]
+        return _box(0, 255, (self.config.stack_num * channels, height, width), np.uint8)
 
     @property
     def action_space(self) -> Any:
         """Gymnasium's space of an action: Discrete, a Box of 0 and 1 for each key, or a Dict."""
-        parts = {name: spec.space() for name, spec in self.action_array_spec.items() if name.startswith("action")}
+        parts = self.parts
         if "action" in parts:
             return parts["action"]
         action: Any = spaces.Dict(nested(parts)["action"])
         return spaces.Dict({"action": action})
+
+    def observation_spec(self) -> Any:
+        """Return dm_env's specs of an observation, a named tuple."""
+        state = {**STATE, "obs": self.observation_space}
+        return state_tuple({name: _spec(name, space) for name, space in state.items()})
+
+    def action_spec(self) -> Any:
+        """Return dm_env's spec of an action, or a named tuple of all that ``send`` takes if it has several parts."""
+        who = {"env_id": _INTEGER, "players.env_id": _INTEGER}
+        parts = {name: _spec(name, space) for name, space in {**who, **self.parts}.items()}
+        return parts["action"] if "action" in parts else as_tuple("Action", nested(parts))
+
+
+def _spec(name: str, space: Any) -> Any:
+    """Return dm_env's spec of a space, by the last part of its name."""
+    name = name.replace(":", ".").rpartition(".")[2]
+    if hasattr(space, "n"):
+        return specs.DiscreteArray(int(space.n), np.int32, name)
+    return specs.BoundedArray(space.shape, space.dtype, space.low, space.high, name)

@@ -66,11 +66,7 @@ class Events(gymnasium.Space[list[Event]]):
         return False
 
     def sample(self, mask: Any = None, probability: Any = None) -> list[Event]:
-        """Return a list of one event.
-
-        Raises:
-            ValueError: there is a mask or a probability, which can't be applied to lists.
-        """
+        """Return a list of one event."""
         if mask is not None or probability is not None:
             raise ValueError("lists of events can't be sampled with a mask or probabilities; call sample()")
         if self.keys and self.np_random.random() < 0.5:

@@ -53,10 +53,6 @@ def open_core(
         options: ``clock`` ("realtime" or "lockstep"), ``record`` (a new file, in lockstep), those of ``Core``
             (``actions``, ``frame_skip``, ``fps``, ``max_episode_steps``), and of ``VectorEnv.configure`` (``vnc``,
             ``replace_on_crash``, ``action_probes`` …).
-
-    Raises:
-        ConfigurationError: an option is wrong, or something is missing on this machine.
-        RemoteUnavailable: a remote could not be started or reached.
     """
     # Lists, where they were read from JSON.
     pictures = PictureOptions(cast("Any", crop), cast("Any", size), grey)
@@ -91,7 +87,6 @@ class Renderer:
     """Renders a core's environments in one of ``RENDER_MODES``; None: not at all."""
 
     def __init__(self, core: Core, mode: str | None) -> None:
-        """Open no window yet."""
         self._core = core
         self._mode = mode
         # People see colours in full size, whatever the agent is given.
@@ -99,11 +94,7 @@ class Renderer:
         self._view: View | None = None
 
     def picture(self, index: int) -> Pixels:
-        """Return an environment's last picture: uint8 (height, width, 3), RGB, not resized.
-
-        Raises:
-            ResetNeeded: there was no reset yet.
-        """
+        """Return an environment's last picture: uint8 (height, width, 3), RGB, not resized."""
         if self._core.phase(index) is Phase.NEW:
             raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first render")
         return np.array(self._pictures.make(self._core.screen(index)))

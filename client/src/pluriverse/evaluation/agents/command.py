@@ -44,11 +44,7 @@ class CommandAgent:
     """Runs the program for all episodes of a worker; after one that it failed it is started again."""
 
     def __init__(self, words: str) -> None:
-        """``words``: the command, quoted as in a shell.
-
-        Raises:
-            ConfigurationError: it can't be started.
-        """
+        """``words``: the command, quoted as in a shell."""
         self._words = words
         self._program: Program | None = Program(words)
 
@@ -123,12 +119,7 @@ class Program:
             raise AgentFailed(f"the program has ended, with status {self._process.poll()}") from error
 
     def read(self) -> Any:
-        """Read a line.
-
-        Raises:
-            AgentFailed: none came in time, it is too long, or the program has ended.
-            ActionError: it is no JSON.
-        """
+        """Read a line."""
         deadline = time.monotonic() + ANSWER_S
         while b"\n" not in self._left and len(self._left) <= MAX_LINE_BYTES:
             left = deadline - time.monotonic()

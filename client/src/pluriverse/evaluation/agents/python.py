@@ -20,11 +20,7 @@ from .agent import Agent, AgentFailed, Decide, Hold, Seen, loop
 
 
 def python_agent(where: str, attribute: str) -> Agent:
-    """Return the agent of an attribute of a module, or of a file.
-
-    Raises:
-        ConfigurationError: there is none, it can't be imported, or it is no agent.
-    """
+    """Return the agent of an attribute of a module, or of a file."""
     name = f"{where}:{attribute}"
     try:
         found: Any = _module(where)

@@ -116,11 +116,7 @@ class Claims:
     """Claims from one warm pool."""
 
     def __init__(self, cluster: Cluster, pool: str) -> None:
-        """Look for the pool, and watch the claims of this manager.
-
-        Raises:
-            ConfigurationError: there is no such pool, or its claims can't be watched.
-        """
+        """Look for the pool, and watch the claims of this manager."""
         self.what = f"a sandbox of the warm pool {pool}"
         self._cluster = cluster
         self._pool = pool

@@ -89,11 +89,7 @@ class Cluster:
     """One namespace. Calls come from several threads."""
 
     def __init__(self, namespace: str | None, context: str | None) -> None:
-        """Read the configuration: of ``context``, or of the pod that this runs in, or of ~/.kube/config.
-
-        Raises:
-            ConfigurationError: there is none, or it can't be read.
-        """
+        """Read the configuration: of ``context``, or of the pod that this runs in, or of ~/.kube/config."""
         self._configuration, found = _configuration(context)
         self.namespace = namespace or found
         self._configuration.connection_pool_maxsize = CONNECTIONS
@@ -270,11 +266,7 @@ class Event:
 
 
 def events(response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
-    """Yield what a watch tells, until it ends.
-
-    Raises:
-        ClusterError: the connection broke, or what came is none; its status is what an event of type ERROR says.
-    """
+    """Yield what a watch tells, until it ends."""
     rest = b""
     try:
         for data in response.stream():

@@ -38,12 +38,7 @@ class Place(ABC):
         return self.lease.address
 
     def claim(self, address: Address) -> None:
-        """Have its lease, which is renewed from now on; one that comes after ``stop`` is given back at once.
-
-        Raises:
-            Taken: somebody else plays there.
-            RemoteUnavailable: it gives no lease, or this was stopped.
-        """
+        """Have its lease, which is renewed from now on; one that comes after ``stop`` is given back at once."""
         lease = claim(address)
         with self._lock:
             if not self.stopped:
@@ -76,11 +71,7 @@ class Place(ABC):
 
     @abstractmethod
     def find(self, deadline: float) -> str:
-        """Return the address of the pod to try next, once there is one; ``deadline`` is of the steady clock.
-
-        Raises:
-            RemoteUnavailable: there is none in time, or there can't be one.
-        """
+        """Return the address of the pod to try next, once there is one; ``deadline`` is of the steady clock."""
 
     @abstractmethod
     def refused(self) -> None:

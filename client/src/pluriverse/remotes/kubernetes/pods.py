@@ -94,11 +94,6 @@ class Pods:
     """The pods that have some labels."""
 
     def __init__(self, cluster: Cluster, selector: str) -> None:
-        """Watch them.
-
-        Raises:
-            ConfigurationError: that isn't possible.
-        """
         self.what = f"a pod of {selector}"
         self._cluster = cluster
         self._selector = selector

@@ -35,11 +35,6 @@ class Watched:
     """
 
     def __init__(self, cluster: Cluster, kind: Kind, selector: str) -> None:
-        """List them.
-
-        Raises:
-            ClusterError: that isn't possible.
-        """
         self._cluster = cluster
         self._kind = kind
         self._selector = selector

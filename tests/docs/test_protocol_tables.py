@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from pluriverse_protocol import limits
-from pluriverse_protocol.docs import fill, sections
 from pluriverse_protocol.episodes import TRANSITIONS
 from pluriverse_protocol.messages import AGENT_METHODS, SERVER_METHODS, Headers
 from pluriverse_protocol.reports import REPORTS, REQUESTS
+from protocol_tables import fill, sections
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "protocol.md"
 

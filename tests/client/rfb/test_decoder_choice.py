@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE, implementation, make_decoder
+from pluriverse.rfb.decoder import ENVIRONMENT_VARIABLE, decoder_class, implementation
 from pluriverse.rfb.errors import DecoderUnavailable, RfbError
 from pluriverse.rfb.python_decoder import PythonDecoder
 
@@ -18,16 +18,14 @@ def without_native(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_python_runs_where_the_environment_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "python")
-    assert isinstance(make_decoder(30, 20), PythonDecoder)
+    assert decoder_class() is PythonDecoder
     assert implementation() == "python: PLURIVERSE_RFB=python asks for it"
 
 
 @pytest.mark.usefixtures("without_native")
 def test_python_runs_where_nothing_was_built_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ENVIRONMENT_VARIABLE, raising=False)
-    decoder = make_decoder(30, 20)
-    assert isinstance(decoder, PythonDecoder)
-    assert (decoder.width, decoder.height) == (30, 20)
+    assert decoder_class() is PythonDecoder
     assert implementation().startswith("python: the native part was not built (ModuleNotFoundError: ")
 
 
@@ -35,7 +33,7 @@ def test_python_runs_where_nothing_was_built_and_says_why(monkeypatch: pytest.Mo
 def test_native_that_was_not_built_is_refused_with_the_command_that_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "native")
     with pytest.raises(DecoderUnavailable, match="pip install"):
-        make_decoder(30, 20)
+        decoder_class("native")
     with pytest.raises(RfbError):
         implementation()
 
@@ -43,7 +41,8 @@ def test_native_that_was_not_built_is_refused_with_the_command_that_mends_it(mon
 def test_native_runs_where_it_was_built(monkeypatch: pytest.MonkeyPatch) -> None:
     native = pytest.importorskip("pluriverse.rfb._native", reason="the native part was not built")
     monkeypatch.delenv(ENVIRONMENT_VARIABLE, raising=False)
-    assert isinstance(make_decoder(30, 20), native.NativeDecoder)
+    assert decoder_class() is native.NativeDecoder
+    assert decoder_class("python") is PythonDecoder
     assert implementation() == "native: it was built, and is the faster one"
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "native")
     assert implementation() == "native: PLURIVERSE_RFB=native asks for it"
@@ -52,4 +51,4 @@ def test_native_runs_where_it_was_built(monkeypatch: pytest.MonkeyPatch) -> None
 def test_implementation_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "fortran")
     with pytest.raises(DecoderUnavailable, match="'fortran', expected python or native"):
-        make_decoder(30, 20)
+        decoder_class()

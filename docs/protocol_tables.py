@@ -1,4 +1,4 @@
-"""The documentation's tables and diagram, generated from the code that they describe."""
+"""The protocol's tables and diagram in protocol.md, generated from the code that they describe."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from . import limits
-from .env_options import Option
-from .env_spaces import Choice, Spaces
-from .episodes import TRANSITIONS, Event, State
-from .kinds import Field, fields_of
-from .messages import AGENT_METHODS, SERVER_METHODS, Headers
-from .reports import REPORTS, REQUESTS
-from .tree import Node
+from pluriverse_protocol import limits
+from pluriverse_protocol.env_options import Option
+from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.episodes import TRANSITIONS, Event, State
+from pluriverse_protocol.kinds import Field, fields_of
+from pluriverse_protocol.messages import AGENT_METHODS, SERVER_METHODS, Headers
+from pluriverse_protocol.reports import REPORTS, REQUESTS
+from pluriverse_protocol.tree import Node
 
 
 def sections() -> dict[str, str]:
@@ -35,11 +35,7 @@ def sections() -> dict[str, str]:
 
 
 def fill(document: str) -> str:
-    """Return ``document`` with the text between each pair of markers replaced.
-
-    Raises:
-        ValueError: a marker of a section is missing.
-    """
+    """Return ``document`` with the text between each pair of markers replaced."""
     for name, text in sections().items():
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         before, found_begin, rest = document.partition(begin)
