@@ -37,11 +37,7 @@ class Certificate:
     """What TLS is spoken with. ``context`` shows the certificate whose SHA-256, in hexadecimal, is ``fingerprint``."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
-        """Read the files (PEM), the certificate with those of its authorities behind it.
-
-        Raises:
-            CertificateError: they can't be used.
-        """
+        """Read the files (PEM), the certificate with those of its authorities behind it."""
         self._files = certificate, key
         self._seen = self._signature()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -75,11 +75,7 @@ class TooMuchOutput(Exception):
 
 
 def executable(name: str, *, package: str | None = None, path: str | None = None, cwd: Path | None = None) -> str:
-    """Return the path of a program, looked for on ``path`` (default: PATH) or, with a slash, from ``cwd``.
-
-    Raises:
-        StartError: it isn't there; names the Debian ``package`` that has it.
-    """
+    """Return the path of a program, looked for on ``path`` (default: PATH) or, with a slash, from ``cwd``."""
     found = shutil.which(str((cwd or Path.cwd()) / name) if "/" in name else name, path=path)
     if found is None:
         mend = f"; install it with: apt-get install {package}" if package else ""
@@ -124,11 +120,7 @@ class Pipe:
 
     @classmethod
     async def open(cls) -> Pipe:
-        """Open it on the running event loop.
-
-        Raises:
-            OutOfResources: no descriptors are left.
-        """
+        """Open it on the running event loop."""
         stream = asyncio.StreamReader()
         try:
             read_end, write_end = os.pipe()
@@ -190,9 +182,6 @@ class ChildProcess:
         It runs as ``child_user``, without privileges. ``env`` adds to what every child's environment has; nothing else
         of this process' is in it. ``network``: whether it may use the internet, or the one TCP port that it may connect
         to. Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
-
-        Raises:
-            StartError: it isn't there, or the system would not start it; OutOfResources: it may later.
         """
         # Without this check setpriv would start, and end because it doesn't find the program.
         executable(command[0], path=env.get("PATH"), cwd=cwd)
@@ -322,11 +311,6 @@ async def run(
     """Run ``command`` until it has ended and closed its output; whatever happens, nothing that it started is left.
 
     ``merge_stderr``: whether ``Finished.output`` has the standard error as well.
-
-    Raises:
-        StartError: it isn't there, or the system would not start it.
-        TimeoutError: it ran for over ``timeout_s`` seconds.
-        TooMuchOutput: it printed over ``max_bytes`` bytes.
     """
     output = await Pipe.open()
     try:
@@ -356,11 +340,7 @@ async def run(
 
 
 def listeners(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that listen on ``port``: one for each address that ``host`` has. ``::`` takes IPv4 as well.
-
-    Raises:
-        OSError: the port can't be had, or ``host`` is no address of this machine.
-    """
+    """Return sockets that listen on ``port``: one for each address that ``host`` has. ``::`` takes IPv4 as well."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     both = host == "::" and socket.has_dualstack_ipv6()
     with contextlib.ExitStack() as undo:
@@ -405,11 +385,7 @@ def raise_descriptor_limit() -> None:
 
 
 def require_free(what: str, host: str, port: int, option: str) -> None:
-    """Make sure that ``port`` can be listened on.
-
-    Raises:
-        StartError: it can't; says who has it, and with which ``option`` to choose another.
-    """
+    """Make sure that ``port`` can be listened on."""
     try:
         for listener in listeners(host, port):
             listener.close()

@@ -45,11 +45,7 @@ class Lease:
 
 
 def parse_ttl(value: object) -> float:
-    """Return how long a lease is to last between two renewals.
-
-    Raises:
-        ValueError: it is no number, or not within the limits.
-    """
+    """Return how long a lease is to last between two renewals."""
     if isinstance(value, int | float) and not isinstance(value, bool) and MIN_TTL_S <= value <= MAX_TTL_S:
         return float(value)
     raise ValueError(f"ttl_s is {value!r:.40}; expected {MIN_TTL_S:g} to {MAX_TTL_S:g} seconds")

@@ -87,11 +87,7 @@ class Token:
 
 
 def parse_tokens(text: str, password: str | None = None) -> tuple[Token, ...]:
-    """Return the tokens of a list, which has to differ from the remote's password.
-
-    Raises:
-        TokensError: a line is no token, or two can't be told from each other.
-    """
+    """Return the tokens of a list, which has to differ from the remote's password."""
     tokens: list[Token] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):

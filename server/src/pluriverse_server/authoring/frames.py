@@ -35,12 +35,7 @@ class RecordedFrames:
     """
 
     def __init__(self, path: Path) -> None:
-        """Read it, as far as it isn't damaged.
-
-        Raises:
-            OSError: there is no such file, or no room for the temporary one.
-            MalformedRecording: it isn't a recording.
-        """
+        """Read it, as far as it isn't damaged."""
         self.header: Header
         self.header, records = open_recording(path)
         self.times: list[float] = []

@@ -21,11 +21,7 @@ _PLACEHOLDER: Final = b"@NAME@"
 
 
 def init(name: str, directory: Path) -> list[Path]:
-    """Write the runtime ``name`` into ``directory``, which is made if need be; return its files.
-
-    Raises:
-        AuthoringError: the name is invalid, or the folder can't be written or isn't empty.
-    """
+    """Write the runtime ``name`` into ``directory``, which is made if need be; return its files."""
     if not NAME.fullmatch(name):
         raise AuthoringError(
             f"{name!r} is no name for a runtime; expected lower-case letters, digits and dashes, as my-game"

@@ -116,9 +116,6 @@ def judge_samples(
     """Compare with the labels what the rules of ``game``, an environment's tables by its id, make of a recording.
 
     ``right``: the rules that say what a labelled value earns by the second; if not given, the same.
-
-    Raises:
-        SourceError: a source off the screen wasn't recorded.
     """
     rescraper = Rescraper(game, samples)
     readings = ReadingComparison(labels)

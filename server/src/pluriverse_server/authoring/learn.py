@@ -88,12 +88,6 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
 
     ``env_id``: the environment, whose game's recordings are used; None: the runtime's default. ``characters`` must be
     among the learnt ones; None: the digits for a number, any for a text.
-
-    Raises:
-        ManifestError: the runtime can't be used, or has no such environment.
-        AuthoringError: the source reads no characters, labels or a recording can't be used, there are no labels of this
-            source, or no glyphs can be made of them.
-        OSError: a recording can't be read, or the file can't be written.
     """
     manifest = load(directory)
     env_id = require_environment(manifest, asyncio.run(load_catalogue(directory, manifest)), env_id)
@@ -140,11 +134,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
 
 
 def crops_of(replay: Replay, steps: LabelledValues, region: Sequence[int]) -> list[Crop]:
-    """Return a crop of ``region`` for each labelled value but None and those after the recording's end.
-
-    Raises:
-        MalformedRecording: the recording is damaged; one whose end is missing is read up to there.
-    """
+    """Return a crop of ``region`` for each labelled value but None and those after the recording's end."""
     x, y, width, height = region
     crops: list[Crop] = []
     pending = list(reversed(_moments(steps)))
@@ -221,9 +211,6 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
     ``crops`` are pixels of one region, all of shape (height, width, 4), with their text as it is drawn, including
     signs, separators and spaces; leading zeros may be left out. ``characters`` must be among the learnt ones. ``names``
     name the crops in errors; by default they are numbered.
-
-    Raises:
-        AuthoringError: a character is missing, no ink was found, or many crops aren't read as they are labelled.
     """
     names = names or [f"crop {number}" for number in range(1, len(crops) + 1)]
     _check(crops, characters, names)

@@ -67,14 +67,7 @@ class RecordedRemote:
             self._remote.stop()
 
     async def run(self) -> Recorded | None:
-        """Serve and record until ``stop``, or for ``seconds``; return None if it was stopped before it began.
-
-        Raises:
-            ManifestError: the runtime can't be used.
-            StartError: a program, a port, the screen or the recorder can't be started, or the file be written.
-            RecordingFailed: the recording ended early.
-            GaveUp: something kept crashing.
-        """
+        """Serve and record until ``stop``, or for ``seconds``; return None if it was stopped before it began."""
         async with stopped_by_signals(self.stop):
             try:
                 await self._remote.run(self._begin)

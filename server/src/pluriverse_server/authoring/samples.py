@@ -61,11 +61,7 @@ class Samples:
 def read_samples(
     directory: Path, manifest: Manifest, replay: Replay, on_progress: Callable[[float], None] = lambda seconds: None
 ) -> Samples:
-    """Read a recording by the present sources; ``on_progress`` gets the seconds read so far.
-
-    Raises:
-        SourceError: a source needs a missing file.
-    """
+    """Read a recording by the present sources; ``on_progress`` gets the seconds read so far."""
     header = replay.header
     env_id = header.env_id
     sources = _Sources(directory, manifest.game(env_id))

@@ -90,14 +90,7 @@ def stopped_by_end_of_input(stop: Callable[[], None]) -> Generator[None]:
 
 
 async def serve(settings: Settings, *, show_status: bool, query: str = "", until_input_ends: bool = False) -> None:
-    """Run a remote until Ctrl-C, or until standard input ends. ``query`` is added to the viewer's address.
-
-    Raises:
-        ManifestError: the runtime can't be used.
-        StartError: a program, a port or the screen can't be had.
-        GaveUp: something kept dying.
-        TaskFailed: a mistake of ours.
-    """
+    """Run a remote until Ctrl-C, or until standard input ends. ``query`` is added to the viewer's address."""
     from pluriverse_server.remote.remote import Remote
 
     raise_descriptor_limit()

@@ -59,9 +59,6 @@ class Door:
         """Return who sends a request, by its ``Authorization``; later for who has guessed wrong.
 
         Pages, which can send no headers with a WebSocket, give the password or token with ``?password=``.
-
-        Raises:
-            Denied: nobody we know, or he hasn't any of these rights now.
         """
         header = request.headers.get("Authorization")
         if header is None:

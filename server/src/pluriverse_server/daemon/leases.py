@@ -59,11 +59,7 @@ class Leases:
         return LEASED if Right.PLAY in RIGHTS[who.role] else f"not permitted: this is the token of {who}"
 
     def claim(self, by: Token, ttl_s: float, *, where: str) -> Lease:
-        """Give a lease.
-
-        Raises:
-            Unavailable: it drains, or an agent plays, or another has a lease.
-        """
+        """Give a lease."""
         now = self._now()
         if self.draining:
             raise Unavailable(DRAINING)

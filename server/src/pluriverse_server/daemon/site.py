@@ -93,9 +93,6 @@ async def taken_away(transport: asyncio.Transport) -> AsyncGenerator[socket.sock
 
     With TLS it is one end of a pair: this event loop carries bytes between the other end and the peer, and the context
     ends with the connection, since the web server would say something at the end of its request.
-
-    Raises:
-        OSError: there are no more descriptors.
     """
     if transport.get_extra_info("ssl_object") is None:
         connection = transport.get_extra_info("socket").dup()

@@ -51,11 +51,7 @@ class InitialState:
     """The state that comes back, and the connection that it comes by. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        """Take the state of the server as it is now for its first one.
-
-        Raises:
-            DisplayLost: there is no X server at ``display``, or it refuses the cookie, or lacks an extension.
-        """
+        """Take the state of the server as it is now for its first one."""
         self._display = display
         self._xauthority = xauthority
         self._connection: Any = open_display(display, xauthority)
@@ -79,22 +75,14 @@ class InitialState:
             self._changed: set[Hashable] = set()
 
     def restore_input(self) -> None:
-        """Let go of everything that is held, locked or latched, and put the pointer back.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Let go of everything that is held, locked or latched, and put the pointer back."""
         with ReportingLoss(self._display):
             held, locks, _ = self._ask()
             if self._restore_input(held, locks):
                 self._connection.sync()
 
     def restore(self) -> None:
-        """Bring everything back as it was first, or as it was at the last ``keep``.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Bring everything back as it was first, or as it was at the last ``keep``."""
         with ReportingLoss(self._display):
             held, locks, settings = self._ask()
             wrote = self._restore_input(held, locks)
@@ -114,11 +102,7 @@ class InitialState:
                 self._connection.sync()
 
     def restore_screen(self) -> None:
-        """Bring everything back as it was first, for a program that starts; none other may be there.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Bring everything back as it was first, for a program that starts; none other may be there."""
         with ReportingLoss(self._display):
             others = {part for part in self._wanted if self._wanted[part] != self._first.get(part)}
             self._changed |= others - _SETTINGS
@@ -130,11 +114,7 @@ class InitialState:
         self.restore()
 
     def keep(self) -> None:
-        """Have ``restore`` bring back what is there now, but for input: the program that goes on has made it so.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Have ``restore`` bring back what is there now, but for input: the program that goes on has made it so."""
         with ReportingLoss(self._display):
             _, _, settings = self._ask()
             self._wanted |= _values_of(settings)

@@ -53,9 +53,6 @@ class Injector:
         """Inject the events in order. The pointer is kept on the screen; a key that is down already stays so.
 
         A character is typed as it is, whatever is locked: the locks are off while its key goes down.
-
-        Raises:
-            DisplayLost: the X server is gone.
         """
         with ReportingLoss(self._display):
             for _ in self._inputs(events):
@@ -63,31 +60,19 @@ class Injector:
             send(self._connection)
 
     def apply_one_by_one(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
-        """Inject the events, and yield after each single input: a key or button that moves, or the pointer.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Inject the events, and yield after each single input: a key or button that moves, or the pointer."""
         with ReportingLoss(self._display):
             yield from self._sent(self._inputs(events))
 
     def repeat_keys(self, *, on: bool) -> None:
-        """Let the server repeat keys that are held, as it does at first, or not.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Let the server repeat keys that are held, as it does at first, or not."""
         with ReportingLoss(self._display):
             mode = X.AutoRepeatModeOn if on else X.AutoRepeatModeOff
             self._connection.change_keyboard_control(auto_repeat_mode=mode)
             send(self._connection)
 
     def separate_clicks(self) -> None:
-        """Let no click that follows be one with a click before, however soon it comes.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Let no click that follows be one with a click before, however soon it comes."""
         with ReportingLoss(self._display):
             self._lock.toggle()
             send(self._connection)
@@ -103,11 +88,7 @@ class Injector:
             send(self._connection)
 
     def release_one_by_one(self) -> Iterator[None]:
-        """Release every key and button that this injector holds, and yield after each.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Release every key and button that this injector holds, and yield after each."""
         with ReportingLoss(self._display):
             yield from self._sent(self._releases())
 
@@ -220,11 +201,7 @@ class AsyncInjector:
         deadline_s: float = ANSWER_DEADLINE_S,
         open_s: float = OPEN_DEADLINE_S,
     ) -> Self:
-        """Connect within ``open_s`` seconds; every later call has ``deadline_s``.
-
-        Raises:
-            DisplayLost: there is no X server at ``display``, it refuses the cookie or doesn't answer.
-        """
+        """Connect within ``open_s`` seconds; every later call has ``deadline_s``."""
         thread = await open_in_thread(
             "injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s, open_s=open_s
         )

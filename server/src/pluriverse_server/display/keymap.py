@@ -141,11 +141,7 @@ class Keymap:
 
 
 def map_probe_keysyms(display: str, xauthority: Path) -> None:
-    """Give the probes' keysyms their keycodes; returns once the server has. It blocks for as long as that is frozen.
-
-    Raises:
-        DisplayLost: there is no X server at ``display``, or it refuses the cookie.
-    """
+    """Give the probes' keysyms their keycodes; returns once the server has. It blocks for as long as that is frozen."""
     connection = open_display(display, xauthority)
     try:
         with ReportingLoss(display):

@@ -142,11 +142,7 @@ class Screen(ABC):
         return {name: child.pid for name, child in self._children().items()}
 
     async def start(self) -> None:
-        """Return once X takes connections and the VNC port greets.
-
-        Raises:
-            StartError: a server wouldn't start; says why, with its last output. Nothing is left behind.
-        """
+        """Return once X takes connections and the VNC port greets."""
         async with self._changing:
             await self._start()
 
@@ -190,11 +186,7 @@ class Screen(ABC):
         return ServerExit(name, child.describe_end(), child.output_tail, had_clients)
 
     async def restart_dead(self) -> Restarted:
-        """Start again what has ended: the VNC server alone if X still answers, everything otherwise.
-
-        Raises:
-            StartError: it wouldn't start. The screen is stopped, nothing is left behind; ``start`` tries again.
-        """
+        """Start again what has ended: the VNC server alone if X still answers, everything otherwise."""
         async with self._changing:
             if all(child.returncode is None for child in self._children().values()):
                 return Restarted.NOTHING

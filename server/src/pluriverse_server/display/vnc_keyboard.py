@@ -61,11 +61,7 @@ class SpareKeys:
         self._pressed_at: dict[int, float] = {}  # of each keycode that was given, steady seconds
 
     def add(self, keysym: int, held: Collection[int]) -> bool:
-        """Put a keysym on the map, but not in the place of one that is held; return whether it is there.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Put a keysym on the map, but not in the place of one that is held; return whether it is there."""
         with ReportingLoss(self._display):
             self.keymap.follow()
             new = self.keymap.known(keysym) is None
@@ -101,11 +97,7 @@ class SpareKeys:
             _wait_for(arrived)
 
     def click(self, event: PointerEvent, changed: int) -> None:
-        """Press and release the buttons of ``changed`` that the VNC server doesn't, once it has done the others.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Press and release the buttons of ``changed`` that the VNC server doesn't, once it has done the others."""
         screen = self._connection.screen()
         x, y = min(event.x, screen.width_in_pixels - 1), min(event.y, screen.height_in_pixels - 1)
 

@@ -46,11 +46,7 @@ class XServer:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str] = NOTHING_MORE) -> XServer:
-        """Start ``command`` on the lowest free display; clients need a cookie of ``xauthority``.
-
-        Raises:
-            StartError: it ended, or wasn't ready in time; nothing is left of it.
-        """
+        """Start ``command`` on the lowest free display; clients need a cookie of ``xauthority``."""
         for attempt in range(ATTEMPTS):
             try:
                 number, claim = claim_display()

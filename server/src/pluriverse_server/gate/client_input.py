@@ -142,11 +142,7 @@ class ClientInput:
         self._reader = StepReader(self._run())
 
     def feed(self, data: bytes) -> None:
-        """Send on what came, up to a key that has to be put on the map first, or what is over the client's share.
-
-        Raises:
-            RfbError: it isn't RFB, or too much of it.
-        """
+        """Send on what came, up to a key that has to be put on the map first, or what is over the client's share."""
         self._reader.feed(data)
         self._flush()
         if self._waiting is not None:

@@ -101,9 +101,6 @@ class Gate:
         """Listen on a TCP port, and on Unix sockets in a private folder, whose clients count towards no limit.
 
         Those of the second only watch. ``port`` None: on no port.
-
-        Raises:
-            StartError: the port, or the socket, can't be had.
         """
         try:
             ports = [] if port is None else listeners(host, port)
@@ -147,11 +144,7 @@ class Gate:
             self._thread.call(self._lift)
 
     async def take(self, connection: socket.socket, address: str, who: Token) -> None:
-        """Serve a connection whose WebSocket is open, of someone at ``address`` who may watch; it is closed with this.
-
-        Raises:
-            OSError: it can't be had, or there is no screen.
-        """
+        """Serve a connection whose WebSocket is open, of someone at ``address`` who may watch; close it."""
         if self._thread is None:
             connection.close()
             raise ConnectionError("the screen is being started")

@@ -67,9 +67,6 @@ async def connect(
     """Connect to the VNC server, shake hands, and call ``heard`` whenever it has sent something.
 
     Wait ``within_s`` seconds for one that is being started again.
-
-    Raises:
-        VncServerLost: it doesn't answer.
     """
     loop = asyncio.get_running_loop()
     why = "nothing listens"

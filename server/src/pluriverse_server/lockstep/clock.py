@@ -61,11 +61,7 @@ class PreloadedClock:
     """The clock of one program and all that it starts. ``command`` says how to start it; ``close`` ends no program."""
 
     def __init__(self, folder: Path, *, seed: int, frame_time: float) -> None:
-        """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps.
-
-        Raises:
-            NoClock: the library isn't there, or the system has no memory for the page.
-        """
+        """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps."""
         self._library = library()
         self.page = folder / PAGE_NAME
         epoch_s = EPOCH_S + seed % SEEDS_S

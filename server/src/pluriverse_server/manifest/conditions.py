@@ -45,11 +45,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def holds(text: str, readings: Mapping[str, Value]) -> bool:
-    """Return whether a condition holds; ``readings`` are the values of its names, None where unknown.
-
-    Raises:
-        ConditionError: it isn't a condition.
-    """
+    """Return whether a condition holds; ``readings`` are the values of its names, None where unknown."""
     return bool(_evaluate(_parse(text), readings))
 
 

@@ -260,11 +260,7 @@ class Manifest(GameTables):
         return manifest
 
     def zoomed(self, zoom: int) -> Manifest:
-        """Return a copy whose page is drawn ``zoom`` times as large.
-
-        Raises:
-            ManifestError: it has no page, or that is too large.
-        """
+        """Return a copy whose page is drawn ``zoom`` times as large."""
         if self.page is None:
             raise ManifestError(f"runtime {self.runtime.id} is no web page, and can't be zoomed; leave --zoom out")
         if not 1 <= zoom <= MAX_ZOOM:
@@ -272,11 +268,7 @@ class Manifest(GameTables):
         return self.model_copy(update={"page": self.page.model_copy(update={"zoom": zoom})})
 
     def environment(self, entry: EnvTable, options: Mapping[str, Value] = NO_OPTIONS) -> Environment:
-        """Return what the episode machine needs of ``entry``, with the manifest's defaults and those of its options.
-
-        Raises:
-            ValueError: there is no such option, or it doesn't take the value.
-        """
+        """Return what the episode machine needs of ``entry``, with the manifest's defaults and those of its options."""
         limit = entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
         fps = entry.fps or self.runtime.fps
         return Environment(entry.id, fps, entry.sync, limit, complete(entry.options, options))
@@ -296,22 +288,14 @@ def fill_command(
     home: str | None = None,
     options: Mapping[str, Value] = NO_OPTIONS,
 ) -> list[str]:
-    """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
-
-    Raises:
-        ManifestError: the environment lacks a key that the command asks for.
-    """
+    """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's."""
     return _fill(command, "program.command", entry, str, {"seed": seed, "fps": fps, "home": home}, options)
 
 
 def fill_address(
     page: PageTable, entry: EnvTable, *, seed: int, fps: float, options: Mapping[str, Value] = NO_OPTIONS
 ) -> str:
-    """Return the page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, URL-quoted.
-
-    Raises:
-        ManifestError: the environment lacks a key that the address asks for.
-    """
+    """Return the page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, URL-quoted."""
     key, template = ("page.url", page.url) if page.url is not None else ("page.start", page.start)
     assert template is not None
     return _fill([template], key, entry, quote, {"seed": seed, "fps": fps}, options)[0]
@@ -338,11 +322,7 @@ def _fill(
 
 
 def load(directory: Path) -> Manifest:
-    """Read the manifest in ``directory``, and the games' files that it names.
-
-    Raises:
-        ManifestError: it isn't there, isn't TOML, or doesn't fit; the message has a line for each problem.
-    """
+    """Read the manifest in ``directory``, and the games' files that it names."""
     manifest = _read(directory / FILE_NAME, Manifest)
     if manifest.games is None:
         return manifest
@@ -370,11 +350,7 @@ def _read(path: Path, kind: type[T]) -> T:
 
 
 def read_document(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file, and what it says.
-
-    Raises:
-        ManifestError: it isn't there, is too large, or isn't TOML.
-    """
+    """Return the text of a TOML file, and what it says."""
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")

@@ -57,10 +57,6 @@ class KeyFilter:
         """Filter from now on, until ``close``. Other programs must not have grabbed such keys before.
 
         ``allowed``: combinations that pass beside those that always do. ``middle_button``: whether that passes.
-
-        Raises:
-            NoDisplay: there is no X server.
-            XError: another program has grabbed keys already, or a button is held and won't be let go.
         """
         self._connection = Connection()
         self._display = self._connection.display
@@ -177,11 +173,7 @@ class KeyFilter:
             self._root.ungrab_key(keycode, modifiers)
 
     def _disable_middle_button(self) -> None:
-        """Unmap it. A grab wouldn't do: buttons are often held together.
-
-        Raises:
-            XError: one of them is being held.
-        """
+        """Unmap it. A grab wouldn't do: buttons are often held together."""
         mapping = list(self._display.get_pointer_mapping())
         mapping[MIDDLE - 1] = 0
         deadline = time.monotonic() + MAPPING_DEADLINE_S

@@ -20,11 +20,7 @@ class AskedTrees:
         self._asked: dict[int, asyncio.Future[TreeRead]] = {}
 
     async def ask(self, picture: Box) -> Tree:
-        """Return what is on the screen within ``picture``.
-
-        Raises:
-            NoTree: it can't be said, or isn't in time.
-        """
+        """Return what is on the screen within ``picture``."""
         number = next(self._numbers)
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
         self._send(ReadTree(number, picture))

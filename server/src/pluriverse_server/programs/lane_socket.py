@@ -23,11 +23,7 @@ class LaneSocket:
         self._program: socket.socket | None = None
 
     def start(self) -> None:
-        """Listen. The folder of ``path`` must keep others out.
-
-        Raises:
-            StartError: the socket can't be made.
-        """
+        """Listen. The folder of ``path`` must keep others out."""
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             listener.bind(str(self.path))
@@ -65,9 +61,6 @@ class LaneSocket:
         """Give the program a connection to one of its slots, which stays open here as well until it is closed.
 
         ``view`` is what is wanted of its pictures.
-
-        Raises:
-            ConnectionError: there is no program.
         """
         if self._program is None:
             raise ConnectionError(NO_PROGRAM)

@@ -115,21 +115,12 @@ class PageProgram:
         return self._page
 
     def require(self, entry: EnvTable) -> None:
-        """Make sure that what an episode of ``entry`` needs is there.
-
-        Raises:
-            ManifestError: a value for the address is missing.
-            StartError: the page or the browser is.
-        """
+        """Make sure that what an episode of ``entry`` needs is there."""
         self._address(entry, seed=0, fps=self._manifest.runtime.fps)
         executable(BINARY, package="chromium")
 
     async def start(self) -> None:
-        """Serve the files; the browser is started once there is a screen.
-
-        Raises:
-            StartError: a file that the manifest names is missing.
-        """
+        """Serve the files; the browser is started once there is a screen."""
         if self._files is not None:
             await self._files.start()
         self._outline = self._make_outline()
@@ -192,11 +183,7 @@ class PageProgram:
         self._lane.close()
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the page within ``picture``; in lockstep between two steps.
-
-        Raises:
-            NoTree: there is no page, or it doesn't answer; says why.
-        """
+        """Return what is to be seen of the page within ``picture``; in lockstep between two steps."""
         page = self._page
         if page is None:
             raise NoTree("there is no page at the moment")

@@ -163,9 +163,6 @@ class PageClock:
         """Take the clock of ``page``, which has one, on a screen of ``size`` pixels that ``environment`` names.
 
         ``browser`` is the browser's process id; ``files`` are those that the page loads.
-
-        Raises:
-            DisplayLost: there is no such screen.
         """
         name, xauthority = environment["DISPLAY"], Path(environment["XAUTHORITY"])
         display = await open_in_thread("page clock", lambda: Display(name, xauthority, *size), name)
@@ -175,21 +172,13 @@ class PageClock:
         """Begin an episode whose frames are 1/``fps`` seconds long: nothing is held, the pointer in the last corner.
 
         The page that is there has this input with its next frame.
-
-        Raises:
-            DisplayLost: the screen is gone.
         """
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
         self._watch()
         await self._deal_with(self._display.client.begin(*self._corner))
 
     async def start(self, ready: Callable[[], bool]) -> None:
-        """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            Stuck: it is still being loaded.
-        """
+        """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then."""
         if not ready():
             self._watch()
             # A document that is on its way begins once it is there, and knows by then where the pointer is, whether or
@@ -210,24 +199,14 @@ class PageClock:
         await self._display.close()
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """Let the page have input, and do what it does at once.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            DisplayLost: the screen is.
-        """
+        """Let the page have input, and do what it does at once."""
         if self._presses(events):
             # Real time is nothing here: clicks are double where they come at once.
             await self._display.run(Display.separate_clicks)
         await self._deal_with(self._display.client.apply(events))
 
     async def advance(self, frames: int, over: Callable[[], bool] = lambda: False) -> int:
-        """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            Stuck: it is still being loaded.
-        """
+        """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many."""
         began, left = self.frames, self._turns(frames)
         patience = Patience(os.getpid(), STEP_TIMEOUT_S, time.monotonic())
         while left > 0 and not over():
@@ -252,11 +231,7 @@ class PageClock:
         self._pixels = None
 
     async def pixels(self, box: Box | None = None) -> Pixels:
-        """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4).
-
-        Raises:
-            DisplayLost: the screen is gone.
-        """
+        """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4)."""
         box = box or (0, 0, *self._size)
         if self._pixels is None or self._box != box:
             self._pixels, self._box = await self._display.run(functools.partial(Display.grab, box=box)), box

@@ -88,23 +88,13 @@ class PageEpisode:
                 pass
 
     async def first(self) -> tuple[FirstFrame, Pixels]:
-        """Return the last text and observation, and the picture as it is now.
-
-        Raises:
-            DisplayLost: the screen is gone.
-        """
+        """Return the last text and observation, and the picture as it is now."""
         pixels = await self._picture()
         self._take()
         return FirstFrame(UNSEEN, self._text, self._observation, await self._asked()), pixels
 
     async def step(self, step: AgentStep) -> tuple[StepReply, Pixels]:
-        """Apply the events, let the frames pass, and return the answer and the picture.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            Stuck: it is being loaded, or doesn't come to rest.
-            DisplayLost: its screen is gone.
-        """
+        """Apply the events, let the frames pass, and return the answer and the picture."""
         events = pass_on(step.events, self._permitted)
         if events:
             await self._clock.apply(events)

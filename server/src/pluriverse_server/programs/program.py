@@ -127,12 +127,7 @@ class Program:
         """Called before each start of the program."""
 
     def require(self, entry: EnvTable) -> None:
-        """Make sure that what an episode of ``entry`` needs is there.
-
-        Raises:
-            ManifestError: a value for the command, or a source's picture, is missing.
-            StartError: the program is.
-        """
+        """Make sure that what an episode of ``entry`` needs is there."""
         program = self._game(entry.id).program
         assert program is not None
         home = str(self._runtime_dir) if self._manifest.plays_scraped else None
@@ -200,9 +195,6 @@ class Program:
         """Give the program such a connection to one of its slots, which the caller then closes here.
 
         ``view`` is what is wanted of its pictures.
-
-        Raises:
-            ConnectionError: the program has gone.
         """
         self._lanes.hand_over(lane, slot, view)
 
@@ -211,11 +203,7 @@ class Program:
         self._lanes.take_back()
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen).
-
-        Raises:
-            NoTree: the program doesn't answer, or isn't there; says why.
-        """
+        """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
         if not self._socket.connected:
             raise NoTree("the program isn't running at the moment")
         return await self._trees.ask(picture)

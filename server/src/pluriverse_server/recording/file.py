@@ -41,11 +41,7 @@ class RecordingFile:
     """
 
     def __init__(self, path: Path, header: Header, *, level: int = LEVEL, window_log: int = WINDOW_LOG) -> None:
-        """Begin the file.
-
-        Raises:
-            OSError: it can't be created; FileExistsError: another recording has left one unfinished.
-        """
+        """Begin the file."""
         self.path = path
         self.header = header
         self.partial = partial_path(path)
@@ -65,12 +61,7 @@ class RecordingFile:
             raise
 
     def write(self, record: Record) -> None:
-        """Add a record.
-
-        Raises:
-            LocalProtocolError: it doesn't fit; the file goes on without it.
-            OSError: the disk is full, or gone.
-        """
+        """Add a record."""
         self._stream.write(self._writer.write(record))
 
     @property
@@ -84,11 +75,7 @@ class RecordingFile:
         self._file.flush()
 
     def close(self) -> None:
-        """Finish the recording, and give the file its final name.
-
-        Raises:
-            OSError: the disk is full, or gone; the file keeps its partial name.
-        """
+        """Finish the recording, and give the file its final name."""
         try:
             self._stream.flush(zstandard.FLUSH_FRAME)
             self._file.flush()
@@ -119,10 +106,6 @@ def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
 
     After the last readable record the iterator raises MalformedRecording if the file is damaged, and TruncatedRecording
     if its end is missing.
-
-    Raises:
-        OSError: there is no such file.
-        MalformedRecording: it is no recording.
     """
     items = _read(path)
     header = next(items)
@@ -135,10 +118,6 @@ def compact(path: Path, regions: Sequence[Box] = ()) -> None:
 
     With ``regions`` only these are kept exactly, the rest seldom and coarsely, so that a recording that was made for
     labelling becomes small enough to ship. A recording of regions keeps those that it has.
-
-    Raises:
-        OSError: there is no such file, no room for the new one, or an unfinished one; the file stays as it is.
-        MalformedRecording: it is damaged, or no recording; the file stays as it is.
     """
     header, records = open_recording(path)
     keeper: RegionKeeper | None = None

@@ -41,11 +41,7 @@ HEAD_START_BYTES: Final = 1_000_000
 
 
 def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
-    """Apply an update to ``frame``, uint8 of shape (height, width, 4); return the boxes that it covers.
-
-    Raises:
-        ValueError: it is no update of such a frame.
-    """
+    """Apply an update to ``frame``, uint8 of shape (height, width, 4); return the boxes that it covers."""
     boxes: list[Box] = []
     for part in rectangles(message, frame.shape[1], frame.shape[0]):
         count = part.width * part.height * 4
@@ -77,11 +73,7 @@ class RegionKeeper:
         self._whole_at: float | None = None
 
     def keep(self, record: Record) -> Iterator[Record]:
-        """Yield what to write of a record: an update's part of the regions; now and then the whole picture.
-
-        Raises:
-            ValueError: it is no update of this picture.
-        """
+        """Yield what to write of a record: an update's part of the regions; now and then the whole picture."""
         message: bytes | None = None
         match record:
             case Update():

@@ -92,10 +92,6 @@ class Recorder:
         Records are timed since ``header.began``. With ``keep`` "all" every picture is kept. Otherwise
         only ``header.regions`` are, and of the rest what ``keep.OFTEN`` or ``keep.SELDOM`` says.
         ``spaces`` are the actions and observations of the episodes.
-
-        Raises:
-            StartError: the screen can't be captured, or its size isn't the header's.
-            OSError: the file can't be written.
         """
         folder = PrivateFolder()
         try:
@@ -154,11 +150,7 @@ class Recorder:
                 pass
 
     async def stop(self) -> Recorded:
-        """End the recording; the file has its final name once this returns.
-
-        Raises:
-            RecordingFailed: it had ended already, or can't be finished; what was written is kept.
-        """
+        """End the recording; the file has its final name once this returns."""
         await self._end_sources()
         await asyncio.to_thread(self._writer.stop)
         if self.failed.done():

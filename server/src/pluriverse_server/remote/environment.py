@@ -126,12 +126,7 @@ class EnvironmentService:
         self._kept: int | None = None  # the process whose start is in the screen's state
 
     async def start(self, env_id: str) -> None:
-        """Begin the first episode.
-
-        Raises:
-            ManifestError: the runtime lacks something without which no episode can begin.
-            StartError: the system does.
-        """
+        """Begin the first episode."""
         await self.program.start()
         self.program.require(self._catalogue[env_id])
         self.hub.start()
@@ -214,11 +209,7 @@ class EnvironmentService:
         return described, self._machine.episode.episode_id
 
     def reset(self, reset: messages.Reset, leaving: int) -> int:
-        """Begin an episode, or join the one that is beginning; return its id.
-
-        Raises:
-            RequestError: there is no such environment, or it doesn't take these options.
-        """
+        """Begin an episode, or join the one that is beginning; return its id."""
         assert self._machine.episode is not None
         before = self._machine.episode.environment
         env_id = reset.env_id or before.env_id
@@ -242,11 +233,7 @@ class EnvironmentService:
         return self._machine.episode.episode_id
 
     async def act(self, events: Sequence[Event]) -> None:
-        """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name.
-
-        Raises:
-            RequestError: the program takes no joystick (then nothing is injected), or the screen is gone.
-        """
+        """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name."""
         joystick = [event for event in events if isinstance(event, JoystickEvent)]
         if joystick and not self.program.takes_joystick:
             raise RequestError(f"{joystick[0].name}: this environment takes no joystick events")
@@ -263,11 +250,7 @@ class EnvironmentService:
         self.metrics.actions.inc()
 
     async def tree(self) -> messages.TreeReply:
-        """Return what is on the environment's picture.
-
-        Raises:
-            RequestError: no episode runs, the environment has no tree, or its program doesn't answer.
-        """
+        """Return what is on the environment's picture."""
         described = self._machine.description()
         if described is None or self.ongoing is None:
             raise RequestError("no episode runs; a tree is of one that does")
@@ -298,11 +281,7 @@ class EnvironmentService:
         return episode.episode_id if episode is not None and self._machine.state is State.RUNNING else None
 
     def require_lane(self, slot: int, view: View | None) -> None:
-        """Make sure that the episode is stepped in lockstep, by a program that is there, and has the slot and the view.
-
-        Raises:
-            RequestError: it isn't.
-        """
+        """Make sure that the episode is stepped in lockstep, by a program that is there, with the slot and view."""
         episode = self._machine.episode
         if episode is None or episode.environment.clock != "lockstep":
             raise RequestError(IN_REAL_TIME)
@@ -315,11 +294,7 @@ class EnvironmentService:
             raise RequestError("this remote sends whole pictures alone; its description has no views")
 
     def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
-        """Give the program the connection of an agent that steps one of its slots.
-
-        Raises:
-            ConnectionError: the program has just gone.
-        """
+        """Give the program the connection of an agent that steps one of its slots."""
         self.program.open_lane(lane, slot, view)
 
     def agent_left(self) -> None:

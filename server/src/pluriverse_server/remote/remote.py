@@ -111,14 +111,7 @@ class Remote:
         return {**self._service.status(), "viewers": self._viewers.viewers if self._viewers else 0}
 
     async def run(self, on_start: Callable[[Manifest], None]) -> None:
-        """Start everything, call ``on_start``, and serve until ``stop`` is called.
-
-        Raises:
-            ManifestError: the runtime can't be used.
-            StartError: a program, a port or the screen can't be had.
-            GaveUp: something kept dying.
-            TaskFailed: a mistake of ours; the log has more.
-        """
+        """Start everything, call ``on_start``, and serve until ``stop`` is called."""
         failure = first_failure()
         settings = self.settings
         manifest = load(settings.runtime)

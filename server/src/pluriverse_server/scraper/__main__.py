@@ -96,13 +96,7 @@ async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft
 async def converse(
     daemon: DaemonConnection, session: Session, stopped: asyncio.Event, failure: asyncio.Future[TaskFailed]
 ) -> None:
-    """Play the last requested episode until the daemon stops or hangs up.
-
-    Raises:
-        Broken: an episode can't begin.
-        TaskFailed: a mistake of ours; the log has more.
-        MalformedReport: the daemon sent something else than a request.
-    """
+    """Play the last requested episode until the daemon stops or hangs up."""
     stopping = asyncio.create_task(stopped.wait(), name="stop")
     asking = asyncio.create_task(daemon.request(), name="requests")
     episode: asyncio.Task[None] | None = None

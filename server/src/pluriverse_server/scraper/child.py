@@ -55,11 +55,7 @@ class Child:
         nice: int = 0,
         network: bool = False,
     ) -> Child:
-        """Start ``command``; ``folder`` is removed when it has been stopped.
-
-        Raises:
-            StartError: it isn't there, or the system would not start it.
-        """
+        """Start ``command``; ``folder`` is removed when it has been stopped."""
         status = await Pipe.open()
         output_end, output_write_end = os.pipe()
         keeper_command = [sys.executable, "-m", f"{__package__}.keeper", "--parent", str(os.getpid())]

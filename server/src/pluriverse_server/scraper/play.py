@@ -130,9 +130,6 @@ class Play:
         """Start the program; ``on_cycle`` is called with each cycle before its first episode.
 
         ``background``: run at low priority until it is shown.
-
-        Raises:
-            Broken: it can't be started. Nothing is left of it.
         """
         play = cls(settings, on_cycle)
         desktop.plays.add(play)
@@ -267,11 +264,7 @@ class Play:
         return isinstance(self.pace, SteppedPace) and isinstance(self.pace.clock, FrozenClock)
 
     async def prepare(self) -> None:
-        """Lead a new program to its first episode.
-
-        Raises:
-            Broken: it ended or showed no window, a step failed, or the episode did not get ready.
-        """
+        """Lead a new program to its first episode."""
         limit_s = self.settings.program.ready.timeout_s
         failure = f"no window on the screen after {limit_s:g} s; if it needs more, set timeout_s in program.ready"
         try:
@@ -283,11 +276,7 @@ class Play:
         await self.lead(*game.reset.start, *game.reset.steps, reset=self.settings.reset)
 
     async def lead(self, *steps: Step, reset: Reset | None) -> None:
-        """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``.
-
-        Raises:
-            Broken: the program ended, a step failed, or the episode did not get ready.
-        """
+        """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``."""
         self._sources.leave()
         if self._hearing is not None and reset is not None:
             self._hearing.ask(reset)
@@ -332,11 +321,7 @@ class Play:
         return [follows for report in said for follows in self.rules.hear(self._last.at, report)]
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the program within ``picture``: x, y, width and height on the screen.
-
-        Raises:
-            NoTree: the program's widgets can't be read; says why.
-        """
+        """Return what is to be seen of the program within ``picture``: x, y, width and height on the screen."""
         if self.has_ended:
             raise NoTree("the program has ended")
         return trim(await asyncio.to_thread(read_tree, self._environment), picture)
@@ -399,11 +384,7 @@ class Play:
         return self.rules.feed(self._last.at, self._last.readings)
 
     async def cycle(self) -> Cycle:
-        """Read every source when the next cycle is due.
-
-        Raises:
-            Broken: the program exceeded a limit, a source can't be read any more, or the screen is gone.
-        """
+        """Read every source when the next cycle is due."""
         answer = await self.pace.next()
         if isinstance(self.pace, SteppedPace):
             # How far one has loaded after seconds is chance, as would be the frame with which its episode begins.
@@ -420,11 +401,7 @@ class Play:
         return self._last
 
     def cycle_still(self) -> Cycle:
-        """Read every source of a program that stands still. Blocking.
-
-        Raises:
-            Broken: as ``cycle``.
-        """
+        """Read every source of a program that stands still. Blocking."""
         self._require_whole()
         try:
             self._last = self._sources.read_still(self.pace.unix(), screen=not self.has_ended)

@@ -161,11 +161,7 @@ class Session:
         return play
 
     async def _screen_state(self) -> AsyncInitialState:
-        """Return that of the screen, as it is before the first program's start.
-
-        Raises:
-            Broken: the screen is gone.
-        """
+        """Return that of the screen, as it is before the first program's start."""
         if self._state is None:
             try:
                 self._state = await AsyncInitialState.open(self._desktop.screen["DISPLAY"], self._desktop.cookies.path)

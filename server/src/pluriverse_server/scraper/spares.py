@@ -23,11 +23,7 @@ class Spares:
         self._making: asyncio.Task[None] | None = None
 
     async def take(self) -> Play:
-        """Return a play that is ready: a spare, else the one that is being made, else a new one.
-
-        Raises:
-            Broken: there is none, and none can be made.
-        """
+        """Return a play that is ready: a spare, else the one that is being made, else a new one."""
         while self._making is not None and not self._ready:
             await asyncio.wait({self._making})
         if not self._ready:

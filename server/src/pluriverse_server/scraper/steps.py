@@ -48,13 +48,7 @@ class Steps:
         self._cycle = cycle
 
     async def do(self, number: int, step: Step) -> None:
-        """Do one step, and wait until its condition holds.
-
-        Raises:
-            StepFailed: it didn't within the step's time.
-            HomeError: a file can't be restored.
-            DisplayLost: the screen is gone.
-        """
+        """Do one step, and wait until its condition holds."""
         begun = done_at = self._now()
         await self._act_or_release(step)
         if step.until is None:

@@ -36,9 +36,6 @@ class StillScreen:
         """``picture`` is the part to see: x, y, width and height; in ``hidden`` is what goes by real time.
 
         ``memory``: where the X server keeps its screen, if it lets us look.
-
-        Raises:
-            DisplayLost: there is no X server, or it refuses the cookie.
         """
         self._display = display
         left, top, width, height = picture
@@ -74,11 +71,7 @@ class StillScreen:
         self._injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
 
     def see(self) -> Pixels:
-        """Return the picture: RGB, shape (height, width, 3), valid until the next call.
-
-        Raises:
-            ScreenLost: the X server is gone.
-        """
+        """Return the picture: RGB, shape (height, width, 3), valid until the next call."""
         to_rgb(self._grabber.grab()[0] if self._memory is None else self._memory, self._pixels)
         self._hidden[:] = 0
         return self._pixels

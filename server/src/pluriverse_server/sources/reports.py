@@ -47,11 +47,7 @@ class ReportSocket:
         self._program: _Connection | None = None
 
     async def start(self) -> None:
-        """Listen. The folder of ``path`` must keep others out.
-
-        Raises:
-            StartError: the socket can't be made.
-        """
+        """Listen. The folder of ``path`` must keep others out."""
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_unix_server(lambda: _Connection(self), str(self.path))

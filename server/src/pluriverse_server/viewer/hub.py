@@ -47,19 +47,11 @@ class ViewerHub:
             event.set()
 
     def picture(self, websocket: web.WebSocketResponse) -> contextlib.AbstractContextManager[asyncio.Event]:
-        """Count a connection to the screen while it lasts.
-
-        Raises:
-            TooManyViewers: there are MAX_VIEWERS already.
-        """
+        """Count a connection to the screen while it lasts."""
         return _place(self._pictures, websocket)
 
     def feed(self, websocket: web.WebSocketResponse) -> contextlib.AbstractContextManager[asyncio.Event]:
-        """Count a state feed while it lasts; the event is set at each change.
-
-        Raises:
-            TooManyViewers: there are MAX_VIEWERS already.
-        """
+        """Count a state feed while it lasts; the event is set at each change."""
         return _place(self._feeds, websocket)
 
     async def close(self) -> None:

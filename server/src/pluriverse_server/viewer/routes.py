@@ -70,11 +70,7 @@ class Doorkeeper(Protocol):
     """Checks passwords and counts connections, as ``daemon.door.Door`` does."""
 
     async def require(self, request: web.Request, right: Right) -> Token:
-        """Return who sends a request, later for who has guessed wrong.
-
-        Raises:
-            Denied: nobody we know, or he hasn't any of these rights now.
-        """
+        """Return who sends a request, later for who has guessed wrong."""
         ...
 
     def may_control(self, who: Token) -> bool:

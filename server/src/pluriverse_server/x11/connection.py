@@ -56,9 +56,6 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
     """Connect to the X server at ``name``, by default that of ``DISPLAY`` with the cookies of ``XAUTHORITY``.
 
     It blocks for as long as that server is frozen.
-
-    Raises:
-        DisplayLost: there is none, or it refuses the cookie.
     """
     with _opening, _environment_variable("XAUTHORITY", xauthority):
         # Two kinds of server number their extensions differently: each connection gets tables of its own.

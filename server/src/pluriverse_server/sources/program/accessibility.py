@@ -204,12 +204,7 @@ class _Looks:
 
 
 def open_bus(environment: Mapping[str, str]) -> Bus:
-    """Connect to the bus with the widgets of the program that has this environment.
-
-    Raises:
-        SourceError: the program has no such bus.
-        BusLost, TimeoutError: the bus has ended, or doesn't answer.
-    """
+    """Connect to the bus with the widgets of the program that has this environment."""
     if address := environment.get("AT_SPI_BUS_ADDRESS"):
         return Bus(address)
     session = environment.get("DBUS_SESSION_BUS_ADDRESS")

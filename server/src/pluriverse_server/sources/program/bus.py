@@ -78,10 +78,6 @@ class Bus:
         """Call ``method`` (with its interface) of an object and return its one value, of D-Bus type ``answer``.
 
         None if the answer has another type, or is an error: most often the object or its program is gone.
-
-        Raises:
-            TimeoutError: there was no answer.
-            BusLost: the bus has ended.
         """
         interface, _, name = method.rpartition(".")
         return self._reply(lambda: new_method_call(_address(place, interface), name, signature, arguments), answer)
@@ -137,11 +133,7 @@ class AccessibilityBus:
 
     @classmethod
     async def start(cls, folder: Path, env: Mapping[str, str]) -> AccessibilityBus:
-        """Start the bus with its socket in ``folder``; ``env`` is the program's, and that of the bus' services.
-
-        Raises:
-            StartError: D-Bus or AT-SPI isn't installed, or the bus didn't start in time.
-        """
+        """Start the bus with its socket in ``folder``; ``env`` is the program's, and that of the bus' services."""
         # quote() leaves what an address may hold unescaped, and the tilde, which it may not.
         address = f"unix:path={quote(str(folder / 'bus'), safe='/').replace('~', '%7e')}"
         configuration = folder / "bus.conf"

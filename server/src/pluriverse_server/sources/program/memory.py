@@ -54,11 +54,7 @@ class MemoryReader(ProgramReader):
         self._look_at = 0.0
 
     def look(self) -> Value:
-        """Return the value; None if there is no such process, module, pattern or address.
-
-        Raises:
-            SourceError: the system doesn't let this process read the program's memory.
-        """
+        """Return the value; None if there is no such process, module, pattern or address."""
         now = time.monotonic()
         return self._read(now) if self._attached(now) else None
 

@@ -45,11 +45,7 @@ class Matcher:
             ) from None
 
     def value(self, text: str) -> Value:
-        """Return the value of the group, or None without a match; for a pattern without group, whether it matches.
-
-        Raises:
-            SourceError: matching takes too long.
-        """
+        """Return the value of the group, or None without a match; for a pattern without group, whether it matches."""
         match = self.search(text)
         if not self.has_value:
             return match is not None

@@ -43,11 +43,7 @@ class TitleReader(ProgramReader):
         self._display: display.Display | None = None
 
     def look(self) -> Value:
-        """Return the title's value; None, or False for a pattern without group, if no window has a matching title.
-
-        Raises:
-            SourceError: there is no X server.
-        """
+        """Return the title's value; None, or False for a pattern without group, if no window has a matching title."""
         try:
             return self._look()
         except (DisplayLost, *CONNECTION_ERRORS) as problem:

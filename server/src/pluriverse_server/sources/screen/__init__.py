@@ -22,11 +22,7 @@ __all__ = ["Grabber", "ScreenLost", "make_reader"]
 
 
 def make_reader(name: str, table: tables.ScreenSource, directory: Path) -> ScreenReader:
-    """Make the reader of source ``name`` of the runtime in ``directory``, for one region that it sees again and again.
-
-    Raises:
-        SourceError: a file that it needs is missing, damaged or of the wrong size, fails, or Tesseract isn't installed.
-    """
+    """Make the reader of source ``name`` of the runtime in ``directory``, for one region."""
     if isinstance(table, tables.ChangeSource):
         return ChangeReader(table.tolerance)
     return _UnlessSame(_make_reader(name, table, directory))

@@ -74,9 +74,6 @@ class DialReader:
         """``size`` is the region's width and height, and ``centre`` is within the region; lengths are in pixels.
 
         ``angles`` are degrees clockwise from the top, where the dial begins and where it ends.
-
-        Raises:
-            ValueError: none of the region's pixels is on the dial.
         """
         self._shades = shades
         x, y = np.meshgrid(np.arange(size[0]) + 0.5 - centre[0], np.arange(size[1]) + 0.5 - centre[1])

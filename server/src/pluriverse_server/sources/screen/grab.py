@@ -61,10 +61,6 @@ class Grabber:
         """``regions`` are x, y, width and height; ``names`` of their sources, for errors.
 
         The connection's cookie is in ``xauthority``, by default in the file of ``XAUTHORITY``.
-
-        Raises:
-            ScreenLost: no server answers at ``display``.
-            SourceError: a region isn't on its screen.
         """
         self._name = display
         self._regions = [(x, y, width, height) for x, y, width, height in regions]
@@ -82,11 +78,7 @@ class Grabber:
             raise ScreenLost(f"no X server can be grabbed from at {display!r}: {error}") from error
 
     def grab(self) -> list[Pixels]:
-        """Return the regions' current pixels, in their order; the caller may keep the arrays, which may be read-only.
-
-        Raises:
-            ScreenLost: the server is gone.
-        """
+        """Return the regions' current pixels, in their order; the caller may keep the arrays, some read-only."""
         if self._box is None:
             return [self.grab_within(region) for region in self._regions]
         box = self.grab_within(self._box)

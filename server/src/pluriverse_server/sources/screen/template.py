@@ -31,11 +31,7 @@ class Template:
     """
 
     def __init__(self, picture: NDArray[np.uint8], area: tuple[int, int]) -> None:
-        """``picture`` is RGBA of shape (height, width, 4); ``area`` is the width and height of where it is looked for.
-
-        Raises:
-            ValueError: the picture is wholly transparent.
-        """
+        """``picture`` is RGBA of shape (height, width, 4); ``area``: width and height of where it is looked for."""
         self.height, self.width = picture.shape[:2]
         # Smoothed edges show what is behind them: they count as far as they are more than half opaque.
         opaque = np.clip(picture[..., 3].astype(np.float32) / 127.5 - 1, 0, 1)
@@ -80,11 +76,7 @@ class TemplateReader:
     def __init__(
         self, picture: NDArray[np.uint8], region: tuple[int, int], threshold: float = 0.9, shift: int = 0
     ) -> None:
-        """``picture`` is RGBA of shape (height, width, 4); ``region`` is the width and height of the source's region.
-
-        Raises:
-            ValueError: the region is too small for the picture and its shifts, or the picture is wholly transparent.
-        """
+        """``picture`` is RGBA of shape (height, width, 4); ``region``: width and height of the source's region."""
         height, width = picture.shape[:2]
         self._wide, self._high = width + 2 * shift, height + 2 * shift
         self._left, self._top = (region[0] - width) // 2 - shift, (region[1] - height) // 2 - shift
@@ -111,11 +103,7 @@ class CountReader:
     """Counts the places of a region where a picture is. Two of them are at least half of the picture's size apart."""
 
     def __init__(self, picture: NDArray[np.uint8], region: tuple[int, int], threshold: float = 0.9) -> None:
-        """``picture`` is RGBA of shape (height, width, 4); ``region`` is the width and height of the source's region.
-
-        Raises:
-            ValueError: the region is smaller than the picture, or the picture is wholly transparent.
-        """
+        """``picture`` is RGBA of shape (height, width, 4); ``region``: width and height of the source's region."""
         height, width = picture.shape[:2]
         if region[0] < width or region[1] < height:
             raise ValueError(
