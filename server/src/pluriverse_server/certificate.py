@@ -100,7 +100,6 @@ class Certificate:
                 log.info("TLS has a new certificate, its SHA-256 is %s", self.fingerprint)
 
     def _signature(self) -> list[tuple[int, int, int]]:
-        """Return what changes when a file does."""
         with contextlib.suppress(OSError):
             found = [path.stat() for path in self._files]
             return [(each.st_mtime_ns, each.st_size, each.st_ino) for each in found]
@@ -117,7 +116,6 @@ def _alternative(name: str):
 
 
 def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> str:
-    """Let a context show a certificate from now on; return its fingerprint."""
     try:
         first = _FIRST.search(certificate.read_bytes())
         if first is None:

@@ -183,7 +183,6 @@ add_commands(app)
 
 
 def main() -> None:
-    """The entry point."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < DESCRIPTORS:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(DESCRIPTORS, hard), hard))

@@ -85,7 +85,6 @@ def executable(name: str, *, package: str | None = None, path: str | None = None
 
 
 def start_error(name: str, error: OSError | ValueError, command: Sequence[str] = ()) -> StartError:
-    """Return the reason why a program could not be started."""
     short = isinstance(error, OSError) and error.errno in _SHORTAGES
     what = f" ({' '.join(command)})" if command else ""
     return (OutOfResources if short else StartError)(f"{name} could not be started{what}: {error}")
@@ -120,7 +119,6 @@ class Pipe:
 
     @classmethod
     async def open(cls) -> Pipe:
-        """Open it on the running event loop."""
         stream = asyncio.StreamReader()
         try:
             read_end, write_end = os.pipe()
@@ -137,7 +135,6 @@ class Pipe:
         os.close(self.write_end)
 
     def close(self) -> None:
-        """Stop reading. May be called repeatedly."""
         self._transport.close()
 
 
@@ -219,7 +216,6 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id, which is its group's too."""
         return self._process.pid
 
     @property
@@ -229,11 +225,9 @@ class ChildProcess:
 
     @property
     def output_tail(self) -> str:
-        """The last lines of its output, for an error message."""
         return "\n".join(self._output_tail)
 
     async def wait(self) -> int:
-        """Wait until it has ended, and return its return code."""
         return await asyncio.shield(self._reaper)
 
     def describe_end(self) -> str:
@@ -246,7 +240,6 @@ class ChildProcess:
         self._reaper.add_done_callback(lambda _: callback())
 
     def kill(self) -> None:
-        """Kill it and its group at once, if it still runs."""
         if self._process.returncode is None:
             self._signal_group(signal.SIGKILL)
 
@@ -377,7 +370,6 @@ async def serve(
 
 
 def raise_descriptor_limit() -> None:
-    """Let this process have as many file descriptors as it may."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -385,7 +377,6 @@ def raise_descriptor_limit() -> None:
 
 
 def require_free(what: str, host: str, port: int, option: str) -> None:
-    """Make sure that ``port`` can be listened on."""
     try:
         for listener in listeners(host, port):
             listener.close()
@@ -403,12 +394,10 @@ def port_fault(what: str, host: str, port: int, option: str, error: OSError) -> 
 
 
 def endpoint(host: str, port: int) -> str:
-    """Return ``host:port``, with brackets around an address of IPv6."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def holder(port: int) -> str:
-    """Return which program listens on ``port``, as far as this user may know."""
     import psutil
 
     try:

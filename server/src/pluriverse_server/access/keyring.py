@@ -38,7 +38,6 @@ class Keyring:
 
     @property
     def listed(self) -> tuple[Token, ...]:
-        """The tokens of the list."""
         return self._listed
 
     def identify(self, *given: bytes) -> Token | None:

@@ -293,7 +293,6 @@ class CropCommand(TyperCommand):
     """Takes a region in one word as well, ``X,Y,W,H`` as the help has it, where Typer wants four."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, with a region in four words."""
         words: list[str] = []
         for arg in args:
             if arg.startswith("--region="):

@@ -158,7 +158,6 @@ class Way:
 
     @property
     def characters(self) -> set[str]:
-        """The characters of those crops."""
         letters = zip(self.labels, self.pieces, strict=True)
         return {letter for label, pieces in letters if pieces is not None for letter in label if letter != " "}
 

@@ -35,7 +35,6 @@ class RecordedFrames:
     """
 
     def __init__(self, path: Path) -> None:
-        """Read it, as far as it isn't damaged."""
         self.header: Header
         self.header, records = open_recording(path)
         self.times: list[float] = []
@@ -59,7 +58,6 @@ class RecordedFrames:
         self._spool.flush()
 
     def close(self) -> None:
-        """Close the temporary file."""
         self._spool.close()
 
     def png(self, index: int) -> bytes:

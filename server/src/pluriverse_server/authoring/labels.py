@@ -105,12 +105,10 @@ class Proposals(Table):
 
 
 def labels_path(recording: Path) -> Path:
-    """Return the path of a recording's labels."""
     return beside(recording, LABELS_SUFFIX)
 
 
 def beside(recording: Path, suffix: str) -> Path:
-    """Return NAME with ``suffix`` for the recording NAME.plrec."""
     return recording.with_name(recording.name.removesuffix(SUFFIX) + suffix)
 
 
@@ -122,7 +120,6 @@ def read_labels(path: Path) -> Labels:
 
 
 def proposals_path(recording: Path) -> Path:
-    """Return the path of a recording's proposals."""
     return beside(recording, PROPOSALS_SUFFIX)
 
 
@@ -154,7 +151,6 @@ def write_table(path: Path, table: Table) -> None:
 
 
 def game_of(recording: Path, header: Header) -> GameTables:
-    """Return the environment's tables, by the runtime in whose folder the recording is; raise ManifestError."""
     directory = recording.resolve().parent.parent
     manifest = load(directory)
     if manifest.runtime.id != header.runtime:

@@ -188,16 +188,12 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Glyphs, and the crops that they don't read as labelled."""
-
     glyphs: Glyphs
     doubts: tuple[Doubt, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Glyphs, and how well they read the crops."""
-
     way: Way
     glyphs: Glyphs
     right: int
@@ -258,7 +254,6 @@ def _merit(trial: _Trial) -> tuple[float, ...]:
 
 
 def missing(labels: Sequence[str], characters: str = DIGITS) -> str:
-    """Return the ``characters`` that no label has."""
     return "".join(letter for letter in characters if not any(letter in label for label in labels))
 
 

@@ -54,7 +54,6 @@ class Look:
             await self._remote.run(on_start)
 
     def stop(self) -> None:
-        """Make ``run`` return; may be called from a signal handler."""
         self._stopped = True
         if self._remote is not None:
             self._remote.stop()

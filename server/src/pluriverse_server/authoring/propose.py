@@ -61,8 +61,6 @@ _KINDS: Final[dict[Kind, str]] = {"number": "a number", "string": "a text", "boo
 
 
 class Answer(Table):
-    """One line of the program's."""
-
     id: Annotated[int, Field(ge=0)]
     value: bool | float | Text | None
     confidence: Share = 1.0
@@ -79,7 +77,6 @@ class Picture:
     png: bytes
 
     def line(self, number: int) -> bytes:
-        """Return the question as the program gets it."""
         asked = {"id": number, "source": self.source, "kind": self.kind, "at": self.times[0]}
         png = base64.b64encode(self.png).decode()
         return json.dumps({**asked, "region": list(self.region), "png": png}).encode() + b"\n"
@@ -116,7 +113,6 @@ def propose(
 
 
 def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, frames: bool) -> list[Picture]:
-    """Return each different picture of each source."""
     found: dict[tuple[str, bytes], Picture] = {}
     for name, known in regions.items():
         assert known.region is not None

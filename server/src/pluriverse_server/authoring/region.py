@@ -117,7 +117,6 @@ class Proposer:
 
 
 def png_of(pixels: Pixels) -> bytes:
-    """Return a region as PNG."""
     png = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels[..., 2::-1])).save(png, "png")
     return png.getvalue()

@@ -49,11 +49,9 @@ class Samples:
 
     @property
     def seconds(self) -> float:
-        """The time of the last cycle."""
         return self.cycles[-1].at
 
     def said(self) -> Iterator[Said]:
-        """Yield all that was said but readings, in order."""
         for cycle in self.cycles:
             yield from cycle.said
 
@@ -115,7 +113,6 @@ class _Sources:
                 self._heard[name] = {**reading, "events": events}
 
     def read(self, moment: Moment) -> dict[str, Sample]:
-        """Read all sources at this time."""
         return {
             name: self._look(name, moment) if name in self._screen else self._recall(name, moment.at)
             for name in self._names

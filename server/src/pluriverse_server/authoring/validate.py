@@ -151,7 +151,6 @@ class Checks:
         self._document = document
 
     def all_of(self, game: GameTables, envs: Sequence[EnvTable]) -> list[Problem]:
-        """Return the mistakes of ``game``, which ``envs`` play."""
         mistakes = [*self._placeholders(game, envs), *self._places(game)]
         if game.program is not None:
             mistakes += self._program(game, envs)

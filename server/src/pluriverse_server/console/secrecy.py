@@ -25,7 +25,6 @@ _ENVIRONMENT_END: Final = 48
 
 
 def read_password(path: Path | None) -> str | None:
-    """Return the password in a file, without the end of its line; None without a file."""
     if path is None:
         return None
     try:
@@ -35,7 +34,6 @@ def read_password(path: Path | None) -> str | None:
 
 
 def read_tokens(path: Path | None, password: str | None) -> tuple[Token, ...] | None:
-    """Return the tokens in a file, or in the environment; None without a list."""
     text = os.environ.get(TOKENS_VARIABLE)
     try:
         if path is not None and text:

@@ -33,7 +33,6 @@ IGNORED_BYTES: Final = 4096
 
 
 def fail(message: str, status: int) -> NoReturn:
-    """Print the message and exit."""
     typer.echo(f"pluriverse-server: {message}", err=True)
     raise typer.Exit(status)
 
@@ -115,7 +114,6 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "", until
 
 
 def greet(settings: Settings, manifest: Manifest, query: str = "", certificate: Certificate | None = None) -> None:
-    """Print how to connect; ``query`` is added to the viewer's address."""
     vnc, rewarder = (endpoint(settings.reachable_host, port) for port in (settings.vnc_port, settings.rewarder_port))
     parameters = "?password=" + quote(settings.password, safe="") + query if settings.password else ""
     s, trust, shown = ("", [], []) if certificate is None else _tls_of(settings, certificate)
@@ -146,7 +144,6 @@ def _tls_of(settings: Settings, certificate: Certificate) -> tuple[str, list[str
 
 
 def set_up_logging(*, verbose: bool) -> None:
-    """Log to standard error, above the status line where it is a terminal."""
     stream = ClearingStream(sys.stderr) if sys.stderr.isatty() else sys.stderr
     handler = logging.StreamHandler(stream)
     logging.basicConfig(

@@ -60,8 +60,6 @@ _STAMP: Final = struct.Struct("!d")
 
 
 class Connection:
-    """An authenticated connection. ``run`` serves it until it ends."""
-
     def __init__(
         self,
         hub: Hub,
@@ -111,7 +109,6 @@ class Connection:
             self._ended.set()
 
     def put(self, queued: QueuedMessage) -> None:
-        """Queue a message; hang up on a reader that is too far behind."""
         if self._closing:
             return
         self.send_queue.put(queued)
@@ -133,7 +130,6 @@ class Connection:
         self._transport.abort()
 
     async def close(self, reason: str) -> None:
-        """Hang up, and wait until that is done."""
         self.hang_up(reason)
         await self._ended.wait()
 

@@ -18,8 +18,6 @@ from .door import Door
 
 
 class Site(web.BaseSite):
-    """Serves an application on a socket; its connections come by the door."""
-
     def __init__(
         self, runner: web.AppRunner, listener: socket.socket, door: Door, ssl_context: ssl.SSLContext | None
     ) -> None:
@@ -29,19 +27,15 @@ class Site(web.BaseSite):
 
     @property
     def name(self) -> str:
-        """Its address."""
         return str(self._listener.getsockname())
 
     async def start(self) -> None:
-        """Serve."""
         await super().start()
         handler = cast("Callable[[], web.RequestHandler]", self._runner.server)
         self._server = await serve(lambda: _Counted(handler(), self._door), self._listener, self._ssl_context)
 
 
 class _Counted(asyncio.Protocol):
-    """aiohttp's protocol, with its connection counted while it lasts."""
-
     def __init__(self, handler: web.RequestHandler, door: Door) -> None:
         self._handler = handler
         self._door = door

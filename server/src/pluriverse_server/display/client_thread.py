@@ -43,7 +43,6 @@ class ClientThread(Generic[_C]):
         self._closed = False
 
     async def run(self, work: Callable[[_C], _T]) -> _T:
-        """Return what ``work`` returns, in the thread."""
         if self._closed:
             raise DisplayLost(f"the {self._name} was closed")
         try:

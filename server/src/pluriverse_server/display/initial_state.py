@@ -127,7 +127,6 @@ class InitialState:
         abort(self._connection)
 
     def close(self) -> None:
-        """Hang up. May be called again, and when the X server is gone."""
         hang_up(self._connection)
 
     # ── what is there ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +163,6 @@ class InitialState:
         self._resized: int = events.ScreenChangeNotify
 
     def _hear(self) -> None:
-        """Note which parts have changed."""
         while self._connection.pending_events():
             event = self._connection.next_event()
             if event.type == X.PropertyNotify:
@@ -300,27 +298,21 @@ class AsyncInitialState:
 
     @classmethod
     async def open(cls, display: str, xauthority: Path) -> Self:
-        """Connect; raise DisplayLost if there is no X server, or it refuses or doesn't answer."""
         return cls(await open_in_thread("initial state", lambda: InitialState(display, xauthority), display))
 
     async def restore_input(self) -> None:
-        """See ``InitialState.restore_input``."""
         await self._run(InitialState.restore_input)
 
     async def restore(self) -> None:
-        """See ``InitialState.restore``."""
         await self._run(InitialState.restore)
 
     async def restore_screen(self) -> None:
-        """See ``InitialState.restore_screen``."""
         await self._run(InitialState.restore_screen)
 
     async def keep(self) -> None:
-        """See ``InitialState.keep``."""
         await self._run(InitialState.keep)
 
     async def close(self) -> None:
-        """Hang up. May be called again, and when the X server is gone."""
         await self._thread.close()
 
     async def _run(self, work: Callable[[InitialState], None]) -> None:

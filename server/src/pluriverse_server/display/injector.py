@@ -35,7 +35,6 @@ class Injector:
     """Presses keys and moves the pointer, and knows what it holds. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        """Connect; raise DisplayLost if there is no X server at ``display``, or it refuses the cookie."""
         self._display = display
         self._connection = open_display(display, xauthority)
         with closing_on_error(self._connection), ReportingLoss(self._display):
@@ -93,7 +92,6 @@ class Injector:
             yield from self._sent(self._releases())
 
     def close(self) -> None:
-        """Release everything and hang up. May be called again, and when the X server is gone."""
         try:
             with contextlib.suppress(DisplayLost), ReportingLoss(self._display):
                 self.release_all()
@@ -104,7 +102,6 @@ class Injector:
             hang_up(self._connection)
 
     def abort(self) -> None:
-        """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
         abort(self._connection)
 
     def _sent(self, inputs: Iterator[None]) -> Iterator[None]:
@@ -201,22 +198,18 @@ class AsyncInjector:
         deadline_s: float = ANSWER_DEADLINE_S,
         open_s: float = OPEN_DEADLINE_S,
     ) -> Self:
-        """Connect within ``open_s`` seconds; every later call has ``deadline_s``."""
         thread = await open_in_thread(
             "injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s, open_s=open_s
         )
         return cls(thread)
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """Inject the events, after those of earlier calls; see ``Injector.apply``."""
         await self._thread.run(lambda injector: injector.apply(events))
 
     async def release_all(self) -> None:
-        """Release every key and button that is held; see ``Injector.release_all``."""
         await self._thread.run(lambda injector: injector.release_all())
 
     async def close(self) -> None:
-        """Release everything and hang up. May be called again, and when the X server is gone."""
         await self._thread.close()
 
 

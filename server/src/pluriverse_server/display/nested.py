@@ -76,12 +76,10 @@ class NestedScreen:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables with which a program draws on this screen."""
         return {"DISPLAY": self._server.display, "XAUTHORITY": str(self.xauthority)}
 
     @property
     def child(self) -> ChildProcess:
-        """The process of its X server."""
         return self._server.child
 
     async def show(self) -> None:

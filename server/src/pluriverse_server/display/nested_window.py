@@ -29,7 +29,6 @@ class NestedWindow:
     """A window as large as the screen, not mapped yet. Blocking, for one thread at a time; ``abort`` is for any."""
 
     def __init__(self, display: str, xauthority: Path, width: int, height: int) -> None:
-        """Create it on the outer screen."""
         self._outside = open_display(display, xauthority)
         self._inside: Display | None = None
         self._servers = f"{display}, or the one in it,"
@@ -95,13 +94,11 @@ class NestedWindow:
         self.follow()
 
     def abort(self) -> None:
-        """Cut both connections, and the window goes: what is blocked in them, on another thread, raises DisplayLost."""
         for connection in (self._outside, self._inside):
             if connection is not None:
                 abort(connection)
 
     def close(self) -> None:
-        """Hang up. May be called again, and when the X servers are gone."""
         for connection in (self._outside, self._inside):
             if connection is not None:
                 hang_up(connection)

@@ -89,8 +89,6 @@ class ServerExit:
 
 
 class Restarted(enum.Enum):
-    """The servers that ``Screen.restart_dead`` has restarted."""
-
     NOTHING = enum.auto()
     VNC_SERVER = enum.auto()  # programs run on, VNC clients connect again
     EVERYTHING = enum.auto()  # a new X server, maybe on another display: restart programs
@@ -123,7 +121,6 @@ class Screen(ABC):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables with which a program draws on this screen."""
         return {"DISPLAY": self.display, "XAUTHORITY": str(self.xauthority)}
 
     @property
@@ -138,16 +135,13 @@ class Screen(ABC):
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process ids of the servers that were started, by name."""
         return {name: child.pid for name, child in self._children().items()}
 
     async def start(self) -> None:
-        """Return once X takes connections and the VNC port greets."""
         async with self._changing:
             await self._start()
 
     async def stop(self) -> None:
-        """Stop everything and remove its files. May be called at any time, repeatedly."""
         async with self._changing:
             await self._stop()
 
@@ -272,7 +266,6 @@ class Screen(ABC):
         return server
 
     async def _pause(self) -> None:
-        """Return when the servers are to be asked again."""
         if self._lively.is_set():
             await asyncio.sleep(pulse.ASK_EVERY_S)
             return
@@ -394,5 +387,4 @@ BACKENDS: Final[dict[Backend, type[Screen]]] = {"xvfb": XvfbScreen, "xvnc": Xvnc
 
 
 def make_screen(options: ScreenOptions) -> Screen:
-    """Return a screen of the backend that the options name, not started yet."""
     return BACKENDS[options.backend](options)

@@ -65,7 +65,6 @@ async def arguments(program: str, *, socket: Path, name: str) -> list[str]:
 
 
 async def wait_for_banner(child: ChildProcess, socket: Path) -> None:
-    """Wait until an RFB server greets on the socket."""
     try:
         async with asyncio.timeout(START_DEADLINE_S):
             while not await _greets(socket):

@@ -62,11 +62,9 @@ class XServer:
 
     @property
     def display(self) -> str:
-        """The name of its display, such as ``:17``."""
         return f":{self._number}"
 
     async def stop(self) -> None:
-        """End and reap it. May be called again."""
         await self.child.stop()
         self._claim.close()
         lock = TMP / f".X{self._number}-lock"

@@ -102,14 +102,10 @@ class Keyboard(Protocol):
         """Put the map back as it was, as nobody types any more."""
         ...
 
-    async def close(self) -> None:
-        """Hang up."""
-        ...
+    async def close(self) -> None: ...
 
 
 class ClientInput:
-    """Turns what one client sends into what the VNC server is sent."""
-
     def __init__(
         self,
         client: asyncio.Transport,

@@ -153,7 +153,6 @@ class Source(Table):
 
     @property
     def settles_s(self) -> float:
-        """How long a value must stay the same, in seconds."""
         return seconds(self.settles) if self.settles is not None else 0.0
 
     @field_validator("settles")
@@ -171,8 +170,6 @@ class Source(Table):
 
 
 class ScreenSource(Source):
-    """A part of the screen."""
-
     from_: Annotated[Literal["screen", "python"], Field(alias="from")]
     region: Region
 

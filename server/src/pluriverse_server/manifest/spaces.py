@@ -67,7 +67,6 @@ class SpacesTable(Table):
         return self
 
     def spaces(self) -> Spaces:
-        """Return the spaces as agents are sent them."""
         return Spaces(
             discrete=tuple(Choice(choice.name, tuple(choice.keys)) for choice in self.discrete),
             tap=self.tap,

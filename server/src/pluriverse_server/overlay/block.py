@@ -31,7 +31,6 @@ class OverlayBlock:
         self._probes = frozenset(probes)
 
     def fileno(self) -> int:
-        """Return the X connection, for ``select``."""
         return self._keyboard.fileno()
 
     def wait_s(self, now: float) -> float | None:

@@ -77,7 +77,6 @@ class KeyFilter:
             raise
 
     def fileno(self) -> int:
-        """Return the X connection, for ``select``."""
         return self._connection.fileno()
 
     def attend(self) -> None:
@@ -111,7 +110,6 @@ class KeyFilter:
         return passes(self._keysyms(key.detail), key.state, self._allowed)
 
     def _send_on(self, key: Any) -> None:
-        """Send the event to the window that has the focus."""
         focus: Any = self._display.get_input_focus().focus
         if isinstance(focus, int):
             return  # none, or the one below the pointer

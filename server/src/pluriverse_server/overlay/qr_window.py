@@ -32,7 +32,6 @@ class QrWindow:
 
     @property
     def next_due(self) -> float:
-        """When the next frame is due."""
         return self._pacer.next_due
 
     def hide(self) -> None:

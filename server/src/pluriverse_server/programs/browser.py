@@ -87,8 +87,6 @@ _NO_SANDBOX: Final = ("No usable sandbox", "Failed to move to new namespace")
 
 
 class Browser:
-    """A running browser without a page. Made by ``start``."""
-
     def __init__(self, process: ChildProcess, devtools: DevTools, folder: Path) -> None:
         self.process = process
         self.devtools = devtools
@@ -164,7 +162,6 @@ class Browser:
         return max(map(_private_bytes, renderers), default=0)
 
     async def stop(self) -> None:
-        """Kill it and remove its folder. May be called at any time, repeatedly."""
         try:
             await self.devtools.close()
         finally:

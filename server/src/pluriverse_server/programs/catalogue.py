@@ -28,7 +28,6 @@ def python_command(command: list[str]) -> list[str]:
 
 
 async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, EnvTable]:
-    """Return all environments of the runtime by id, in the order in which they are listed."""
     path = directory / FILE_NAME
     entries = manifest.envs
     if manifest.catalogue is not None:

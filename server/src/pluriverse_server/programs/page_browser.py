@@ -59,7 +59,6 @@ class BrowserKeeper:
         return self.windows
 
     async def end(self) -> None:
-        """End the browser. Not a loss."""
         self._forget()
         if self._ending is not None:
             await asyncio.shield(self._ending)

@@ -81,7 +81,6 @@ class Display:
     """The screen of a page: takes input, gives pixels. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path, width: int, height: int) -> None:
-        """Connect; raise DisplayLost if there is no X server at ``display``, or ScreenLost."""
         self._injector = Injector(display, xauthority)
         try:
             self._grabber = Grabber(display, [(0, 0, width, height)], xauthority=xauthority)
@@ -91,11 +90,9 @@ class Display:
         self.server_pid = self._grabber.server_pid
 
     def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
-        """Inject the events in order; see ``Injector.apply_one_by_one``."""
         return self._injector.apply_one_by_one(events)
 
     def separate_clicks(self) -> None:
-        """See ``Injector.separate_clicks``."""
         self._injector.separate_clicks()
 
     def begin(self, x: int, y: int) -> Iterator[None]:
@@ -108,16 +105,13 @@ class Display:
         yield from self._injector.apply_one_by_one([PointerEvent(x, y, 0)])
 
     def grab(self, box: Box) -> Pixels:
-        """Return the pixels within a box on the screen; see ``Grabber.grab_within``."""
         return self._grabber.grab_within(box)
 
     def abort(self) -> None:
-        """Cut the connections."""
         self._injector.abort()
         self._grabber.abort()
 
     def close(self) -> None:
-        """Release everything and hang up. May be called again, and when the X server is gone."""
         with contextlib.suppress(DisplayLost):
             self._injector.repeat_keys(on=True)
         self._injector.close()
@@ -194,12 +188,10 @@ class PageClock:
         self.frames = self._turned = 0
 
     async def close(self) -> None:
-        """Let go of the screen, and of all that is held down. May be called repeatedly."""
         self._stillness.close()
         await self._display.close()
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """Let the page have input, and do what it does at once."""
         if self._presses(events):
             # Real time is nothing here: clicks are double where they come at once.
             await self._display.run(Display.separate_clicks)
@@ -227,7 +219,6 @@ class PageClock:
         return Counter(await self._page.asked(STEP_TIMEOUT_S) if os.environ.get(ASKED_VARIABLE) else {})
 
     def forget(self) -> None:
-        """Look at the screen anew for the next ``pixels``."""
         self._pixels = None
 
     async def pixels(self, box: Box | None = None) -> Pixels:
@@ -250,7 +241,6 @@ class PageClock:
         return width - 1, height - 1
 
     def _presses(self, events: Sequence[KeyEvent | PointerEvent]) -> bool:
-        """Return whether a button goes down."""
         masks = [event.buttonmask for event in events if isinstance(event, PointerEvent)]
         before = [self._buttons, *masks]
         self._buttons = before[-1]

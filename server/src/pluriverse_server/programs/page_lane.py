@@ -61,7 +61,6 @@ class PageEpisode:
         self._observation: Any = None
 
     def note(self, report: reports.Report) -> None:
-        """Remember what the page has reported, for the next reply."""
         said: StepReply = self._said
         match report:
             case reports.Ready(picture=box):
@@ -94,7 +93,6 @@ class PageEpisode:
         return FirstFrame(UNSEEN, self._text, self._observation, await self._asked()), pixels
 
     async def step(self, step: AgentStep) -> tuple[StepReply, Pixels]:
-        """Apply the events, let the frames pass, and return the answer and the picture."""
         events = pass_on(step.events, self._permitted)
         if events:
             await self._clock.apply(events)
@@ -120,7 +118,6 @@ class PageEpisode:
         return np.ascontiguousarray(pixels[..., 2::-1])
 
     def _take(self) -> StepReply:
-        """Return what was said since the last reply."""
         said = self._said
         self._said = NOTHING
         return said
@@ -150,7 +147,6 @@ class PageLane:
         self._task = start_task(self._answer(self._lane, self._steps), "page: steps")
 
     def close(self) -> None:
-        """Hang up. May be called repeatedly."""
         lane, self._lane = self._lane, None
         if lane is not None:
             self._stop_reading()

@@ -81,7 +81,6 @@ class Lost:
     mistake: ManifestError | None = None
 
     def log(self) -> None:
-        """Log the reason and the last lines of output."""
         lines = self.output_tail.splitlines()[-LOGGED_OUTPUT_LINES:]
         log.warning("%s%s", self.reason, "".join(f"\n    {line}" for line in lines))
 
@@ -101,7 +100,6 @@ class Program:
         on_report: Callable[[reports.Report], None],
         on_lost: Callable[[Lost], None],
     ) -> None:
-        """Use the private folder ``runtime_dir``. ``on_lost`` may call ``begin`` at once."""
         self._directory = directory
         self._runtime_dir = runtime_dir
         self._manifest = manifest
@@ -127,7 +125,6 @@ class Program:
         """Called before each start of the program."""
 
     def require(self, entry: EnvTable) -> None:
-        """Make sure that what an episode of ``entry`` needs is there."""
         program = self._game(entry.id).program
         assert program is not None
         home = str(self._runtime_dir) if self._manifest.plays_scraped else None
@@ -146,7 +143,6 @@ class Program:
         self._keeper = start_task(self._keep(), "program")
 
     async def stop(self) -> None:
-        """End the program and stop listening."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
@@ -158,7 +154,6 @@ class Program:
         self._lanes.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
-        """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
         self._environment = {**environment, **self._manifest.runtime.locale}
         self._work.set()
 
@@ -168,7 +163,6 @@ class Program:
         await self._end_process()
 
     def begin(self, begin: Begin) -> None:
-        """Ask for an episode, starting or restarting the program if needed."""
         self._wanted = begin
         self._until_frame = None
         self._set_deadline()
@@ -178,17 +172,14 @@ class Program:
             self._work.set()
 
     def restart(self, reason: str) -> None:
-        """Go on with another process, as somebody wants; nothing if none runs at the moment."""
         if self._process is not None:
             self._abandon(reason, died=False)
 
     def send(self, request: reports.Request) -> None:
-        """Send a request to the program, if it is connected."""
         self._socket.send(request)
 
     @property
     def takes_lanes(self) -> bool:
-        """Whether the program can be given connections of agents that step it."""
         return self._lanes.connected
 
     def open_lane(self, lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
@@ -199,7 +190,6 @@ class Program:
         self._lanes.hand_over(lane, slot, view)
 
     def close_lane(self) -> None:
-        """Have the program hang up on the agent that steps it, if there is one."""
         self._lanes.take_back()
 
     async def tree(self, picture: Box) -> Tree:
@@ -210,12 +200,10 @@ class Program:
 
     @property
     def pid(self) -> int | None:
-        """Its process id, if it runs."""
         return self._process.pid if self._process is not None else None
 
     @property
     def malformed_reports(self) -> int:
-        """How many malformed lines of the program were dropped."""
         return self._socket.malformed_reports
 
     def check_frozen(self, now: float) -> None:
@@ -227,7 +215,6 @@ class Program:
     # ── the life of the process ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _keep(self) -> None:
-        """Start the program whenever an episode needs it."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -301,7 +288,6 @@ class Program:
         self._on_lost(lost)
 
     def _abandon(self, reason: str, *, died: bool = True) -> None:
-        """Kill a running program that is of no use, and report it as lost."""
         process = self._process
         if process is None:
             return
@@ -309,7 +295,6 @@ class Program:
         self._lose(reason, process.output_tail, died=died)
 
     def _kill(self, process: ChildProcess) -> None:
-        """Kill a process; ``stop`` waits until it is reaped."""
         process.kill()
         reaped = start_task(process.stop(), "program: reaped")
         self._killed.add(reaped)

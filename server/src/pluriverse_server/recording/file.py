@@ -41,7 +41,6 @@ class RecordingFile:
     """
 
     def __init__(self, path: Path, header: Header, *, level: int = LEVEL, window_log: int = WINDOW_LOG) -> None:
-        """Begin the file."""
         self.path = path
         self.header = header
         self.partial = partial_path(path)
@@ -61,12 +60,10 @@ class RecordingFile:
             raise
 
     def write(self, record: Record) -> None:
-        """Add a record."""
         self._stream.write(self._writer.write(record))
 
     @property
     def bytes(self) -> int:
-        """How much has been compressed so far."""
         return self._stream.tell()
 
     def flush(self) -> None:
@@ -75,7 +72,6 @@ class RecordingFile:
         self._file.flush()
 
     def close(self) -> None:
-        """Finish the recording, and give the file its final name."""
         try:
             self._stream.flush(zstandard.FLUSH_FRAME)
             self._file.flush()
@@ -85,14 +81,12 @@ class RecordingFile:
         self.partial.replace(self.path)
 
     def abandon(self) -> None:
-        """Close the file as it is, under its partial name."""
         # Closing tries once more to write what the disk had no room for, with the same result.
         with contextlib.suppress(OSError):
             self._file.close()
 
 
 def partial_path(path: Path) -> Path:
-    """Return the name of a recording until it is finished."""
     return path.with_name(path.name + PARTIAL)
 
 

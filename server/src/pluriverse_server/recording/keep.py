@@ -62,7 +62,6 @@ class RegionKeeper:
         rest: Rest = SELDOM,
         file_bytes: Callable[[], int] = lambda: 0,
     ) -> None:
-        """``file_bytes`` returns how long the file is."""
         self._regions = regions
         self._rest = rest
         self._file_bytes = file_bytes
@@ -99,7 +98,6 @@ class RegionKeeper:
             self._colours[y : y + height, x : x + width] = COLOUR
 
     def _due(self, age_s: float, at: float) -> bool:
-        """Return whether to complete the whole picture, ``age_s`` after the last time."""
         if age_s < self._rest.every_s:
             return False
         rest = self._rest if self._file_bytes() <= HEAD_START_BYTES + self._rest.bytes_per_s * at else SELDOM

@@ -112,12 +112,10 @@ class Recorder:
 
     @property
     def updates(self) -> int:
-        """The number of changes of the picture that have been written."""
         return self._writer.updates
 
     @property
     def inputs(self) -> int:
-        """The number of key and pointer events that have been written."""
         return self._writer.inputs
 
     def on_report(self, report: reports.Report) -> None:
@@ -136,7 +134,6 @@ class Recorder:
             self._said(said, text)
 
     def on_output(self, output: Output) -> None:
-        """Record the beginning or end of an episode, as a subscriber of the service."""
         match output:
             case Begin(episode, environment, seed, fps):
                 said = {"event": "begin", "episode": episode, "env": environment.env_id, "seed": seed, "fps": fps}
@@ -150,7 +147,6 @@ class Recorder:
                 pass
 
     async def stop(self) -> Recorded:
-        """End the recording; the file has its final name once this returns."""
         await self._end_sources()
         await asyncio.to_thread(self._writer.stop)
         if self.failed.done():
@@ -251,7 +247,6 @@ class _Writer:
         self._queue.put((record, size))
 
     def stop(self) -> None:
-        """Write what is queued, and close the file. May be called repeatedly."""
         self._queue.put(None)
         self._thread.join()
 

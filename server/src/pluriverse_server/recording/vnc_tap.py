@@ -84,7 +84,6 @@ class VncTap:
         return tap
 
     def require_size(self, width: int, height: int) -> None:
-        """Raise StartError unless the screen has this size, in pixels."""
         if (self.width, self.height) != (width, height):
             raise StartError(f"the screen is {self.width}x{self.height}, and should be {width}x{height}")
 
@@ -107,7 +106,6 @@ class VncTap:
             raise TapLost(f"the {SERVER_NAME} hung up ({error}); has the screen died?") from error
 
     async def close(self) -> None:
-        """Hang up, and stop the server."""
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()

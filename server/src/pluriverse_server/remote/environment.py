@@ -71,9 +71,7 @@ _Said = TypeVar("_Said")
 class Subscriber(Protocol):
     """Receives everything that passes through a service, as a recorder does. Neither call may take long."""
 
-    def on_report(self, report: reports.Report) -> None:
-        """Called with each report, before it is processed."""
-        ...
+    def on_report(self, report: reports.Report) -> None: ...
 
     def on_output(self, output: Output) -> None:
         """Called with each output of the episode machine, before it is carried out."""
@@ -126,7 +124,6 @@ class EnvironmentService:
         self._kept: int | None = None  # the process whose start is in the screen's state
 
     async def start(self, env_id: str) -> None:
-        """Begin the first episode."""
         await self.program.start()
         self.program.require(self._catalogue[env_id])
         self.hub.start()
@@ -135,7 +132,6 @@ class EnvironmentService:
         self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=self._clock.now()))
 
     async def stop(self, reason: str) -> None:
-        """Close all connections with ``reason``, and end the program."""
         if self._ticker is not None:
             self._ticker.cancel()
         for timer in (self._time_limit, self._telling):
@@ -159,7 +155,6 @@ class EnvironmentService:
             self.gave_up.set_result(self._crashes.summary())
 
     def restart(self, reason: str) -> None:
-        """End the episode, and begin another with a new program, or a new page."""
         self.program.restart(reason)
 
     def screen_lost(self, reason: str) -> None:
@@ -167,7 +162,6 @@ class EnvironmentService:
         self._carry_out(self._machine.program_lost(reason, self._clock.now()))
 
     def status(self) -> dict[str, Any]:
-        """Return the live state; see ``status``."""
         now = self._clock.now()
         round_trip_s = self.hub.agent_round_trip_s
         runtime = self._manifest.runtime
@@ -189,7 +183,6 @@ class EnvironmentService:
         }
 
     def render_metrics(self) -> bytes:
-        """Return the metrics in Prometheus' text format."""
         self.metrics.connections.labels("agent").set(int(self.hub.agent is not None))
         self.metrics.connections.labels("observer").set(self.hub.observers)
         self.metrics.malformed_reports.set(self.program.malformed_reports)
@@ -202,7 +195,6 @@ class EnvironmentService:
     # ── requests of connections ──────────────────────────────────────────────────────────────────────────────────────
 
     def description(self) -> tuple[messages.Describe, int] | None:
-        """Return the current description and its episode id; None before the first episode."""
         described = self._machine.description()
         if described is None or self._machine.episode is None:
             return None
@@ -250,7 +242,6 @@ class EnvironmentService:
         self.metrics.actions.inc()
 
     async def tree(self) -> messages.TreeReply:
-        """Return what is on the environment's picture."""
         described = self._machine.description()
         if described is None or self.ongoing is None:
             raise RequestError("no episode runs; a tree is of one that does")
@@ -276,7 +267,6 @@ class EnvironmentService:
 
     @property
     def ongoing(self) -> int | None:
-        """The id of the episode that runs; None while none does."""
         episode = self._machine.episode
         return episode.episode_id if episode is not None and self._machine.state is State.RUNNING else None
 
@@ -294,11 +284,9 @@ class EnvironmentService:
             raise RequestError("this remote sends whole pictures alone; its description has no views")
 
     def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
-        """Give the program the connection of an agent that steps one of its slots."""
         self.program.open_lane(lane, slot, view)
 
     def agent_left(self) -> None:
-        """Release the keys and buttons that the agent held."""
         start_task(self._release(), "releasing keys")
 
     def agent_ended(self) -> None:
@@ -322,7 +310,6 @@ class EnvironmentService:
             await self.state.restore_screen()
 
     async def _begin(self, begin: Begin, state: AsyncInitialState) -> None:
-        """Bring the screen back to what it was, and then have the program begin."""
         self.lift()
         await self._release()
         # A scraper, which knows when its program ends and starts, does the rest.
@@ -374,7 +361,6 @@ class EnvironmentService:
 
     @property
     def _sources(self) -> Mapping[str, Source]:
-        """The sources of the current environment."""
         episode = self._machine.episode
         return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
 

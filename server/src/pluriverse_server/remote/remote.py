@@ -65,7 +65,6 @@ class Remote:
         """What TLS is spoken with; None without, and before ``on_start``."""
 
     def stop(self) -> None:
-        """Make ``run`` return; may be called from a signal handler."""
         self._stopping.set()
 
     @property
@@ -94,24 +93,20 @@ class Remote:
 
     @property
     def service(self) -> EnvironmentService:
-        """The environment; there is one once ``on_start`` was called."""
         assert self._service is not None
         return self._service
 
     @property
     def screen(self) -> Screen:
-        """The screen; there is one once ``on_start`` was called."""
         assert self._screen is not None
         return self._screen
 
     def status(self) -> Mapping[str, Any]:
-        """Return the live state (see ``status``); empty before the environment starts."""
         if self._service is None:
             return {}
         return {**self._service.status(), "viewers": self._viewers.viewers if self._viewers else 0}
 
     async def run(self, on_start: Callable[[Manifest], None]) -> None:
-        """Start everything, call ``on_start``, and serve until ``stop`` is called."""
         failure = first_failure()
         settings = self.settings
         manifest = load(settings.runtime)
@@ -200,7 +195,6 @@ class Remote:
         door: Door,
         failure: asyncio.Future[TaskFailed],
     ) -> None:
-        """Serve until stopped, until too much has crashed, or until a task has failed."""
         beside = [start_task(_keep_screen(screen, clients, service), "screen")]
         if self.certificate is not None and self.settings.tls_cert is not None:
             beside.append(start_task(self.certificate.follow(), "certificate"))

@@ -21,7 +21,6 @@ MAX_BYTES: Final = MAX_TOKENS * 1024
 
 
 def read_tokens(path: Path, password: str | None) -> tuple[Token, ...]:
-    """Return the tokens in a file, which differ from the password."""
     try:
         return parse_tokens(_read(path), password)
     except TokensError as error:

@@ -36,7 +36,6 @@ KILL_S: Final = 2.0
 
 
 def main() -> None:
-    """Run until the daemon sends stop, hangs up or is gone, or no episode can begin."""
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.scraper", description=__doc__)
     parser.add_argument("directory", type=Path, help="the runtime's folder")
     parser.add_argument("--folder", type=Path, required=True, help="a private folder for temporary files")
@@ -58,7 +57,6 @@ def main() -> None:
 
 
 async def run(directory: Path, folder: Path, parent: int, *, draft: bool = False) -> str | None:
-    """Serve one daemon, clean up, and return why that failed, or None."""
     stopped = asyncio.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signum, stopped.set)

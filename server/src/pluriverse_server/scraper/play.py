@@ -82,12 +82,10 @@ class PlaySettings:
 
     @property
     def program(self) -> ProgramTable:
-        """The game's program."""
         assert self.game.program is not None
         return self.game.program
 
     def command(self, home: str) -> list[str]:
-        """Return the program's command with all placeholders filled in."""
         command = self.program.command
         return python_command(
             fill_command(command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options)
@@ -264,7 +262,6 @@ class Play:
         return isinstance(self.pace, SteppedPace) and isinstance(self.pace.clock, FrozenClock)
 
     async def prepare(self) -> None:
-        """Lead a new program to its first episode."""
         limit_s = self.settings.program.ready.timeout_s
         failure = f"no window on the screen after {limit_s:g} s; if it needs more, set timeout_s in program.ready"
         try:
@@ -306,7 +303,6 @@ class Play:
         await self._wait(may_begin, limit_s, failure)
 
     def is_ready(self, cycle: Cycle) -> bool:
-        """Return whether an episode can begin."""
         return self.rules.ready(cycle.readings) and (self._hearing is None or self._hearing.ready is not None)
 
     @property
@@ -321,7 +317,6 @@ class Play:
         return [follows for report in said for follows in self.rules.hear(self._last.at, report)]
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the program within ``picture``: x, y, width and height on the screen."""
         if self.has_ended:
             raise NoTree("the program has ended")
         return trim(await asyncio.to_thread(read_tree, self._environment), picture)
@@ -377,7 +372,6 @@ class Play:
         return cycle
 
     def begin(self, episode_id: int) -> list[Report]:
-        """Begin an episode with the last cycle, and return its reports. Frames are counted from here."""
         assert self._last is not None
         self.pace.begin()
         self.rules.begin(episode_id, self._last.at)
@@ -422,22 +416,18 @@ class Play:
 
     @property
     def child(self) -> Child:
-        """The program's process."""
         assert self._child is not None
         return self._child
 
     @property
     def has_ended(self) -> bool:
-        """Whether the program has ended."""
         return self.child.ended.is_set()
 
     @property
     def is_stopping(self) -> bool:
-        """Whether ``stop`` was called."""
         return self._stopping is not None
 
     async def stop(self) -> None:
-        """End the program with all that it started, and everything that reads it. May be called repeatedly."""
         # Continues even if the caller is cancelled.
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._exit_stack.aclose(), name="play's end")
@@ -479,5 +469,4 @@ class SharedDesktop:
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:
-        """Stop all plays."""
         await asyncio.gather(*(play.stop() for play in list(self.plays)))

@@ -48,8 +48,6 @@ LAST_LOOK_S: Final = 0.25
 
 
 class Session:
-    """The plays of a runtime, one episode after the other."""
-
     def __init__(
         self,
         directory: Path,
@@ -111,7 +109,6 @@ class Session:
             raise Broken(play.stuck)
 
     def tell_tree(self, asked: ReadTree) -> None:
-        """Begin to read what is on the screen, and report it."""
         start_task(self._tell_tree(asked), "tree")
 
     async def _tell_tree(self, asked: ReadTree) -> None:
@@ -125,7 +122,6 @@ class Session:
         self._daemon.send(read)
 
     async def close(self) -> None:
-        """Stop all plays."""
         self._lanes.close()
         await self._close_spares()
         await self._desktop.clear()
@@ -258,7 +254,6 @@ class Session:
                 return
 
     async def _step(self, play: Play, reset: Reset, first: Sequence[Report]) -> None:
-        """Let the agent step an episode until it is over."""
         permitted = permitted_by(reset.spaces, ())
         episode = ScrapedSteps(play, reset.episode, reset.time_limit_s, permitted, self._report_step)
         episode.hear(first)

@@ -118,7 +118,6 @@ class SourceReader:
             self._readings[name] = self._settlers.feed(name, sample)
 
     def close(self) -> None:
-        """Release the screen and the program."""
         if self._grabber is not None:
             self._grabber.close()
         for thread in self._threads.values():

@@ -38,7 +38,6 @@ class Spares:
             self._making = start_task(self._make_one(), "warm spare")
 
     async def close(self) -> None:
-        """Stop all spares, and make no more."""
         # A spare that has just ceased to be ready must not be replaced.
         self._count = 0
         tasks = [*self._ready.values(), *([self._making] if self._making else [])]
@@ -62,7 +61,6 @@ class Spares:
         self.fill()
 
     async def _rest(self, play: Play) -> None:
-        """Replace the play once it is no longer ready."""
         await play.rest()
         self._ready.pop(play, None)
         await play.stop()

@@ -48,7 +48,6 @@ class Steps:
         self._cycle = cycle
 
     async def do(self, number: int, step: Step) -> None:
-        """Do one step, and wait until its condition holds."""
         begun = done_at = self._now()
         await self._act_or_release(step)
         if step.until is None:
@@ -104,7 +103,6 @@ class Steps:
 
 
 def describe(step: Step) -> str:
-    """Describe what a step does in a word or two."""
     if step.keys is not None:
         return "keys"
     if step.type is not None:

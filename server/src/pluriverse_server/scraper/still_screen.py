@@ -60,14 +60,12 @@ class StillScreen:
 
     @property
     def server_pid(self) -> int:
-        """The process id of the X server."""
         credentials = self._connection.display.socket.getsockopt(
             socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
         )
         return _CREDENTIALS.unpack(credentials)[0]
 
     def apply(self, events: Sequence[Event]) -> None:
-        """Press keys and move the pointer; raise DisplayLost if the X server is gone."""
         self._injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
 
     def see(self) -> Pixels:

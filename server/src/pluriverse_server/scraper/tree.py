@@ -65,7 +65,6 @@ def descendants(root: int) -> list[int]:
 
 
 def signal_all(pids: list[int], signum: signal.Signals) -> None:
-    """Send a signal to whichever of them are still there."""
     for pid in pids:
         try:
             os.kill(pid, signum)

@@ -43,7 +43,6 @@ class Watch:
         self._names = names_in(condition) if condition is not None else frozenset[str]()
 
     def update(self, readings: Readings, values: Mapping[str, Value]) -> None:
-        """Evaluate the condition again."""
         if self._condition is None:
             return
         now = holds(self._condition, values)

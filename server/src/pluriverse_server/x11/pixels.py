@@ -68,7 +68,6 @@ class Pixels:
     """Memory for ``size`` pixels, each blue, green, red and an unused byte. ``close`` gives it back."""
 
     def __init__(self, connection: Display, size: int, *, shared: bool = True) -> None:
-        """``shared``: whether to share the memory with the server; else images pass through the socket."""
         self._connection = connection
         self._segment = 0
         array = ctypes.c_ubyte * (size * PIXEL_BYTES)
@@ -83,11 +82,9 @@ class Pixels:
 
     @property
     def shared(self) -> bool:
-        """Whether the X server reads and writes this memory itself."""
         return self._segment != 0
 
     def close(self) -> None:
-        """Give the memory back, once no array wraps it any more. May be called repeatedly."""
         self.memory = memoryview(b"")
         if self._segment:
             # The server keeps its own mapping until it gets to this, so what was put before is still drawn.

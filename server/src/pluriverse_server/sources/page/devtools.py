@@ -74,8 +74,6 @@ class _Call:
 
 
 class DevTools:
-    """A connection to a browser with all of its sessions. Made by ``connect``, ended by ``close``."""
-
     def __init__(
         self, stream: asyncio.StreamReader, writer: asyncio.StreamWriter, cpu_wait_s: Callable[[], float]
     ) -> None:
@@ -98,7 +96,6 @@ class DevTools:
         return cls(*await asyncio.open_unix_connection(sock=end, limit=MAX_MESSAGE_BYTES), cpu_wait_s)
 
     async def close(self) -> None:
-        """Disconnect; pending calls fail."""
         self._end("the connection was closed")
         self._reader.cancel()
         (ended,) = await asyncio.gather(self._reader, return_exceptions=True)

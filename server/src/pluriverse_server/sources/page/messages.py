@@ -50,7 +50,6 @@ class PageMessage:
 
 
 def read(payload: str, rewards: int) -> PageMessage:
-    """Parse the watcher's message ``payload``, which is JSON; there are ``rewards`` rewards."""
     try:
         said = parse_object(payload, max_depth=MAX_REPORT_DEPTH)
     except ValueError as error:

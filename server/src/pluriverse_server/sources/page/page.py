@@ -44,8 +44,6 @@ class PageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The settings of a runtime's pages. ``width`` and ``height`` are the screen's, in pixels."""
-
     width: int
     height: int
     origins: frozenset[str]
@@ -133,7 +131,6 @@ class Page:
         self._windows.dispose(self._context_id)
 
     async def navigate(self, address: str, episode: Mapping[str, Any]) -> None:
-        """Go to ``address``, where ``episode`` begins once the document is loaded."""
         if self.address is not None:
             await self._evaluate(self._outline.watcher.leave, BEGIN_TIMEOUT_S)
             await self._go("about:blank")
@@ -172,7 +169,6 @@ class Page:
 
     @property
     def stepped(self) -> bool:
-        """Whether its time passes by ``advance`` alone."""
         return self._clock is not None
 
     async def advance(self, frames: int, timeout_s: float) -> Passed:
@@ -206,7 +202,6 @@ class Page:
         return answer["result"].get("value")
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the page within ``picture``: x, y, width and height on the screen."""
         if self.guard.dialog_open:
             raise NoTree("a dialog of the browser's waits for an answer, and is not part of the page")
         try:

@@ -69,17 +69,14 @@ class Watcher:
         return f"({self._code.strip().rstrip(';')})({{ ...{json.dumps(options)}, expressions: {written} }});"
 
     def begin(self, episode: Mapping[str, Any]) -> str:
-        """Return the script that begins an episode in the current page."""
         return f"{self._engine}.begin({json.dumps(episode)})"
 
     @property
     def leave(self) -> str:
-        """The script that prepares a page to be left."""
         return f"globalThis.{self._engine}?.leave()"
 
     @property
     def check(self) -> str:
-        """The script that a live page answers, with or without a watcher."""
         return f"globalThis.{self._engine}?.check()"
 
 

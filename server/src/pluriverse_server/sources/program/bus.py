@@ -101,7 +101,6 @@ class Bus:
         return self._send(question).header.message_type is MessageType.method_return
 
     def close(self) -> None:
-        """Disconnect."""
         self._connection.close()
 
     def _reply(self, make: Callable[[], Message], answer: str) -> Any:
@@ -133,7 +132,6 @@ class AccessibilityBus:
 
     @classmethod
     async def start(cls, folder: Path, env: Mapping[str, str]) -> AccessibilityBus:
-        """Start the bus with its socket in ``folder``; ``env`` is the program's, and that of the bus' services."""
         # quote() leaves what an address may hold unescaped, and the tilde, which it may not.
         address = f"unix:path={quote(str(folder / 'bus'), safe='/').replace('~', '%7e')}"
         configuration = folder / "bus.conf"
@@ -172,7 +170,6 @@ class AccessibilityBus:
         return bus
 
     async def stop(self) -> None:
-        """End the bus and its services. May be called again."""
         await self.child.stop()
         # Its services, in its process group, are this process' children now if it adopts orphans.
         await asyncio.to_thread(_reap, self.child.pid)
@@ -190,7 +187,6 @@ def _reap(group: int) -> None:
 
 
 async def _until_readable(descriptor: int) -> None:
-    """Return once the bus has printed its address, or has ended."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(descriptor, readable.set)

@@ -66,7 +66,6 @@ class LogReader(ProgramReader):
         return self._value
 
     def close(self) -> None:
-        """Close the file."""
         self._bytes.close()
 
     def _match(self, line: bytes) -> bool:

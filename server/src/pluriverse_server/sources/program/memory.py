@@ -54,12 +54,10 @@ class MemoryReader(ProgramReader):
         self._look_at = 0.0
 
     def look(self) -> Value:
-        """Return the value; None if there is no such process, module, pattern or address."""
         now = time.monotonic()
         return self._read(now) if self._attached(now) else None
 
     def close(self) -> None:
-        """Close the program's memory."""
         if self._process is not None:
             os.close(self._process.memory)
             self._process = None

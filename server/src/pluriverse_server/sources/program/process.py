@@ -30,7 +30,6 @@ class ExitReader(ProgramReader):
         self._target = target
 
     def look(self) -> Value:
-        """Return the exit code."""
         return self._target.exit_code()
 
 
@@ -53,7 +52,6 @@ class TitleReader(ProgramReader):
             ) from problem
 
     def close(self) -> None:
-        """Disconnect from the X server."""
         if self._display is not None:
             hang_up(self._display)
             self._display = None

@@ -101,11 +101,9 @@ class Grabber:
         return _CREDENTIALS.unpack(peer)[0]
 
     def abort(self) -> None:
-        """Cut the connection: what is blocked in it, on another thread, raises ScreenLost."""
         abort(self._connection)
 
     def close(self) -> None:
-        """Close the connection. May be called repeatedly."""
         hang_up(self._connection)
 
     def _make_pixels(self) -> pixels.Pixels:

@@ -88,8 +88,6 @@ class _Found(NamedTuple):
 
 
 class Line:
-    """Reads lines in one set of glyphs."""
-
     def __init__(self, glyphs: Glyphs) -> None:
         self.glyphs = glyphs
         count, height, widest = len(glyphs.pictures), glyphs.height, glyphs.widest
@@ -110,7 +108,6 @@ class Line:
         self._rivalry = np.maximum(self._rivalries(), MIN_RIVALRY * self._energy[:, None])
 
     def read(self, pixels: Pixels) -> Spelling:
-        """Return the line's text."""
         picture = self._picture(self._rows(pixels))
         if not picture.starts:
             return Spelling("", 1.0)
@@ -154,7 +151,6 @@ class Line:
         return _Picture(ink.reshape(-1), starts.tolist(), inked, _left_of(column), _left_of(strong))
 
     def _tables(self, picture: _Picture, starts: list[int]) -> _Tables:
-        """Compare all glyphs with the ink at these beginnings."""
         at = np.array(starts)[:, None] + OFFSETS
         common = self._windows(picture)[at.reshape(-1)] @ self._templates
         place = at.reshape(-1)[:, None]
@@ -165,7 +161,6 @@ class Line:
         return _Tables(at, cost.reshape(shape), (cost / both).reshape(shape))
 
     def _windows(self, picture: _Picture) -> NDArray[np.float32]:
-        """Return what is seen from each column on, as wide as the widest glyph."""
         step, height = picture.flat.itemsize, self.glyphs.height
         places = len(picture.inked) - self.glyphs.widest
         return np.ndarray((places, self._room), np.float32, picture.flat, 0, (height * step, step))

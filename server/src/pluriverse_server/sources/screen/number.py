@@ -33,7 +33,6 @@ class TextReader:
         self._spaced = glyphs.spaced
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the text, and the confidence in its least certain glyph."""
         spelling = self._line.read(pixels)
         if " " in spelling.text and not self._spaced:
             return None, 0.0
@@ -49,7 +48,6 @@ class NumberReader:
         self._line = re.compile("".join(_PARTS.get(part, re.escape(part)) for part in _PART.split(written)))
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the number, and the confidence in its least certain glyph."""
         text, confidence = self._text.read(pixels)
         if not isinstance(text, str):
             return None, confidence

@@ -52,7 +52,6 @@ class Template:
             self._opaque_spectrum = np.conj(np.fft.rfft2(opaque, self._shape))
 
     def similarities(self, pixels: Pixels) -> NDArray[np.float64]:
-        """Return the similarity of each place of the area, by its top left corner: 0 to 1, of shape (rows, columns)."""
         around = pixels[..., :3] - self._mean
         if self._shape is None:
             common, there = np.vdot(around, self._picture), np.vdot(around, around * self._opaque[..., None])
@@ -94,7 +93,6 @@ class TemplateReader:
         return similarity >= self._threshold, _confidence(similarity, self._threshold)
 
     def similarity(self, pixels: Pixels) -> float:
-        """Return the similarity of the most similar place, 0 to 1."""
         middle = pixels[self._top : self._top + self._high, self._left : self._left + self._wide]
         return float(self._template.similarities(middle).max())
 
@@ -133,7 +131,6 @@ def _confidence(similarity: float, threshold: float) -> float:
 
 
 def load_template(path: Path, name: str, region: tuple[int, int], threshold: float, shift: int) -> TemplateReader:
-    """Make the reader of a picture for source ``name``; raise SourceError if the file or the region doesn't fit."""
     return _load(path, name, lambda picture: TemplateReader(picture, region, threshold, shift))
 
 
