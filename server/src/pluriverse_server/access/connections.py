@@ -7,7 +7,6 @@ from typing import Final, Generic, TypeVar
 
 _T = TypeVar("_T")
 
-# How often a line is logged about connections that were dropped.
 LOG_EVERY_S: Final = 10.0
 
 

@@ -17,7 +17,6 @@ from .keep import RegionKeeper
 
 SUFFIX: Final = ".plrec"
 
-# The suffix of a recording that isn't finished.
 PARTIAL: Final = ".partial"
 
 # 32 MiB hold some pictures of a common screen, so that one that comes back is found; the second is for kept files.
