@@ -179,14 +179,6 @@ async def test_token_that_is_removed_from_the_file_ends_its_connections_on_both_
             await other.assert_alive()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-async def test_keys_of_an_action_reach_the_screen(tmp_path: Path, backend: DisplayBackend) -> None:
-    async with remote_up(tmp_path, backend) as up, up.agent() as agent:
-        await agent.send("v0.agent.action", {"action": [["PointerEvent", 40, 50, 0]]})
-        await agent.assert_alive()
-        await eventually(lambda: pointer_of(up.process) == (40, 50))
-
-
 def environment_of(process: Process) -> dict[str, str]:
     """The environment variables that the program was started with."""
     items = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
@@ -229,19 +221,6 @@ def can_connect(vnc_port: int) -> bool:
             return True
     except (OSError, RfbError):
         return False
-
-
-@pytest.mark.parametrize("server", ["X0tigervnc", "Xvfb"])
-async def test_stopped_server_is_found_and_replaced(tmp_path: Path, server: str) -> None:
-    async with remote_up(tmp_path) as up, up.agent() as agent:
-        await agent.assert_alive()
-        await eventually(lambda: up.remote.screen.answers)
-        (pid,) = children_named(server)
-        os.kill(pid, signal.SIGSTOP)
-        await eventually(lambda: children_named(server) not in ([], [pid]))
-        await eventually(lambda: up.remote.screen.answers)
-        assert can_connect(up.vnc_port)
-        await agent.assert_alive()
 
 
 @pytest.mark.parametrize(("host", "reached"), [("::1", "::1"), ("::", "127.0.0.1"), ("127.0.0.2", "127.0.0.2")])
