@@ -166,10 +166,6 @@ async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path:
         (["learn", "{}", "score"], "says what score was; make one with pluriverse-server record"),
         (["record", "{}", "--output", "{}/game.py"], "game.py is there already"),
         (["try", "{}/none"], "no such file"),
-        (
-            ["validate", "--lockstep", "{}"],
-            'in real time alone; to try it in lockstep, write clock = ["realtime", "lockstep"]',
-        ),
     ],
 )
 async def test_what_an_author_forgot_is_told_with_what_mends_it(

@@ -16,7 +16,7 @@ import typer
 
 from pluriverse_server.certificate import Certificate
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
-from pluriverse_server.process import StartError, endpoint, raise_descriptor_limit
+from pluriverse_server.process import StartError, endpoint
 from pluriverse_server.settings import Settings, SettingsError
 from pluriverse_server.tasks import TaskFailed
 
@@ -92,7 +92,6 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "", until
     """Run a remote until Ctrl-C, or until standard input ends. ``query`` is added to the viewer's address."""
     from pluriverse_server.remote.remote import Remote
 
-    raise_descriptor_limit()
     remote = Remote(settings)
 
     def terminate() -> None:
