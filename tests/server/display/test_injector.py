@@ -113,12 +113,6 @@ async def test_pointer_moves_and_clicks(injector: Injector, window: Window) -> N
     assert {window.event(X.ButtonRelease).detail, window.event(X.ButtonRelease).detail} == {1, 3}
 
 
-async def test_wheel_turns(injector: Injector, window: Window) -> None:
-    for button in (4, 5, 6, 7):
-        injector.apply([PointerEvent(5, 5, 1 << (button - 1)), PointerEvent(5, 5, 0)])
-        assert window.event(X.ButtonPress).detail == button
-
-
 async def test_pointer_stays_on_the_screen(injector: Injector, window: Window) -> None:
     injector.apply([PointerEvent(65535, 65535, 0)])
     window.wait_for_pointer(319, 239)

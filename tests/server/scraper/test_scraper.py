@@ -143,15 +143,6 @@ async def test_a_file_is_restored_below_home(tmp_path: Path) -> None:
         assert (home / "saves" / "copy").read_text() == (tmp_path / "runtime" / "game.py").read_text()
 
 
-async def test_another_episode_may_be_wanted_while_one_is_being_prepared(tmp_path: Path) -> None:
-    async with scraping(tmp_path) as scraped:
-        scraped.begin()
-        await eventually(lambda: children("game.py"))
-        episode = await scraped.ready()
-        assert [ready.episode for ready in scraped.said(Ready)] == [episode]
-        assert len(children("game.py")) == 2
-
-
 async def test_program_that_takes_its_time_to_end_is_never_run_beside_the_next(tmp_path: Path) -> None:
     async with scraping(tmp_path, program=mode("deaf")) as scraped:
         await scraped.ready()
@@ -231,13 +222,6 @@ async def test_step_that_fails_is_named(tmp_path: Path) -> None:
         assert reason.startswith("step 1 (click [5, 5]): 'playing > 2' did not come to hold within 0.3 s; playing is 0")
 
 
-async def test_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
-    async with scraping(tmp_path, program=mode("deaf")) as scraped:
-        await scraped.ready()
-        await scraped.ready()
-        assert len(children("game.py")) == 2
-
-
 # ── programs that do harm ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -261,16 +245,6 @@ async def test_program_over_its_limits_truncates_its_episode_and_leaves_nothing(
         await eventually(lambda: not children("game.py"))
         await scraped.ready()
         assert not scraped.losses
-    leftovers.assert_none()
-
-
-async def test_what_forks_twice_ends_with_its_program(tmp_path: Path) -> None:
-    leftovers = Leftovers()
-    async with scraping(tmp_path, program=mode("orphan")) as scraped:
-        await scraped.ready()
-        assert len(children("game.py")) == 3
-        await scraped.ready()
-        assert len(children("game.py")) == 3
     leftovers.assert_none()
 
 
