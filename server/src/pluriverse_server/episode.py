@@ -84,8 +84,6 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an episode ends: outcome, reason, and the reward and info of its last frame."""
-
     reason: str
     terminated: bool = False
     truncated: bool = True

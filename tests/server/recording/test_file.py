@@ -100,27 +100,6 @@ def test_one_that_is_damaged_is_not_compacted_and_stays_as_it_is(tmp_path: Path)
     assert [file.name for file in tmp_path.iterdir()] == ["a.plrec"]
 
 
-def test_regions_are_kept_as_they_are_and_the_rest_seldom(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", records(12))
-    before = path.stat().st_size
-    x, y, width, height = REGION
-    place = np.s_[y : y + height, x : x + width, :3]
-    wanted = [moment.frame[place].copy() for moment in Replay(path).moments() if moment.changed]
-    compact(path, [REGION])
-    replay = Replay(path)
-    assert replay.header.regions == (REGION,)
-    outside: list[bytes] = []
-    found: list[bytes] = []
-    for moment in replay.moments():
-        if moment.changed:
-            found.append(moment.frame[place].tobytes())
-            outside.append(moment.frame[30:, :, :3].tobytes())
-    assert found == [picture.tobytes() for picture in wanted]
-    # At 0, 5 and 10 seconds.
-    assert len(set(outside)) == 3
-    assert path.stat().st_size < before / 3
-
-
 def test_beside_the_regions_all_of_the_picture_is_as_it_was_five_times_a_second_and_where_it_stands_still() -> None:
     noise = np.random.default_rng(1)
     keeper, kept = RegionKeeper(WIDTH, HEIGHT, [REGION], OFTEN), np.zeros((HEIGHT, WIDTH, 4), np.uint8)

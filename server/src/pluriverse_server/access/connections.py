@@ -31,7 +31,6 @@ class ConnectionTable(Generic[_T]):
 
     @property
     def let_in(self) -> int:
-        """The number of connections that have given the password."""
         return len(self._let_in)
 
     def add(self, connection: _T, address: str) -> _T | None:
@@ -61,7 +60,6 @@ class ConnectionTable(Generic[_T]):
         return True
 
     def remove(self, connection: _T) -> None:
-        """Forget a connection that has ended; does nothing if it is forgotten already."""
         self._pending.pop(connection, None)
         self._let_in.pop(connection, None)
 

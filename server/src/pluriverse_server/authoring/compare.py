@@ -48,7 +48,6 @@ class Matched(Generic[W]):
 
     @property
     def compared(self) -> bool:
-        """Whether anything is true, or was scraped."""
         return bool(self.pairs or self.missed or self.false)
 
     @property

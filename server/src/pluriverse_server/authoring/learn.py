@@ -62,8 +62,6 @@ SETTLED_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The glyph file, its characters, how many labelled crops there are, and the doubtful ones, each in words."""
-
     path: Path
     characters: str
     crops: int
@@ -164,15 +162,12 @@ def _written(value: Value) -> str:
 
 
 def _clock(at: float) -> str:
-    """Format a time as the label page does."""
     minutes, seconds = divmod(round(at, 3), 60)
     return f"{minutes:.0f}:{seconds:06.3f}"
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A crop's number, how it is labelled, and how it was read."""
-
     crop: int
     label: str
     text: str

@@ -217,7 +217,6 @@ class _Game:
         self.unread: dict[str, Reading] = {}
 
     def truncates(self, reason: str) -> bool:
-        """Return whether one of the game's conditions truncates episodes for this reason."""
         return reason in self._reasons
 
     def begin(self, episode_id: int, at: float) -> None:

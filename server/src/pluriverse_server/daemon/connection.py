@@ -92,7 +92,6 @@ class Connection:
         self._looking: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Serve the connection until either side hangs up."""
         self._hub.add(self)
         self._wake.set()  # an agent that comes back has missed messages already
         sender = start_task(self._send_all(), f"sender to {self.peer}", self.cut)

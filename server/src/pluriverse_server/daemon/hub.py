@@ -245,7 +245,6 @@ class Hub:
             log.info("the agent has not come back: %s", why)
 
     def _vacate(self) -> None:
-        """End the agent's right to the remote, and to step it."""
         self._seat = self._seat_holder = None
         self.requests.agent_ended()
 

@@ -251,7 +251,6 @@ class Screen(ABC):
         server.kill()
 
     async def _start_scraper(self, name: str, socket: Path, prefix: Sequence[str] = ()) -> ChildProcess:
-        """Start an X0tigervnc and return once it greets on its socket."""
         # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         arguments = await vnc.arguments(program, socket=socket, name=self.options.name)

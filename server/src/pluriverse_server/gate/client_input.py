@@ -67,8 +67,6 @@ _LATIN_1: Final = frozenset((*range(0x20, 0x7F), *range(0xA0, 0x100)))
 
 
 class Way(enum.Enum):
-    """How the keyboard map types a keysym."""
-
     ANYHOW = enum.auto()
     WITH_SHIFT = enum.auto()
     WITHOUT_SHIFT = enum.auto()
@@ -76,8 +74,6 @@ class Way(enum.Enum):
 
 
 class Keyboard(Protocol):
-    """The keyboard map of the VNC server's screen."""
-
     def way(self, keysym: int) -> Way:
         """Return how it is typed, at once; keysyms that were added are still ``MISSING``."""
         ...

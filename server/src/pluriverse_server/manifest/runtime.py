@@ -305,7 +305,6 @@ def _fill(
 
 
 def load(directory: Path) -> Manifest:
-    """Read the manifest in ``directory``, and the games' files that it names."""
     manifest = _read(directory / FILE_NAME, Manifest)
     if manifest.games is None:
         return manifest

@@ -29,7 +29,6 @@ PLAIN: Final = "{}"
 ANYTHING: Final = "*"
 
 Coordinate = Annotated[int, Field(ge=0, le=MAX_COORDINATE)]
-Length = Annotated[int, Field(ge=1, le=MAX_COORDINATE)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Tolerance = Annotated[int, Field(ge=0, le=255)]
 

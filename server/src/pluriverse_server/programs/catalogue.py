@@ -52,7 +52,6 @@ async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, En
 
 
 def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], env_id: str | None) -> str:
-    """Return ``env_id``, or the runtime's default if it is None."""
     env_id = env_id or manifest.runtime.default_env
     if env_id not in catalogue:
         raise ManifestError(refusal(manifest, catalogue, env_id))

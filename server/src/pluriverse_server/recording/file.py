@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
 import zstandard
 from pluriverse_protocol.recordings import Header, Record, RecordingReader, RecordingWriter, TruncatedRecording
-from pluriverse_protocol.rfb.geometry import Box
-
-from .keep import RegionKeeper
 
 SUFFIX: Final = ".plrec"
 
@@ -106,23 +102,14 @@ def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
     return header, cast("Iterator[Record]", items)
 
 
-def compact(path: Path, regions: Sequence[Box] = ()) -> None:
-    """Rewrite a recording with stronger compression; one whose end is missing is complete afterwards.
-
-    With ``regions`` only these are kept exactly, the rest seldom and coarsely, so that a recording that was made for
-    labelling becomes small enough to ship. A recording of regions keeps those that it has.
-    """
+def compact(path: Path) -> None:
+    """Rewrite a recording with stronger compression; one whose end is missing is complete afterwards."""
     header, records = open_recording(path)
-    keeper: RegionKeeper | None = None
-    if regions and not header.regions:
-        header = replace(header, regions=tuple(regions))
-        keeper = RegionKeeper(header.width, header.height, regions)
     compacted = RecordingFile(path, header, level=KEPT_LEVEL, window_log=KEPT_WINDOW_LOG)
     try:
         with contextlib.suppress(TruncatedRecording):
             for record in records:
-                for part in [record] if keeper is None else keeper.keep(record):
-                    compacted.write(part)
+                compacted.write(record)
         compacted.close()
     except BaseException:
         compacted.abandon()

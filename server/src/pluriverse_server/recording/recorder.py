@@ -52,8 +52,6 @@ class RecordingFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A finished recording: ``seconds`` until its last record, ``bytes`` of the file."""
-
     path: Path
     seconds: float
     updates: int

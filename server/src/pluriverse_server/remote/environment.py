@@ -270,7 +270,6 @@ class EnvironmentService:
         return episode.episode_id if episode is not None and self._machine.state is State.RUNNING else None
 
     def require_lane(self, slot: int, view: View | None) -> None:
-        """Make sure that the episode is stepped in lockstep, by a program that is there, with the slot and view."""
         episode = self._machine.episode
         if episode is None or episode.environment.clock != "lockstep":
             raise RequestError(IN_REAL_TIME)
@@ -289,7 +288,6 @@ class EnvironmentService:
         start_task(self._release(), "releasing keys")
 
     def agent_ended(self) -> None:
-        """Have the program hang up on the agent that steps it, and forget what that one's input has left."""
         self.program.close_lane()
         start_task(self._restore_input(), "agent's end")
 

@@ -68,7 +68,6 @@ class Statistics:
         self._readings.clear()
 
     def sources_status(self, regions: Mapping[str, list[int] | None]) -> dict[str, Any]:
-        """Return the newest reading of each source, with its region (x, y, width, height) if it is on the screen."""
         return {
             name: {**self._readings[name], "region": region}
             for name, region in regions.items()

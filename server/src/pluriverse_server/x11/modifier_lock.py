@@ -93,8 +93,6 @@ class _LatchLockState(rq.Request):
 
 
 class Locks(NamedTuple):
-    """The modifiers that are locked, and the layout."""
-
     modifiers: int = 0
     group: int = 0
 

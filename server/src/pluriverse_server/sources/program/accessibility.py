@@ -219,17 +219,14 @@ def newer_role(role: str) -> str:
 
 
 def name_of(bus: Bus, widget: BusObject) -> str:
-    """Return a widget's name, empty where the program doesn't say; raises as ``Bus.ask`` does."""
     return bus.get(widget, _NAME) or ""
 
 
 def has_text(bus: Bus, widget: BusObject) -> bool:
-    """Return whether a widget has a text beside its name; raises as ``Bus.ask`` does."""
     return "org.a11y.atspi.Text" in (bus.ask(widget, _GET_INTERFACES, "as") or ())
 
 
 def text_of(bus: Bus, widget: BusObject) -> str | None:
-    """Return the beginning of a widget's text; raises as ``Bus.ask`` does."""
     return bus.ask(widget, _GET_TEXT, "s", 0, MAX_TEXT_CHARS, signature="ii")
 
 

@@ -55,8 +55,6 @@ class BusLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BusObject:
-    """An object on the bus: its owner's name, and its path."""
-
     owner: str
     path: str
 

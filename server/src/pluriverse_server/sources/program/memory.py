@@ -190,7 +190,6 @@ class _Process:
 
 
 def _child(program: int, name: str) -> int | None:
-    """Return the first descendant of the program that is called ``name``."""
     try:
         children = psutil.Process(program).children(recursive=True)
     except psutil.Error:
